@@ -1,4 +1,5 @@
 // Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
+
 import { BuiltConsoleFiles } from "../adapters/console-build/built-console-files.ts";
 import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
 import { NodeMac, NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
@@ -16,6 +17,7 @@ import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/document.ts";
 import type { BrowserSettings } from "../http/exchange.ts";
+import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { SyncKeyRoutesDeps } from "../http/routes/sync-routes.ts";
 import { createStartingHandler } from "../http/starting.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
@@ -23,6 +25,7 @@ import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Scheduler } from "../ports/runtime/runtime.ts";
+import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
 import type { HealthDeps } from "../usecases/operations/check-health.ts";
@@ -94,20 +97,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     browsers: browserSettings(config),
     tracing: services.tracing,
     health,
-    metricsRoute: {
-      metricsToken: config.metricsToken,
-      comparison: new NodeSecretComparison(),
-      metrics,
-      activeRuns,
-      storage,
-      outbox: services.outbox,
-      damage: services.damage,
-      registry: config.registry,
-      lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
-      clock,
-      timer,
-      logger,
-    },
+    metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, lookups }),
     pages: pageRoutesDeps(config, services, remote),
     runs: {
       identity: accounts,
@@ -145,6 +135,37 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   };
 }
 
+/** What `/metrics` works with. */
+function metricsRouteDeps(
+  config: Config,
+  services: Services,
+  counted: {
+    readonly metrics: PrometheusMetrics;
+    readonly activeRuns: ActiveRuns;
+    readonly lookups: Lookups;
+  },
+): MetricsRouteDeps {
+  const { metrics, activeRuns, lookups } = counted;
+  const { clock, timer, logger, storage, sync } = services;
+  return {
+    metricsToken: config.metricsToken,
+    comparison: new NodeSecretComparison(),
+    metrics,
+    activeRuns,
+    storage,
+    outbox: services.outbox,
+    memory: sync.memory,
+    rejected: sync.rejected,
+    settings: new Settings(storage.documents),
+    damage: services.damage,
+    registry: config.registry,
+    lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
+    clock,
+    timer,
+    logger,
+  };
+}
+
 function browserSettings({
   sessionCookie,
   corsOrigins,
@@ -175,11 +196,11 @@ function startAlertDelivery(
   metrics: Metrics,
 ): AlertDelivery | null {
   if (webhook === null) return null;
-  const { storage, outbox, clock, timer, logger } = services;
+  const { outbox, sync, clock, timer, logger } = services;
   const { url, secret, allowsPrivate } = webhook;
   const delivery = new AlertDelivery({
     outbox,
-    leases: storage.leases,
+    leases: sync.leases,
     sender: new WebhookSender({ url: new URL(url), allowsPrivate }),
     secret,
     mac: new NodeMac(),
@@ -243,10 +264,12 @@ function pageRoutesDeps(
     maxPushRecords: config.maxPushRecords,
     tables: storage.tables,
     rows: storage.rows,
-    lateRows: storage.lateRows,
+    documents: storage.documents,
+    lateRows: services.sync.lateRows,
+    exchanged: services.sync.exchanged,
     readRemoteId: () => remote.deploymentId(),
     tombstones: storage.tombstones,
-    markers: storage.markers,
+    memory: services.sync.memory,
     gzip: new ZlibGzip(),
     digest: new WebCryptoDigest(),
     comparison: new NodeSecretComparison(),
@@ -274,11 +297,11 @@ function startSchedules(
 function startScheduledBackups(config: Config, services: Services): BackupSchedule | null {
   if (config.backups === null) return null;
   const { storage, sync, timer, logger, alerts } = services;
-  const { leases, markers, identity } = storage;
+  const settings = new Settings(storage.documents);
   const scheduler = new CronerScheduler();
-  const deps = { scheduler, cron: scheduler, leases, markers, timer, logger, alerts };
-  const { ids } = sync;
-  const { deploymentId } = identity;
+  const { ids, leases } = sync;
+  const deps = { scheduler, cron: scheduler, leases, settings, timer, logger, alerts };
+  const { deploymentId } = storage.identity;
   const all = { ...backUpDeps(config, services), ...deps, ids, deploymentId };
   return startBackups(all, config.backups);
 }

@@ -68,8 +68,6 @@ async function openSource({ storageUrl, logLevel }: Config, tables: readonly Tab
     await makeTables(storage, tables);
     for (const table of tables) {
       totalRows += await storage.tables.countRows(table);
-      // Puts together what commits have noted beside it, and waits for the record of deletes.
-      await storage.lateRows.read(table, { afterMark: null, isForOwnPush: false });
       if (table.deletes) await storage.tombstones.end(table);
     }
   } finally {

@@ -37,6 +37,11 @@ import { Sessions } from "../repositories/accounts/sessions.ts";
 import { SignIns } from "../repositories/accounts/sign-ins.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
+import { ExchangedBlocks } from "../repositories/exchanged-blocks.ts";
+import { LateRows } from "../repositories/late-rows.ts";
+import { Leases } from "../repositories/leases.ts";
+import { RejectedRecords } from "../repositories/rejected-records.ts";
+import { RemoteMemory } from "../repositories/remote-memory.ts";
 import { Runs } from "../repositories/runs.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { Alerts } from "../usecases/alerts/alerts.ts";
@@ -202,6 +207,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
 
 function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
   const { storage, clock, timer, logger, tracing, fetch } = opened;
+  const ids = new SystemIds();
   return {
     isSyncEnabled: config.isSyncEnabled,
     remoteUrl: config.remoteUrl,
@@ -213,13 +219,14 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
     tables: storage.tables,
     rows: storage.rows,
     names: storage.names,
-    lateRows: storage.lateRows,
+    lateRows: new LateRows(storage.documents, ids),
     tombstones: storage.tombstones,
-    agreed: storage.agreed,
-    markers: storage.markers,
-    leases: storage.leases,
+    documents: storage.documents,
+    exchanged: new ExchangedBlocks(storage.documents, ids),
+    memory: new RemoteMemory(storage.documents),
+    leases: new Leases(storage.documents),
     runs: new Runs(storage.documents),
-    rejected: storage.rejected,
+    rejected: new RejectedRecords(storage.documents),
     learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>
       createSyncClient({
@@ -231,7 +238,7 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
     clock,
     timer,
     random: new SystemRandom(),
-    ids: new SystemIds(),
+    ids,
     logger,
     tracing,
   };

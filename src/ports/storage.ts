@@ -4,12 +4,7 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
-import type { AgreedBlocks } from "./runs/agreed-rows.ts";
-import type { LeaseStore } from "./runs/lease-store.ts";
-import type { MarkerStore } from "./runs/marker-store.ts";
-import type { RejectedRecords } from "./runs/rejected-records.ts";
 import type { KnownNames } from "./tables/known-names.ts";
-import type { LateRows } from "./tables/late-rows.ts";
 import type { RowSource } from "./tables/row-source.ts";
 import type { PreparedTables, TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
@@ -17,7 +12,6 @@ import type { Tombstones } from "./tables/tombstones.ts";
 /** One opened store, as far as pull and push need it. */
 export interface Storage {
   readonly tables: TableStore;
-  readonly markers: MarkerStore;
 
   /** Resolves when the store answers a trivial read; throws `store_unavailable` otherwise, within `timeoutMs`. */
   ping(timeoutMs: number): Promise<void>;
@@ -32,11 +26,7 @@ export interface FullStorage extends Storage, StoreCopies {
   /** Of the collections that the store was opened with. */
   readonly documents: DocumentStore;
   readonly rows: RowSource;
-  readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
-  readonly agreed: AgreedBlocks;
-  readonly leases: LeaseStore;
-  readonly rejected: RejectedRecords;
   readonly accounts: AccountStore;
   readonly names: KnownNames;
 

@@ -51,12 +51,23 @@ export const RUN_NEWS: Collection<RunNewsDocument> = {
 
 /** The last number that was given out under a name. */
 export interface SequenceDocument {
-  readonly name: RunKind;
+  readonly name: RunKind | "rejected";
   readonly last: number;
 }
 
 export const SEQUENCES: Collection<SequenceDocument> = {
   name: "sequences",
+  keyOf: ({ name }) => [name],
+};
+
+/** What the service remembers of itself beside everything else. */
+export interface SettingDocument {
+  readonly name: "last_backup";
+  readonly value: string;
+}
+
+export const SETTINGS: Collection<SettingDocument> = {
+  name: "settings",
   keyOf: ({ name }) => [name],
 };
 
@@ -66,6 +77,7 @@ export const COLLECTIONS: readonly AnyCollection[] = [
   RUNS,
   RUN_NEWS,
   SEQUENCES,
+  SETTINGS,
   ...RUN_COLLECTIONS,
   SECRETS,
   SESSIONS,

@@ -1,6 +1,16 @@
 // The data model of what runs keep, and of what waits to be told.
 import type { QueuedAlert } from "../domain/alerts/alert.ts";
-import type { AnyCollection, Collection } from "../ports/documents.ts";
+import type { LateNotes, LateTimes } from "../domain/sync/run/late-rows.ts";
+import type { SyncDirection } from "../domain/sync/run/marker.ts";
+import type { EntryName } from "../domain/sync/run/rejections.ts";
+import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
+import type { AnyCollection, CallLimit, Collection } from "../ports/documents.ts";
+
+/** Longer than an election of the store, which a run survives. */
+export const RUN_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
+
+/** UTF-16 units of a part of a text, each of which may be three bytes. */
+export const PART_LENGTH = 1_000_000;
 
 /** An alert that was not delivered yet. */
 export interface WaitingAlert extends QueuedAlert {
@@ -22,4 +32,163 @@ export const ALERTS: Collection<AlertDocument> = {
   },
 };
 
-export const RUN_COLLECTIONS: readonly AnyCollection[] = [ALERTS];
+/** A lease that somebody holds, or held until it ran out. */
+export interface LeaseDocument {
+  readonly name: string;
+  readonly holder: string;
+  readonly turn: number;
+  readonly ttlMs: number;
+  readonly endsAtMs: number;
+}
+
+export const LEASES: Collection<LeaseDocument> = {
+  name: "leases",
+  keyOf: ({ name }) => [name],
+  isCopied: false,
+};
+
+/** Who took a lease last, and the commits that were made under it. */
+export interface TurnDocument {
+  readonly name: string;
+  readonly turn: number;
+  readonly commits: number;
+}
+
+export const TURNS: Collection<TurnDocument> = {
+  name: "turns",
+  keyOf: ({ name }) => [name],
+  isCopied: false,
+};
+
+/** What a table remembers of the remote that it was last moved with in a direction. */
+export interface MemoryDocument extends DirectionMemory {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  /** The remote's `remoteText`; absent before the first commit with one. D-11.10. */
+  readonly remote?: string;
+}
+
+export const MEMORY: Collection<MemoryDocument> = {
+  name: "memory",
+  keyOf: ({ table, direction }) => [table, direction],
+};
+
+/** The rows that this end had more than the remote when the last run over a table ended; negative for fewer. D-7.5. */
+export interface DriftDocument {
+  readonly table: string;
+  readonly rows: number;
+}
+
+export const DRIFTS: Collection<DriftDocument> = {
+  name: "drifts",
+  keyOf: ({ table }) => [table],
+};
+
+/** Versions of rows as they last went to the remote or came from it, as `exchanged-block.ts` writes them. D-7.1. */
+export interface ExchangedDocument {
+  readonly table: string;
+  /** Ascends in the order of the commits that a reader can tell apart. */
+  readonly number: number;
+  readonly id: string;
+  readonly versions: Uint8Array;
+}
+
+export const EXCHANGED: Collection<ExchangedDocument> = {
+  name: "exchanged",
+  keyOf: ({ table, number, id }) => [table, number, id],
+  bytes: ["versions"],
+};
+
+/** What was noted of late rows of a table, but for what stands in `LATE_COMMITS`. D-7.4. */
+export interface LateNotesDocument extends LateNotes {
+  readonly table: string;
+}
+
+export const LATE_NOTES: Collection<LateNotesDocument> = {
+  name: "late_notes",
+  keyOf: ({ table }) => [table],
+};
+
+/** What one commit notes of late rows, until a reader adds it to the table's notes: so commits do not meet. */
+export interface LateCommitDocument extends LateTimes {
+  readonly table: string;
+  readonly id: string;
+}
+
+export const LATE_COMMITS: Collection<LateCommitDocument> = {
+  name: "late_commits",
+  keyOf: ({ table, id }) => [table, id],
+};
+
+/** A record that one end rejected, but for its texts. */
+export interface RejectedDocument {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly entry: EntryName;
+  /** In the order in which entries were first noted. */
+  readonly number: number;
+  readonly fingerprint: string;
+  readonly attempts: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  /** Parts of its texts. */
+  readonly parts: number;
+  /** Whom it names, where its `username` can be a name. */
+  readonly person?: string;
+}
+
+export const REJECTED: Collection<RejectedDocument> = {
+  name: "rejected",
+  keyOf: ({ table, direction, entry }) => [table, direction, ...entry],
+  indexes: {
+    number: ({ number }) => [number],
+    table: ({ table, number }) => [table, number],
+    direction: ({ direction, number }) => [direction, number],
+    both: ({ table, direction, number }) => [table, direction, number],
+    person: ({ person, table }) => (person === undefined ? null : [person, table]),
+  },
+};
+
+/** The key, record and message of a rejected record, as one JSON text in parts. */
+export interface RejectedTextDocument {
+  readonly number: number;
+  readonly part: number;
+  readonly text: string;
+}
+
+export const REJECTED_TEXTS: Collection<RejectedTextDocument> = {
+  name: "rejected_texts",
+  keyOf: ({ number, part }) => [number, part],
+  isLarge: true,
+};
+
+/** A rejected record that somebody dropped: it is not taken up again until it changes. D-7.7. */
+export interface DroppedDocument {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly entry: EntryName;
+  /** The key as JSON. */
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly person?: string;
+}
+
+export const DROPPED: Collection<DroppedDocument> = {
+  name: "dropped",
+  keyOf: ({ table, direction, entry }) => [table, direction, ...entry],
+  indexes: { person: ({ person, table }) => (person === undefined ? null : [person, table]) },
+};
+
+export const RUN_COLLECTIONS: readonly AnyCollection[] = [
+  ALERTS,
+  LEASES,
+  TURNS,
+  MEMORY,
+  DRIFTS,
+  EXCHANGED,
+  LATE_NOTES,
+  LATE_COMMITS,
+  REJECTED,
+  REJECTED_TEXTS,
+  DROPPED,
+];

@@ -1,11 +1,13 @@
 import type { QueuedAlert } from "../domain/alerts/alert.ts";
 import { isKey, type Key } from "../domain/shared/document-key.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
+import { textParts } from "../domain/shared/text.ts";
 import type { News } from "../domain/sync/run/news.ts";
 import { type KeptRun, readKeptRun } from "../domain/sync/run/run.ts";
-import type { CallLimit, DocumentStore, Reader, Transaction } from "../ports/documents.ts";
+import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
+import { PART_LENGTH, RUN_CALLS } from "./run-collections.ts";
 
 /** A run, and what it has told so far. */
 export interface ToldRun {
@@ -21,12 +23,6 @@ export interface RunQuery {
 }
 
 const KEPT: Readonly<Record<RunKind, number>> = { run: MAX_KEPT_RUNS, dry_run: MAX_KEPT_DRY_RUNS };
-
-/** Longer than an election of the store, which a run survives. */
-const CALL_LIMIT: CallLimit = { triesMs: 20_000, endMs: 120_000 };
-
-/** UTF-16 units of a part of news, each of which may be three bytes. */
-const PART_LENGTH = 1_000_000;
 
 /**
  * Runs and comparisons with their results and news, the last `MAX_KEPT_RUNS` of them. Beside these, in no list, the last
@@ -51,7 +47,7 @@ export class Runs {
   ): Promise<void> {
     const kind = run.kind === "sync" && run.dryRun ? "dry_run" : "run";
     const text = JSON.stringify(run);
-    const parts = news === undefined ? null : inParts(JSON.stringify(news));
+    const parts = news === undefined ? null : textParts(JSON.stringify(news), PART_LENGTH);
     await this.#transact("runs.save", async (tx) => {
       queueAlerts(tx, alerts);
       const [[known], [sequence]] = await tx.read(
@@ -148,28 +144,15 @@ export class Runs {
   }
 
   #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name, limit: CALL_LIMIT }, body);
+    return this.#documents.read({ name, limit: RUN_CALLS }, body);
   }
 
   #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#documents.transact({ name, limit: CALL_LIMIT }, body);
+    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
   }
 }
 
 /** None for what no run is named, as somebody may ask for anything. */
 function keysOf(runId: string): readonly Key[] {
   return isKey([runId]) ? [[runId]] : [];
-}
-
-/** Parts that are texts of their own: none ends within a character. */
-function inParts(text: string): readonly string[] {
-  const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const last = text.charCodeAt(at + PART_LENGTH - 1);
-    const isWithin = last >= 0xd800 && last < 0xdc00;
-    const end = at + PART_LENGTH - (isWithin ? 1 : 0);
-    parts.push(text.slice(at, end));
-    at = end;
-  }
-  return parts;
 }

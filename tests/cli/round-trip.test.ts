@@ -22,7 +22,9 @@ import {
 import { type Backend, onEveryBackend } from "../http/support/backends.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { makeTable } from "../support/make-table.ts";
+import { writingParts } from "../support/run-parts.ts";
 import { checkAsyncProperty } from "../support/seed.ts";
+import { writeTo } from "../support/write-to.ts";
 import { fileText, recordsOf } from "./support/read-file-text.ts";
 
 afterEach(releaseResources);
@@ -114,7 +116,7 @@ async function checkRoundTrip(
     const { row } = convertRecord(source, record);
     return row === null ? [] : [{ index, row }];
   });
-  await from.tables.write(source, writes);
+  await writeTo(from, source, writes);
   const exported: Row[] = [];
   for await (const part of exportRows(from.rows, source)) exported.push(...part);
   const models = exported.map((row) => modelOf(source, row));
@@ -128,7 +130,7 @@ async function checkRoundTrip(
     await to.tables.prepare([target]);
     const text = fileText(format, source, exported);
     const told: (string | null)[] = [];
-    const counts = await importRows(to.tables, {
+    const counts = await importRows(writingParts(to), {
       table: target,
       reader: new RecordReader(target, false),
       records: recordsOf(format, { table: target, text, chunkChars: 11 }),

@@ -1,9 +1,9 @@
 // What a storage adapter hands to the contract suites: no more of the store than the suite looks at.
 import { test } from "bun:test";
-import type { Storage } from "../../src/ports/storage.ts";
+import type { RunStorage } from "../support/run-parts.ts";
 
 /** One kind of store under test, as far as a suite needs it. */
-export interface StoreHarness<Parts = Storage> {
+export interface StoreHarness<Parts = RunStorage> {
   /** Stands before the test names. */
   readonly name: string;
   readonly options: {
@@ -23,7 +23,7 @@ export interface StoreHarness<Parts = Storage> {
 }
 
 /** A store of one test. */
-export interface OpenedStore<Parts = Storage> {
+export interface OpenedStore<Parts = RunStorage> {
   readonly storage: Parts;
 
   /** Opens another instance on the same store, as another process would; `dispose` closes it when the test did not. */

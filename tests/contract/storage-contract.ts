@@ -1,7 +1,6 @@
 import { describe, expect } from "bun:test";
 import { makeTable } from "../support/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "./harness.ts";
-import { markerStoreContract } from "./runs/marker-store-contract.ts";
 import { tableStoreContract } from "./tables/table-store-contract.ts";
 import { TableUnderTest } from "./tables/table-under-test.ts";
 
@@ -51,5 +50,4 @@ export function storageContract(harness: StoreHarness): void {
   });
 
   tableStoreContract(harness);
-  markerStoreContract(harness);
 }

@@ -18,10 +18,10 @@ export class MarkerCheck {
 
   /** Call it with the rows that a commit put at either end; null when any row may be concerned. Throws. */
   afterCommit(rows: readonly Row[] | null): void {
-    const { table, here, there } = this.#world;
+    const { table, here, there, kept } = this.#world;
     if (table.timestampColumn === null) return;
     for (const direction of this.#directions) {
-      const marker = here.marker(`sync_last_${direction}_items`);
+      const marker = kept.marker(`sync_last_${direction}_items`);
       const from = direction === "pull" ? there : here;
       const isMoved = rows === null || this.#checked.get(direction) !== marker;
       const concerned = isMoved
@@ -33,7 +33,7 @@ export class MarkerCheck {
   }
 
   #check(direction: SyncDirection, row: Row, marker: string): void {
-    const { table, rejected, here, there } = this.#world;
+    const { table, kept, here, there } = this.#world;
     const time = timeOf(row, table.timestampColumn ?? "");
     if (time === "" || time >= comparableTime(marker) || !isLatest(this.#world, direction, row))
       return;
@@ -41,7 +41,7 @@ export class MarkerCheck {
     if (arrived !== undefined && contentOf(this.#world, arrived) === contentOf(this.#world, row))
       return;
     const key = Object.fromEntries(table.keyColumns.map(({ name }) => [name, row[name] ?? null]));
-    if (rejected.has({ table: "items", direction, key })) return;
+    if (kept.hasRejected(direction, key)) return;
     const passed = `${direction} marker ${marker} has passed ${contentOf(this.#world, row)}`;
     throw new Error(`${passed}; the other end has ${arrived && contentOf(this.#world, arrived)}`);
   }
@@ -62,7 +62,7 @@ export function checkEnds(world: World): void {
   if (onlyHere.length + onlyThere.length > 0 || here.length !== there.length) {
     throw new Error(`Only here: ${onlyHere.join()}; only there: ${onlyThere.join()}`);
   }
-  if (world.rejected.all().length > 0) throw new Error("Refused records are left");
+  if (world.kept.rejected().length > 0) throw new Error("Refused records are left");
   const { direction, entry, isShared, isCoarse } = world.scenario;
   // Two versions of one second are not told apart by a rule that compares seconds.
   const isVersioned = ("conflict" in entry && !isCoarse) || world.table.updateColumns.length === 0;

@@ -27,8 +27,10 @@ import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
 import { readTableSchema } from "../../src/usecases/sync/pages/read-table-schema.ts";
+import { writeRows } from "../../src/usecases/sync/shared/write-rows.ts";
 import type { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import type { RunParts } from "../support/run-parts.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 
 /** A push as it arrives. */
@@ -59,11 +61,13 @@ export interface SimServer {
 }
 
 /** What a store of this service answers requests from. */
-type ServedStorage = Pick<FullStorage, "tables" | "markers" | "rows" | "lateRows" | "tombstones">;
+type ServedStorage = Pick<FullStorage, "tables" | "rows" | "tombstones">;
 
 /** What both servers are made of. */
 export interface ServerParts<Storage = MemoryTables> {
   readonly storage: Storage;
+  /** What runs and pushes keep there. */
+  readonly parts: RunParts;
   readonly registry: Registry;
   readonly clock: Clock;
   /** Rows of a page at most. */
@@ -76,9 +80,10 @@ export interface ServerParts<Storage = MemoryTables> {
 export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
   const logger = new MemoryLogger();
   const { registry } = parts;
-  const { tables, markers, rows, lateRows, tombstones } = parts.storage;
+  const { tables, rows, tombstones } = parts.storage;
+  const { lateRows } = parts.parts;
   const timer = { sleep: async () => {} };
-  const deps = { ...parts, tables, markers, logger, timer, isSyncEnabled: true };
+  const deps = { ...parts, ...parts.parts, tables, logger, timer, isSyncEnabled: true };
   const schemas = { registry, lateRows, readRemoteId: async () => parts.remoteId ?? null };
   return {
     extensions: SYNC_EXTENSIONS,
@@ -128,6 +133,7 @@ export function foreignServer(
 ): SimServer {
   const { storage, registry, clock, maxPageRows } = parts;
   const { random, isTimelessLast, isClockZoned } = options;
+  const own = { ...parts.parts, tables: storage };
   const notFound = () => new RemotePeerError("status", "404", { reason: "not_found" });
   return {
     extensions: [],
@@ -176,7 +182,7 @@ export function foreignServer(
         const { row, problem } = convertRecord(table, record);
         const refused = row === null ? problem : storage.refuse(table, row);
         if (row === null || refused !== null) errors.push(`#${index} ${refused}`);
-        else await storage.write(table, [{ index, row }]);
+        else await writeRows(own, table, { writes: [{ index, row }] });
       }
       const received = records.length;
       const upserted = received - errors.length;

@@ -4,15 +4,14 @@ import type { RunDirection, RunRequest } from "../../src/domain/sync/run/run.ts"
 import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
-import { Runs } from "../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../src/usecases/sync/shared/sync-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
-import type { MemoryLeaseStore } from "../support/memory/leases.ts";
-import type { MemoryRejectedRecords } from "../support/memory/rejected-records.ts";
+import { KeptNow } from "../support/memory/kept-now.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { runParts } from "../support/run-parts.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { SimTime } from "../support/sim-time.ts";
 import { chooseScenario, type Scenario } from "./scenario.ts";
@@ -33,9 +32,8 @@ export interface World {
   readonly table: Table;
   readonly here: MemoryTables;
   readonly there: MemoryTables;
-  readonly rejected: MemoryRejectedRecords;
-  readonly leases: MemoryLeaseStore;
-  readonly runs: Runs;
+  /** What runs have kept here. */
+  readonly kept: KeptNow;
   readonly weather: Weather;
   readonly server: SimServer;
   readonly writers: { readonly here: SimWriters; readonly there: SimWriters };
@@ -56,10 +54,9 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
     here: time.clock(scenario.skewMs.here),
     there: time.clock(scenario.skewMs.there),
   };
-  const runs = new Runs(ownDocuments(clocks.here));
   const here = await openStorage(table, clocks.here);
   const there = await openStorage(table, clocks.there);
-  const { rejected, leases } = here;
+  const documents = ownDocuments(clocks.here, here);
   const weather: Weather = {
     ...{ faults, lateMs, delayMs: random.pick([50, 400]), maxPushRows: random.pick([3, 10, 1000]) },
     mayArrive: (records) =>
@@ -68,7 +65,9 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
         return isTold || isAsSent(table, here, record as Row);
       }),
   };
-  const parts = { storage: there, registry, clock: clocks.there, maxPageRows };
+  const partsThere = runParts(ownDocuments(clocks.there, there));
+  const served = { storage: there, parts: partsThere, registry, clock: clocks.there };
+  const parts = { ...served, maxPageRows };
   const server =
     scenario.remote === "repsync"
       ? repsyncServer(parts)
@@ -87,7 +86,8 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
   };
   let ids = 0;
   return {
-    ...{ seed, scenario, random, time, table, here, there, rejected, leases, runs, weather },
+    ...{ seed, scenario, random, time, table, here, there, weather },
+    kept: new KeptNow(documents, clocks.here),
     ...{ server, writers },
     makeProcess: () => new SimProcess(time, random, STORE_DELAY_MS),
     makeDeps: (process, changes = {}) => ({
@@ -98,14 +98,9 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       maxPageRows,
       registry: new Map([["items", table]]),
       tables: process.reach(here),
-      markers: process.reach(here),
       rows: process.reach(here.rows),
-      lateRows: process.reach(here.lateRows),
       tombstones: process.reach(here.tombstones),
-      agreed: process.reach(here.agreed),
-      leases: process.reach(leases),
-      runs: process.reach(runs),
-      rejected: process.reach(rejected),
+      ...runParts(process.reach(documents)),
       names: process.reach(here.names),
       connectPeer: () => connectThrough({ time, random, weather }, { process, server }),
       clock: clocks.here,

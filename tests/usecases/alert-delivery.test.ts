@@ -5,6 +5,7 @@ import { type Alert, alertWaitMs } from "../../src/domain/alerts/alert.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import type { AlertMessage } from "../../src/ports/alerts/alert-sender.ts";
 import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
+import { Leases } from "../../src/repositories/leases.ts";
 import { AlertDelivery } from "../../src/usecases/alerts/alert-delivery.ts";
 import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { MemoryDatabase, MemoryStorage } from "../support/memory/storage.ts";
@@ -26,10 +27,11 @@ function startInstances(count: number) {
   const ids = { next: () => `id-${nextId++}` };
   const world = { answer: async (): Promise<string | null> => null };
   const outbox = new AlertOutbox(storage.documents);
+  const leases = new Leases(storage.documents);
   const start = () =>
     new AlertDelivery({
       outbox,
-      leases: storage.leases,
+      leases,
       sender: {
         send: async (message) => {
           received.push(message);
@@ -51,7 +53,7 @@ function startInstances(count: number) {
     time,
     outbox,
     database,
-    storage,
+    leases,
     logger,
     received,
     counted,
@@ -119,9 +121,9 @@ test("D-10.12 after a day an alert is given up", async () => {
 });
 
 test("D-10.12 an instance that was killed leaves its alerts to the others, once its lease is over", async () => {
-  const { time, alerts, received, storage } = startInstances(2);
+  const { time, alerts, received, leases } = startInstances(2);
   await alerts.raise(REVOKED);
-  await storage.leases.acquire({ name: "alerts", holder: "killed", ttlMs: 10_000 });
+  await leases.acquire({ name: "alerts", holder: "killed", ttlMs: 10_000 });
   time.advance(9_500);
   expect(received).toEqual([]);
   time.advance(2_000);

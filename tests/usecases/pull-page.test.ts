@@ -7,8 +7,10 @@ import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { runParts } from "../support/run-parts.ts";
 
 const NOTHING: PageQuery = { since: null, offset: null, limit: null };
 
@@ -22,7 +24,8 @@ async function pullAfterPush(
   const table = registry.get("items")!;
   const storage = await openMemoryTables([table]);
   const write = { logger: new MemoryLogger(), clock: new FakeClock(), timer: new SystemTimer() };
-  const deps = { tables: storage, ...write, registry, maxPageRows: 5000 };
+  const documents = ownDocuments(write.clock, storage);
+  const deps = { ...runParts(documents), tables: storage, ...write, registry, maxPageRows: 5000 };
   const push = { table, records, integrity: "no_checksum", syncTimestamp: null } as const;
   expect((await pushRecords(deps, push)).result.errorCount).toBeUndefined();
   return await pullPage(deps, "items", { ...NOTHING, ...query });

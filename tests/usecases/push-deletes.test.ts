@@ -1,4 +1,5 @@
 // Pushes that carry deletes, pushes that only ask, and the list of deletes. D-7.2, D-7.6.
+
 import { describe, expect, test } from "bun:test";
 import { SystemTimer } from "../../src/adapters/system/system.ts";
 import type { JsonValue } from "../../src/domain/shared/json.ts";
@@ -7,8 +8,10 @@ import { countDeletes } from "../../src/usecases/sync/pages/plan-deletes.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { makeRegistry } from "../support/make-table.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { runParts } from "../support/run-parts.ts";
 
 const NOW = "2026-03-01T12:00:00Z";
 
@@ -27,7 +30,10 @@ async function deploy({ deletes = true, maxPageRows = 5000 } = {}) {
   const logger = new MemoryLogger();
   const { tombstones } = storage;
   const timer = new SystemTimer();
-  const deps = { tables: storage, tombstones, registry, clock, timer, logger, maxPageRows };
+  const deps = {
+    ...runParts(ownDocuments(clock, storage)),
+    ...{ tables: storage, tombstones, registry, clock, timer, logger, maxPageRows },
+  };
   const sent = { table, integrity: "verified", syncTimestamp: null } as const;
   const list = (query: { since?: string; limit?: string; cursor?: string } = {}) =>
     listDeleted(deps, "items", { since: null, limit: null, cursor: null, ...query });

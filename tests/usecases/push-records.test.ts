@@ -4,14 +4,14 @@ import { AppError } from "../../src/domain/shared/errors.ts";
 import type { JsonValue } from "../../src/domain/shared/json.ts";
 import { parseJson } from "../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import type { Table } from "../../src/domain/sync/table/table.ts";
-import type { RowWrite, WriteOutcome } from "../../src/ports/tables/table-store.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { LISTINGS, makeRegistry } from "../support/make-table.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { runParts } from "../support/run-parts.ts";
 
 /** A deployment with the table `items`. */
 async function deploy(entry: TableEntry, storage = new MemoryTables(new FakeClock())) {
@@ -21,7 +21,10 @@ async function deploy(entry: TableEntry, storage = new MemoryTables(new FakeCloc
   const logger = new MemoryLogger();
   const clock = new FakeClock();
   const timer = new SystemTimer();
-  const deps = { tables: storage, clock, timer, logger, registry, maxPageRows: 5000 };
+  const deps = {
+    ...runParts(ownDocuments(clock, storage)),
+    ...{ tables: storage, clock, timer, logger, registry, maxPageRows: 5000 },
+  };
   return {
     storage,
     logger,
@@ -164,15 +167,8 @@ describe("pushRecords()", () => {
   });
 
   test("S-4.2.10 records that the store refuses are listed in the order of the request", async () => {
-    class RefusingStorage extends MemoryTables {
-      override async write(table: Table, writes: readonly RowWrite[]): Promise<WriteOutcome> {
-        const refused = writes.filter(({ row }) => row.a === 13);
-        const taken = writes.filter((write) => !refused.includes(write));
-        const failures = refused.map(({ index }) => ({ index, message: "Value refused" }));
-        return { ...(await super.write(table, taken)), failures };
-      }
-    }
-    const { push, rows } = await deploy(COUNTERS, new RefusingStorage(new FakeClock()));
+    const { push, rows, storage } = await deploy(COUNTERS);
+    storage.refuse = (_, { a }) => (a === 13 ? "Value refused" : null);
     const { result } = await push([
       { k: "x", a: 13 },
       { a: 1 },
@@ -215,12 +211,10 @@ describe("pushRecords()", () => {
   );
 
   test("S-4.2.11 pushRecords() lets a bug through instead of showing its text", async () => {
-    class BrokenStorage extends MemoryTables {
-      override write(): Promise<WriteOutcome> {
-        return Promise.reject(new TypeError("undefined is not a function"));
-      }
-    }
-    const { push } = await deploy(COUNTERS, new BrokenStorage(new FakeClock()));
+    const { push, storage } = await deploy(COUNTERS);
+    storage.refuse = () => {
+      throw new TypeError("undefined is not a function");
+    };
     await expect(push([{ k: "x" }])).rejects.toThrow(TypeError);
   });
 

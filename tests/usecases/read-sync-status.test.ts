@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { SystemTimer } from "../../src/adapters/system/system.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
+import { MEMORY } from "../../src/repositories/run-collections.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { makeRegistry } from "../support/make-table.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { runParts } from "../support/run-parts.ts";
 
 const FEATURES = { gzip: true, sha256: true, incremental: true };
 
@@ -17,8 +21,12 @@ async function deploy(isSyncEnabled = true) {
   const logger = new MemoryLogger();
   const clock = new FakeClock("2026-03-01T12:00:00Z");
   const timer = new SystemTimer();
-  const deps = { isSyncEnabled, registry, tables: storage, markers: storage, clock, timer, logger };
-  return { ...deps, storage, readStatus: () => readSyncStatus(deps) };
+  const documents = ownDocuments(clock, storage);
+  const parts = runParts(documents);
+  const deps = { isSyncEnabled, registry, tables: storage, ...parts, clock, timer, logger };
+  const keepMarker = (table: string, direction: SyncDirection, marker: string) =>
+    documents.writeNow((tx) => tx.put(MEMORY, { table, direction, marker }));
+  return { ...deps, storage, keepMarker, readStatus: () => readSyncStatus(deps) };
 }
 
 async function pushProfiles(deployment: Awaited<ReturnType<typeof deploy>>, usernames: string[]) {
@@ -64,16 +72,11 @@ describe("readSyncStatus()", () => {
   });
 
   test("S-2.5 readSyncStatus() shows the markers of its tables that are not empty", async () => {
-    const { storage, readStatus } = await deploy();
-    await storage.writeAll(
-      new Map([
-        ["sync_last_push_profiles", "2026-02-28T10:00:00.123456Z"],
-        ["sync_last_pull_profiles", ""],
-        ["sync_last_pull_platform_accounts", "2026-02-27"],
-        ["sync_last_push_orders", "2026-02-26"],
-        ["lease", "x"],
-      ]),
-    );
+    const { keepMarker, readStatus } = await deploy();
+    keepMarker("profiles", "push", "2026-02-28T10:00:00.123456Z");
+    keepMarker("profiles", "pull", "");
+    keepMarker("platform_accounts", "pull", "2026-02-27");
+    keepMarker("orders", "push", "2026-02-26");
     expect((await readStatus()).lastSync).toEqual({
       sync_last_push_profiles: "2026-02-28T10:00:00.123456Z",
       sync_last_pull_platform_accounts: "2026-02-27",
@@ -89,7 +92,7 @@ describe("readSyncStatus()", () => {
   test("S-4.3, D-3.12 readSyncStatus() is empty when sync is disabled, and needs no store", async () => {
     const deployment = await deploy(false);
     await pushProfiles(deployment, ["ann"]);
-    await deployment.storage.writeAll(new Map([["sync_last_push_profiles", "2026-02-28"]]));
+    deployment.keepMarker("profiles", "push", "2026-02-28");
     deployment.storage.failure = new AppError("store_unavailable", "Store is away");
     const status: unknown = await deployment.readStatus();
     expect(status).toEqual({

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
+import { Leases } from "../../src/repositories/leases.ts";
 import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { MemoryLeaseStore } from "../support/memory/leases.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
 
 /** A schedule whose times come when a test says so, over leases that instances share. */
-function startInstance(leases: MemoryLeaseStore, holder: string) {
+function startInstance(leases: Pick<Leases, "acquire">, holder: string) {
   const started: RunRequest[] = [];
   const lines: string[] = [];
   let work = async () => {};
@@ -71,7 +72,7 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("startSchedule()", () => {
   test("D-1.3.10, D-4.13 startSchedule() runs both ways for all tables at each time", async () => {
-    const one = startInstance(new MemoryLeaseStore(new FakeClock()), "one");
+    const one = startInstance(new Leases(ownDocuments(new FakeClock())), "one");
     expect(one.cron).toBe("*/5 * * * *");
     for (const times of [1, 2]) {
       const ended = one.time();
@@ -89,7 +90,7 @@ describe("startSchedule()", () => {
   });
 
   test("D-1.3.10, D-4.8, D-4.13 of several instances one runs, the others leave it to that one", async () => {
-    const leases = new MemoryLeaseStore(new FakeClock());
+    const leases = new Leases(ownDocuments(new FakeClock()));
     const one = startInstance(leases, "one");
     const two = startInstance(leases, "two");
     const running = one.time();
@@ -107,18 +108,20 @@ describe("startSchedule()", () => {
 
   test("D-1.3.10 a store that fails ends one time, not the schedule", async () => {
     const clock = new FakeClock();
-    const leases = new MemoryLeaseStore(clock);
+    const leases = new Leases(ownDocuments(clock));
     const broken = { acquire: () => Promise.reject(new Error("No store")) };
-    const one = startInstance(broken as unknown as MemoryLeaseStore, "one");
+    const one = startInstance(broken, "one");
     await one.time();
     expect(one.lines.at(-1)).toBe("Scheduled sync run could not begin");
-    expect(leases.holderOf("sync schedule")).toBe(null);
+    expect(
+      await leases.acquire({ name: "sync schedule", holder: "two", ttlMs: 1 }),
+    ).not.toHaveProperty("heldBy");
   });
 
   test("D-1.3.10 a lease that cannot be given back is told as that, and not as a run that did not begin", async () => {
     const lease = { renew: async () => {}, release: () => Promise.reject(new Error("No store")) };
     const leases = { acquire: async () => lease };
-    const one = startInstance(leases as unknown as MemoryLeaseStore, "one");
+    const one = startInstance(leases as unknown as Leases, "one");
     const ended = one.time();
     await settle();
     one.end();

@@ -58,13 +58,6 @@ import { LookupReader } from "./lookups/lookup-reader.ts";
 import { QuotaAlerts } from "./lookups/quota-alerts.ts";
 import { ERASED_NAMES, ErasedNames } from "./people/erased-names.ts";
 import { ACCOUNTS, MongoKnownNames } from "./people/name-facts.ts";
-import { AGREED, MongoAgreedBlocks } from "./runs/agreed-rows.ts";
-import { LEASE_TURNS, LEASES, MongoLeaseStore } from "./runs/lease-store.ts";
-import { MARKERS, MongoMarkerStore } from "./runs/marker-store.ts";
-import { REJECTED_DETAILS } from "./runs/rejected-details.ts";
-import { REJECTED, REJECTED_DROPPED } from "./runs/rejected-entries.ts";
-import { MongoRejectedRecords } from "./runs/rejected-records.ts";
-import { LATE_COMMITS, LATE_ROWS, MongoLateRows } from "./tables/late-rows.ts";
 import { PushPlace } from "./tables/push-place.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -94,19 +87,10 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 const INTERNAL_COLLECTIONS = [
   ...DELETE_COLLECTIONS,
   HOLDERS,
-  MARKERS,
   TABLE_DEFINITIONS,
   TABLE_VERSIONS,
   PERSON_VERSIONS,
   COUNTERS,
-  LEASES,
-  LEASE_TURNS,
-  REJECTED,
-  REJECTED_DETAILS,
-  REJECTED_DROPPED,
-  AGREED,
-  LATE_ROWS,
-  LATE_COMMITS,
   ACCOUNTS,
   ERASED_NAMES,
 ];
@@ -150,13 +134,8 @@ class MongoStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: MongoDocuments;
   readonly tables: MongoTableStore;
-  readonly markers: MongoMarkerStore;
   readonly rows: MongoRowSource;
-  readonly lateRows: MongoLateRows;
   readonly tombstones: MongoTombstones;
-  readonly agreed: MongoAgreedBlocks;
-  readonly leases: MongoLeaseStore;
-  readonly rejected: MongoRejectedRecords;
   readonly accounts: MongoAccountStore;
   readonly names: MongoKnownNames;
   /** Of the accounts half: requests under `/v1` wait for its calls. */
@@ -171,20 +150,15 @@ class MongoStorage implements FullStorage {
   ) {
     this.identity = identity;
     const versions = new TableVersions(deps.db);
-    const pushes = new PushPlace({ ...deps, versions });
-    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
     const erasedNames = new ErasedNames(deps.db, deps.clock);
+    const pushes = new PushPlace({ ...deps, versions }, erasedNames);
+    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
     this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
     this.#holder = new Holder(deps.db);
     this.#recorder = new DeleteRecorder(deps, logger);
-    this.tables = new MongoTableStore(pushes, erasedNames, this.#recorder);
-    this.markers = new MongoMarkerStore(deps);
+    this.tables = new MongoTableStore(pushes, this.#recorder);
     this.rows = new MongoRowSource(deps);
-    this.lateRows = new MongoLateRows(deps);
     this.tombstones = new MongoTombstones(deps, this.#recorder);
-    this.agreed = new MongoAgreedBlocks(deps);
-    this.leases = new MongoLeaseStore(deps);
-    this.rejected = new MongoRejectedRecords(deps);
     this.accounts = new MongoAccountStore(this.#accountDeps);
     this.names = new MongoKnownNames(deps, erasedNames);
   }

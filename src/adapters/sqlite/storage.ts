@@ -37,12 +37,7 @@ import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
 import { PersonReader } from "./lookups/person-reader.ts";
 import { QuotaAlerts } from "./lookups/quota-alerts.ts";
 import { ERASED_TABLES, ErasedNames } from "./people/erased-names.ts";
-import { NAME_TABLES, SqliteKnownNames } from "./people/name-facts.ts";
-import { AGREED_TABLES, SqliteAgreedBlocks } from "./runs/agreed-rows.ts";
-import { LEASE_TABLES, SqliteLeaseStore } from "./runs/lease-store.ts";
-import { MARKER_TABLES, SqliteMarkerStore } from "./runs/marker-store.ts";
-import { REJECTED_TABLES, SqliteRejectedRecords } from "./runs/rejected-records.ts";
-import { LATE_TABLES, SqliteLateRows } from "./tables/late-rows.ts";
+import { NAME_TABLES, readNameFacts, SqliteKnownNames } from "./people/name-facts.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
@@ -52,11 +47,6 @@ import { SqliteTombstones } from "./tables/tombstones.ts";
 /** Tables of repsync's own, beside those of the registry. */
 const INTERNAL_TABLES = [
   ...DEFINITION_TABLES,
-  ...MARKER_TABLES,
-  ...LEASE_TABLES,
-  ...REJECTED_TABLES,
-  ...AGREED_TABLES,
-  ...LATE_TABLES,
   ...TOMBSTONE_TABLES,
   ...ACCOUNT_TABLES,
   ...NAME_TABLES,
@@ -75,13 +65,8 @@ export class SqliteStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: SqliteDocuments;
   readonly tables: SqliteTableStore;
-  readonly markers: SqliteMarkerStore;
   readonly rows: SqliteRowSource;
-  readonly lateRows: SqliteLateRows;
   readonly tombstones: SqliteTombstones;
-  readonly agreed: SqliteAgreedBlocks;
-  readonly leases: SqliteLeaseStore;
-  readonly rejected: SqliteRejectedRecords;
   readonly accounts: SqliteAccountStore;
   readonly names: SqliteKnownNames;
   readonly #database: SqliteDatabase;
@@ -90,19 +75,16 @@ export class SqliteStorage implements FullStorage {
 
   private constructor(database: SqliteDatabase, identity: StoreIdentity, file: StoreFile) {
     this.identity = identity;
-    this.documents = new SqliteDocuments(database);
     const erasedNames = new ErasedNames(database);
+    this.documents = new SqliteDocuments(database, (name) =>
+      readNameFacts(database, erasedNames, name),
+    );
     this.#database = database;
     this.#file = file;
     this.#erasedNames = erasedNames;
-    this.tables = new SqliteTableStore(database, erasedNames);
-    this.markers = new SqliteMarkerStore(database);
+    this.tables = new SqliteTableStore(database);
     this.rows = new SqliteRowSource(database);
-    this.lateRows = new SqliteLateRows(database);
     this.tombstones = new SqliteTombstones(database);
-    this.agreed = new SqliteAgreedBlocks(database);
-    this.leases = new SqliteLeaseStore(database);
-    this.rejected = new SqliteRejectedRecords(database);
     this.accounts = new SqliteAccountStore(database, erasedNames);
     this.names = new SqliteKnownNames(database, erasedNames);
   }

@@ -15,6 +15,19 @@ export function isTextOf(value: unknown, minChars: number, maxChars: number): va
   return chars >= minChars && chars <= maxChars;
 }
 
+/** A text in parts of at most `partLength` UTF-16 units, each a text of its own: none ends within a character. */
+export function textParts(text: string, partLength: number): readonly string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const last = text.charCodeAt(at + partLength - 1);
+    const isWithin = last >= 0xd800 && last < 0xdc00;
+    const end = at + partLength - (isWithin ? 1 : 0);
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
+}
+
 /** A problem and what to do about it, in at most `maxChars` characters: only the problem is cut. */
 export function withAdvice(problem: string, advice: string, maxChars: number): string {
   const end = `; ${advice}`;

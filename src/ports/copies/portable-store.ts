@@ -16,11 +16,6 @@ export const PORTABLE_PARTS = [
   "audit_heads",
   "audit_checkpoints",
   "audit_chain_count",
-  "markers",
-  "rejected",
-  "dropped",
-  "agreed",
-  "late_rows",
   "delete_records",
   "tombstones",
   "counters",
@@ -37,7 +32,7 @@ export type PortableEntry = Readonly<Record<string, unknown>>;
 
 /** A store that nobody else uses. Everything throws `store_unavailable`. */
 export interface PortableStore {
-  /** In batches; those of `audit` by chain and place, those of `agreed` by table and `n`. */
+  /** In batches; those of `audit` by chain and place. */
   read(part: PortablePart, tables: readonly Table[]): AsyncIterable<readonly PortableEntry[]>;
 
   /** Every row of a prepared table with all its columns, in batches. */

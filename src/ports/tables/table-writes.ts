@@ -1,5 +1,29 @@
+import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
+import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { ConflictRule, Row, Table } from "../../domain/sync/table/table.ts";
-import type { RowWrite, TombstoneWrite, WriteFailure, WriteOutcome } from "./table-store.ts";
+
+/** One record of a push, converted and checked by the domain. */
+export interface RowWrite {
+  /** Position of the record in the request, from 0; failures name it. */
+  readonly index: number;
+  /** The table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
+  readonly row: Row;
+  /** Why the record fails if its row would be new, as a column that may not be null is absent; absent if it may be new. */
+  readonly refusedIfNew?: string;
+}
+
+/** A tombstone that arrived, converted and checked by the domain. */
+export interface TombstoneWrite extends Tombstone {
+  /** Position in the request's `deleted`, from 0. */
+  readonly index: number;
+}
+
+/** A record the store itself refused; nothing of it was written. */
+export interface WriteFailure {
+  readonly index: number;
+  /** Why, in words for the caller: no path, no driver text. */
+  readonly message: string;
+}
 
 /** What a write of rows goes by. */
 export interface WriteRule {
@@ -55,18 +79,12 @@ export interface TableWrites {
    */
   change(table: Table, column: string, value: string, fields: Row | null): Promise<number>;
 
+  /** What is known of these people, by name, as far as anything is: until accounts are documents. D-8.1. */
+  factsOf(names: readonly string[]): Promise<ReadonlyMap<string, NameFacts>>;
+
   /**
    * Of this body and any that writes rows of people whose versions this one raises, one runs again, however many people
    * those are: who read that they were not erased before this commit has not written after it. D-8.2.
    */
   excludePushes(): void;
-}
-
-/** What `TableStore.write` tells of a write that left records of erased people out. */
-export function outcomeOf(
-  { failures, kept, changed, deleted }: Omit<Written, "visibleMs">,
-  erased: readonly number[],
-): WriteOutcome {
-  const leftOut = erased.length === 0 ? {} : { erased };
-  return { failures, kept, changed, deleted, ...leftOut };
 }

@@ -13,11 +13,14 @@ import type {
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
+import type { RejectedRecords } from "../../repositories/rejected-records.ts";
+import type { RemoteMemory } from "../../repositories/remote-memory.ts";
+import type { Settings } from "../../repositories/settings.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import { backupAgeSeconds } from "./scheduled-backups.ts";
 import type { StoreDamage } from "./store-damage.ts";
-import { keptDrift, markerLagSeconds } from "./table-states.ts";
+import { markerLagSeconds } from "./table-states.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
 interface LookupMetrics {
@@ -29,7 +32,10 @@ interface LookupMetrics {
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
   readonly activeRuns: Pick<ActiveRuns, "count">;
-  readonly storage: Pick<FullStorage, "ping" | "markers" | "rejected">;
+  readonly storage: Pick<FullStorage, "ping">;
+  readonly memory: RemoteMemory;
+  readonly rejected: RejectedRecords;
+  readonly settings: Settings;
   readonly outbox: AlertOutbox;
   readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
@@ -69,35 +75,32 @@ async function tryReadStore(deps: ReadMetricsDeps): Promise<StoreState> {
   }
 }
 
-async function readStore({
-  storage,
-  outbox,
-  registry,
-  clock,
-}: ReadMetricsDeps): Promise<StoreState> {
-  const markers = await storage.markers.readAll();
+async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
+  const { memory, rejected, settings, outbox, registry, clock } = deps;
+  const remembered = await memory.readAll();
+  const kept = await memory.drifts();
   const nowMs = clock.nowMs();
   const tables = [...registry.keys()];
   const markerLags = tables.flatMap((table) =>
     SYNC_DIRECTIONS.flatMap((direction) => {
-      const value = markerLagSeconds(markers, direction, table, nowMs);
+      const value = markerLagSeconds(remembered.get(table)?.[direction], nowMs);
       return value === null ? [] : [{ table, direction, value }];
     }),
   );
   const rejectedRecords = await Promise.all(
     SYNC_DIRECTIONS.map(async (direction) => {
-      const counts = await storage.rejected.countByTable(direction);
+      const counts = await rejected.countByTable(direction);
       const names = new Set([...tables, ...counts.keys()]);
       return [...names].map((table) => ({ table, direction, value: counts.get(table) ?? 0 }));
     }),
   );
   const drifts = tables.flatMap((table) => {
-    const rows = keptDrift(markers, table);
-    return rows === null ? [] : [[table, Math.abs(rows)] as const];
+    const rows = kept.get(table);
+    return rows === undefined ? [] : [[table, Math.abs(rows)] as const];
   });
   const driftRows = new Map(drifts);
   const pendingAlerts = await outbox.count();
-  const backupAge = backupAgeSeconds(markers, nowMs);
+  const backupAge = backupAgeSeconds(await settings.read("last_backup"), nowMs);
   return {
     markerLags,
     rejectedRecords: rejectedRecords.flat(),

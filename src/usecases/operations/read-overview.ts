@@ -10,7 +10,7 @@ import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";
 import type { RememberedRemote } from "./remembered-remote.ts";
 import { behindSeconds, countedAt, readTableHistories } from "./table-histories.ts";
-import { keptDrift, markerLagSeconds } from "./table-states.ts";
+import { markerLagSeconds } from "./table-states.ts";
 
 export interface OverviewDeps {
   readonly sync: SyncDeps;
@@ -74,10 +74,11 @@ function readSchedule({ sync, cron, schedule }: OverviewDeps, nowMs: number) {
 
 /** Every table of the registry, with sync disabled too. */
 async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
-  const [here, there, markers, histories] = await Promise.all([
+  const [here, there, memory, drifts, histories] = await Promise.all([
     readSyncStatus({ ...sync, isSyncEnabled: true }),
     remote.status(),
-    sync.markers.readAll(),
+    sync.memory.readAll(),
+    sync.memory.drifts(),
     readTableHistories(sync),
   ]);
   return await Promise.all(
@@ -85,7 +86,7 @@ async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
       const rowsHere = countOf(here.tableCounts, table);
       const rowsThere = countOf(there?.status?.tableCounts ?? {}, table);
       const isKnown = rowsHere !== null && rowsThere !== null;
-      const drift = isKnown ? rowsHere - rowsThere : keptDrift(markers, table);
+      const drift = isKnown ? rowsHere - rowsThere : (drifts.get(table) ?? null);
       return {
         table,
         rowsHere,
@@ -93,8 +94,8 @@ async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
         drift,
         behindSeconds: await behindSeconds(sync, table, history, countedAt(there, drift)),
         markerLagSeconds: {
-          push: markerLagSeconds(markers, "push", table, nowMs),
-          pull: markerLagSeconds(markers, "pull", table, nowMs),
+          push: markerLagSeconds(memory.get(table)?.push, nowMs),
+          pull: markerLagSeconds(memory.get(table)?.pull, nowMs),
         },
         lastRun: history.lastRun === null ? null : shownRun(history.lastRun),
       };

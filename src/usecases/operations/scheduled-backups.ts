@@ -1,8 +1,8 @@
 // Backups on a schedule. Of several instances on one store, one makes each of them. D-10.7.
 import { isAppError } from "../../domain/shared/errors.ts";
 import { dateTimeMs, formatMs } from "../../domain/shared/time.ts";
-import type { MarkerStore } from "../../ports/runs/marker-store.ts";
 import type { CronTimes, Ids, Scheduler } from "../../ports/runtime/runtime.ts";
+import type { Settings } from "../../repositories/settings.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";
@@ -18,14 +18,14 @@ export interface BackupPlan {
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, BackUpDeps {
   readonly scheduler: Scheduler;
   readonly cron: CronTimes;
-  readonly markers: MarkerStore;
+  readonly settings: Settings;
   readonly alerts: Alerts | null;
   readonly ids: Ids;
   readonly deploymentId: string;
 }
 
-/** The marker of when the last scheduled backup was made; a canonical time. */
-const LAST_BACKUP = "backup_last";
+/** When the last scheduled backup was made; a canonical time. */
+const LAST_BACKUP = "last_backup";
 /** Of an id, as much as tells the deployments of one folder apart. */
 const ID_CHARS = 12;
 
@@ -53,13 +53,9 @@ export function startBackups(deps: ScheduledBackupsDeps, plan: BackupPlan): Back
   };
 }
 
-/** Seconds since the last scheduled backup; null before the first. */
-export function backupAgeSeconds(
-  markers: ReadonlyMap<string, string>,
-  nowMs: number,
-): number | null {
-  const last = markers.get(LAST_BACKUP);
-  return last === undefined || last === "" ? null : Math.max(0, nowMs - dateTimeMs(last)) / 1000;
+/** Seconds since the last scheduled backup, by its time; null before the first. */
+export function backupAgeSeconds(last: string | null, nowMs: number): number | null {
+  return last === null ? null : Math.max(0, nowMs - dateTimeMs(last)) / 1000;
 }
 
 interface Turn {
@@ -98,9 +94,9 @@ async function makeOnce(
 }
 
 /** False when another instance, whose clock is ahead, has just made the backup of this time. */
-async function isDue({ markers, cron, clock }: ScheduledBackupsDeps, { cronText }: BackupPlan) {
-  const last = (await markers.readAll()).get(LAST_BACKUP) ?? "";
-  if (last === "") return true;
+async function isDue({ settings, cron, clock }: ScheduledBackupsDeps, { cronText }: BackupPlan) {
+  const last = await settings.read(LAST_BACKUP);
+  if (last === null) return true;
   const lastMs = dateTimeMs(last);
   const nowMs = clock.nowMs();
   const nextMs = cron.nextAfter(cronText, lastMs);
@@ -113,13 +109,13 @@ async function makeAndPrune(
   { folder, keep }: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  const { files, markers, clock, logger } = deps;
+  const { files, settings, clock, logger } = deps;
   await files.makeFolder(folder);
   const at = formatMs(clock.nowMs());
   const prefix = `repsync-${deps.deploymentId.slice(-ID_CHARS)}-`;
   const name = `${prefix}${at.slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
   const made = await backUp(deps, { path: `${folder}/${name}`, isForced: false, stop });
-  await markers.writeAll(new Map([[LAST_BACKUP, at]]));
+  await settings.keep(LAST_BACKUP, at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
   // Sorted by time. What a killed process has left of one is ours, too.

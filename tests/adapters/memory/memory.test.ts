@@ -1,4 +1,5 @@
 // The reference models keep the contracts that they stand for in other tests.
+
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
@@ -7,6 +8,7 @@ import { openParts } from "../../contract/lookups/reputation-harness.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
+import { withRunParts } from "../../support/run-parts.ts";
 
 const OPTIONS = { isShared: true, randomRuns: 100 };
 
@@ -15,8 +17,8 @@ function open(storeClock?: Clock) {
   const clock = new FakeClock();
   const database = new MemoryDatabase(storeClock ?? clock);
   return {
-    storage: new MemoryStorage(database),
-    openSecond: async () => new MemoryStorage(database),
+    storage: withRunParts(new MemoryStorage(database)),
+    openSecond: async () => withRunParts(new MemoryStorage(database)),
     nowMs: () => clock.nowMs(),
     advance: async (durationMs: number) => clock.advance(durationMs),
     dispose: async () => {},

@@ -3,6 +3,7 @@ import type { OtherProgram } from "../../contract/tables/tombstone-table.ts";
 import { tombstonesContract } from "../../contract/tables/tombstones-contract.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 import type { MemoryTables } from "../../support/memory/tables.ts";
+import { withRunParts } from "../../support/run-parts.ts";
 
 tombstonesContract({
   name: "memory",
@@ -11,7 +12,8 @@ tombstonesContract({
     const clock = new SystemClock();
     const database = new MemoryDatabase(clock);
     const program = otherProgram(database.tables);
-    const openInstance = () => Object.assign(new MemoryStorage(database), { program });
+    const openInstance = () =>
+      Object.assign(withRunParts(new MemoryStorage(database)), { program });
     return {
       storage: openInstance(),
       openSecond: async () => openInstance(),

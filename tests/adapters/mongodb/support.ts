@@ -7,6 +7,7 @@ import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
 import { takeShardProblems, watchShardKeys } from "../../support/shard-keys.ts";
 import { sharedMongo } from "../../support/shared-mongo.ts";
 
@@ -22,7 +23,7 @@ export interface TestDatabase {
     options?: string,
     clock?: Pick<Clock, "monotonicMs">,
     storeClock?: Pick<Clock, "nowMs">,
-  ): Promise<FullStorage>;
+  ): Promise<RunStorage>;
   /** Rejects when something was asked without the shard key. */
   dispose(): Promise<void>;
 }
@@ -50,7 +51,7 @@ export async function makeDatabase(): Promise<TestDatabase> {
         ...time,
       });
       opened.push(storage);
-      return storage;
+      return withRunParts(storage);
     },
     async dispose() {
       for (const storage of opened) await storage.close();
@@ -80,6 +81,6 @@ export function databaseTest(name: string, body: (database: TestDatabase) => Pro
 
 /** Lets the server's time pass for leases: their ends come nearer. */
 export async function makeOlder({ db }: TestDatabase, durationMs: number): Promise<void> {
-  const older = [{ $set: { expiresAt: { $subtract: ["$expiresAt", durationMs] } } }];
+  const older = [{ $set: { endsAtMs: { $subtract: ["$endsAtMs", durationMs] } } }];
   await db.collection("repsync_leases").updateMany({}, older);
 }

@@ -1,13 +1,13 @@
 // Stores of SQLite for the tests of the reputation half.
 import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
 import { openParts, type ReputationParts } from "../../contract/lookups/reputation-harness.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
 
 /** A store of the whole adapter as the suites of the reputation half take it. */
 export async function asReputation(
-  store: OpenedStore<FullStorage>,
+  store: OpenedStore<RunStorage>,
   makeCache: <Value>() => VersionedCache<Value>,
 ): Promise<OpenedStore<ReputationParts>> {
   const { openSecond } = store;

@@ -9,15 +9,16 @@ import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { type RunParts, withRunParts } from "../../support/run-parts.ts";
 
 /** A store in memory. */
-export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage>> {
+export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage & RunParts>> {
   const clock = new FakeClock();
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
     clock,
     collections: COLLECTIONS,
   });
-  return { storage, ...timeOf(clock), dispose: () => storage.close() };
+  return { storage: withRunParts(storage), ...timeOf(clock), dispose: () => storage.close() };
 }
 
 export interface FileStoreOptions {
@@ -31,7 +32,7 @@ export interface FileStoreOptions {
 export async function openFileStore({
   parent = tmpdir(),
   prepared,
-}: FileStoreOptions = {}): Promise<OpenedStore<SqliteStorage>> {
+}: FileStoreOptions = {}): Promise<OpenedStore<SqliteStorage & RunParts>> {
   const folder = await mkdtemp(join(parent, "repsync-sqlite-"));
   const path = join(folder, "data", "test.db");
   const clock = new FakeClock();
@@ -47,7 +48,7 @@ export async function openFileStore({
       return await prepare(tables);
     };
     opened.push(storage);
-    return storage;
+    return withRunParts(storage);
   };
   return {
     storage: await openInstance(),

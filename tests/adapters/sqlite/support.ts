@@ -8,6 +8,7 @@ import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts
 import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage, type SqliteStoreOptions } from "../../../src/adapters/sqlite/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { type RunParts, withRunParts } from "../../support/run-parts.ts";
 
 /** A database file in a folder of its own. */
 export class SqliteFile {
@@ -45,13 +46,13 @@ export class SqliteFile {
   async open(
     options?: SqliteStoreOptions,
     openSqlite: OpenSqlite = openBunSqlite,
-  ): Promise<SqliteStorage> {
+  ): Promise<SqliteStorage & RunParts> {
     const storage = await SqliteStorage.open(openSqlite, this.path, {
       collections: COLLECTIONS,
       ...options,
     });
     this.#opened.push(storage);
-    return storage;
+    return withRunParts(storage);
   }
 
   /** Opens the file as another tool does. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import { type Backend, MONGODB, SQLITE_FILE } from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
-import { keepAlert, ownedDocuments } from "./support/owned-documents.ts";
+import { keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
@@ -18,7 +18,7 @@ async function moveAround(backends: readonly Backend[]): Promise<void> {
   const { token } = app.admin;
   const { deployment_id } = await readFacts(url);
   await app.stop();
-  await keepAlert(url);
+  await keepWaiting(url);
   const owned = await ownedDocuments(url);
   for (const documents of Object.values(owned)) expect(documents).not.toEqual([]);
   let from = url;
@@ -94,7 +94,7 @@ describe.each([SQLITE_FILE, MONGODB].filter(({ isAvailable }) => isAvailable))("
       2,
       expect.stringMatching(/^Tables have rows and are not in the registry: /),
     ]);
-    expect((await cli(url, ["move", target])).code).toBe(0);
+    expect(await cli(url, ["move", target])).toMatchObject({ code: 0, stderr: "" });
     const full = await cli(url, ["move", target]);
     expect([full.code, full.stderr]).toMatchObject([2, expect.stringContaining("is not empty")]);
     await writeFact(target, "filled_by", "move");

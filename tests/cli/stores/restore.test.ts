@@ -6,7 +6,7 @@ import { readFacts } from "../../http/stores/support/raw-store.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
-import { keepAlert, ownedDocuments } from "./support/owned-documents.ts";
+import { keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, type UsedDeployment, useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
@@ -42,7 +42,7 @@ onEveryBackend("backup and restore", (backend) => {
     const { deployment_id } = await readFacts(url);
     const { token } = app.admin;
     await app.stop();
-    await keepAlert(url);
+    await keepWaiting(url);
     await comesBackAsOwned(url, await backend.makeUrl(), cli);
 
     const other = await backend.makeUrl();

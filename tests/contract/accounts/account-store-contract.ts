@@ -1,10 +1,10 @@
 import { describe, expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
 import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
 import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
-type Parts = Pick<FullStorage, "accounts" | "documents" | "close">;
+type Parts = Pick<RunStorage, "accounts" | "documents" | "close">;
 
 /** What every `AccountStore` does. */
 export function accountStoreContract(harness: StoreHarness<Parts>): void {

@@ -1,9 +1,14 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
+import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
-import type { WriteOptions, WriteOutcome } from "../../../src/ports/tables/table-store.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
+import {
+  commitAlone,
+  type WriteToOptions,
+  type WrittenTo,
+  writeTo,
+} from "../../support/write-to.ts";
 import { openSecond, storeTests, timedTests } from "../harness.ts";
 import {
   AUDIT_KEY,
@@ -16,11 +21,10 @@ import {
   Scene,
   wordOf,
 } from "../lookups/reputation-harness.ts";
-import { commitAlone } from "../runs/rejected-under-test.ts";
 
 const NEWER = "2026-03-01T12:00:05Z";
-const NOTHING: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
-const GUARD: WriteOptions = { conflict: "newer" };
+const NOTHING: WrittenTo = { failures: [], kept: [], changed: 0, deleted: 0 };
+const GUARD: WriteToOptions = { conflict: "newer" };
 
 /** What an erasure leaves behind, and who comes after. D-8.2. */
 export function erasureContract(harness: ReputationHarness): void {
@@ -310,13 +314,13 @@ async function write(
   parts: ReputationParts,
   table: Table,
   rows: readonly Row[],
-  options: WriteOptions = {},
-): Promise<WriteOutcome> {
+  options: WriteToOptions = {},
+): Promise<WrittenTo> {
   const writes = rows.map((fields, index) => {
     const columns = table.pushColumns.map(({ name }) => [name, fields[name] ?? null] as const);
     return { index, row: Object.fromEntries(columns) };
   });
-  return await parts.storage.tables.write(table, writes, options);
+  return await writeTo(parts.storage, table, writes, options);
 }
 
 function rejection(

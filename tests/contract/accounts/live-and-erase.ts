@@ -1,8 +1,10 @@
 // A whole life in one store, and its erasure: for tests that look for what is left of the name. D-8.2.
+
 import { attemptsOf } from "../../../src/domain/reputation/accounts/attempts.ts";
-import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
+import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
 import { SignIns } from "../../../src/repositories/accounts/sign-ins.ts";
+import { commitAlone } from "../../support/write-to.ts";
 import {
   BY_ROOT,
   PLATFORM_ACCOUNTS,
@@ -10,7 +12,6 @@ import {
   type ReputationParts,
   type Scene,
 } from "../lookups/reputation-harness.ts";
-import { commitAlone } from "../runs/rejected-under-test.ts";
 
 /** What everything about the person has in it. */
 export const NAME = "unmistakable-zoe";

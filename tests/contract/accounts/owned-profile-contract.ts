@@ -1,7 +1,8 @@
 import { describe, expect } from "bun:test";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import type { WriteOptions, WriteOutcome } from "../../../src/ports/tables/table-store.ts";
+import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
+
 import { storeTests } from "../harness.ts";
 import {
   PROFILES,
@@ -14,9 +15,9 @@ import {
 const OWN = { displayName: "Ana", bio: "own bio", location: null, public: false };
 const LATER = at(5);
 const LATER_STILL = at(6);
-const GUARD: WriteOptions = { conflict: "newer" };
+const GUARD: WriteToOptions = { conflict: "newer" };
 
-const NOTHING: WriteOutcome = { failures: [], kept: [], changed: 0, deleted: 0 };
+const NOTHING: WrittenTo = { failures: [], kept: [], changed: 0, deleted: 0 };
 const WRITTEN = { ...NOTHING, changed: 1 };
 const KEPT = { ...NOTHING, kept: [0] };
 
@@ -255,13 +256,13 @@ class Owned {
   }
 
   /** Writes rows; columns that are not given are null. */
-  async write(rows: readonly JsonObject[], options: WriteOptions = {}): Promise<WriteOutcome> {
+  async write(rows: readonly JsonObject[], options: WriteToOptions = {}): Promise<WrittenTo> {
     const nothing = PROFILES.pushColumns.map(({ name }) => [name, null] as const);
     const writes = rows.map((row, index) => ({
       index,
       row: { ...Object.fromEntries(nothing), ...row },
     }));
-    return await this.#parts.storage.tables.write(PROFILES, writes, options);
+    return await writeTo(this.#parts.storage, PROFILES, writes, options);
   }
 
   /** Tells the earliest time noted for the own pushes from now on. */

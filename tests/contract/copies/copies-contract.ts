@@ -1,4 +1,5 @@
 // What every store does that is read whole, and filled.
+
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
@@ -11,6 +12,7 @@ import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
 import type { Backend } from "../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { ABOUT, contentOf, dumpedDeployment, PARTS } from "./dumped-deployment.ts";
 
 const mac = new NodeMac();
@@ -60,7 +62,7 @@ export function copiesContract(backend: Backend): void {
       expect(storage.identity).toEqual({ deploymentId: "5f1e", isNew: false });
       const [listings, , versions] = ABOUT.tables.map(tableOf);
       if (listings === undefined || versions === undefined) throw new Error("No table");
-      await storage.tables.write(listings, [{ index: 0, row: { sku: "new" } }]);
+      await writeTo(storage, listings, [{ index: 0, row: { sku: "new" } }]);
       expect(await storage.tables.readRow(listings, { sku: "new" })).toEqual({ id: 8, sku: "new" });
       const query = { after: null, sinceTime: null, limitRows: 1 };
       const page = await storage.tombstones.list(versions, query);
@@ -72,7 +74,7 @@ export function copiesContract(backend: Backend): void {
       });
       expect(await storage.tombstones.end(versions)).toBe("5ca1ab1e-9");
       const deleted = [{ index: 0, key: { n: "1", name: "a" }, deletedAt: "2024-02-01T00:00:00Z" }];
-      expect(await storage.tables.write(versions, [], { deleted })).toMatchObject({ deleted: 1 });
+      expect(await writeTo(storage, versions, [], { deleted })).toMatchObject({ deleted: 1 });
       const next = await storage.tombstones.list(versions, { ...query, after: "5ca1ab1e-9" });
       expect(next.items).toEqual([
         { key: { n: "1", name: "a" }, deletedAt: "2024-02-01T00:00:00Z" },

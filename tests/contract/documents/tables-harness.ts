@@ -3,8 +3,7 @@ import { afterAll, beforeAll } from "bun:test";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Collection, DocumentStore, Transaction } from "../../../src/ports/documents.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import type { RowWrite } from "../../../src/ports/tables/table-store.ts";
-import type { WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
+import type { RowWrite, WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { type Item, itemsCollection } from "./documents-harness.ts";
 

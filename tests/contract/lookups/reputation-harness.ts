@@ -17,7 +17,8 @@ import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { writeTo } from "../../support/write-to.ts";
 import type { OpenedStore, StoreHarness } from "../harness.ts";
 
 /** The deadline of lookups that may take any time. */
@@ -25,7 +26,7 @@ export const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
 /** One instance. */
 export interface ReputationParts extends ReputationStores {
-  readonly storage: FullStorage;
+  readonly storage: RunStorage;
 }
 
 /** A harness of the reputation half. */
@@ -48,7 +49,7 @@ export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;
 
 /** Prepares an opened storage and opens its reputation half. */
 export async function openParts(
-  storage: FullStorage,
+  storage: RunStorage,
   makeCache: ReputationOptions["makeCache"],
 ): Promise<ReputationParts> {
   const tables = await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
@@ -158,7 +159,7 @@ export class Scene {
         row: { ...row, ...Object.fromEntries(missing.map(({ name }) => [name, null])) },
       };
     });
-    const { failures } = await this.parts.storage.tables.write(table, all);
+    const { failures } = await writeTo(this.parts.storage, table, all);
     if (failures.length > 0) throw new Error(JSON.stringify(failures));
   }
 

@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import type { WriteOptions } from "../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
+import { type WriteToOptions, writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
 
-type Parts = Pick<FullStorage, "tables" | "lateRows" | "close">;
+type Parts = Pick<RunStorage, "tables" | "documents" | "lateRows" | "close">;
 
 const ENTRY: TableEntry = {
   timestamp_column: "at",
@@ -105,7 +105,7 @@ function noteTests(harness: StoreHarness<Parts>): void {
       { index: 0, row: { k: "a", at: day(1), v: 1 }, refusedIfNew: "v may not be null" },
       { index: 1, row: { k: "b", at: day(2), v: 1 } },
     ];
-    await storage.tables.write(ITEMS, writes);
+    await writeTo(storage, ITEMS, writes);
     expect(await look()).toBe(day(2));
   });
 }
@@ -120,7 +120,7 @@ function keptTests(harness: StoreHarness<Parts>): void {
       await table.write(["a", day(5)], ["b", day(4)], ["c", day(1)]);
       const look = await table.mark();
       const lookForPush = await table.mark(true);
-      const options: WriteOptions = { conflict: "newer", isOwnRun };
+      const options: WriteToOptions = { conflict: "newer", isOwnRun };
       await table.writeWith(options, ["a", day(3), 2], ["c", day(1)]);
       expect([await look(), await lookForPush()]).toEqual([day(5), day(5)]);
       await table.writeWith(options, ["b", null, 2]);
@@ -292,9 +292,9 @@ type LateRow = readonly [k: string, at: string | null, v?: number];
 
 async function prepare(storage: Parts, table: Table = ITEMS) {
   await storage.tables.prepare([table]);
-  const writeWith = async (options: WriteOptions, ...rows: readonly LateRow[]) => {
+  const writeWith = async (options: WriteToOptions, ...rows: readonly LateRow[]) => {
     const writes = asWrites(rows.map(([k, at, v = 1]) => ({ k, at, v })));
-    await storage.tables.write(table, writes, options);
+    await writeTo(storage, table, writes, options);
   };
   return {
     writeWith,

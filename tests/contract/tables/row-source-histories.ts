@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import type { RowParts } from "./row-source-reading.ts";
 import { arbitraryEntry, arbitraryQuery, arbitraryRows } from "./table-arbitraries.ts";
@@ -31,7 +32,7 @@ export function rowHistoryTests(harness: StoreHarness<RowParts>): void {
           const model = new RowModel(table);
           await storage.tables.prepare([table]);
           for (const { rows, reading } of steps) {
-            expect((await storage.tables.write(table, asWrites(rows))).failures).toEqual([]);
+            expect((await writeTo(storage, table, asWrites(rows))).failures).toEqual([]);
             model.write(rows);
             await compareReads(storage, { table, model, reading });
             await compareWalks(storage, { table, model, reading });

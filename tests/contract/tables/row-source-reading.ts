@@ -1,13 +1,14 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
 
 /** What the suites of `RowSource` look at. */
-export type RowParts = Pick<FullStorage, "tables" | "rows" | "close">;
+export type RowParts = Pick<RunStorage, "tables" | "rows" | "documents" | "close">;
 
 const EVENTS = makeTable(
   {
@@ -355,7 +356,7 @@ async function prepared(storage: RowParts, table: Table, rows: readonly Row[]): 
 }
 
 async function write(storage: RowParts, table: Table, rows: readonly Row[]): Promise<void> {
-  expect((await storage.tables.write(table, asWrites(rows))).failures).toEqual([]);
+  expect((await writeTo(storage, table, asWrites(rows))).failures).toEqual([]);
 }
 
 /** Names of the events that `readAfter()` gives. */

@@ -1,21 +1,17 @@
 import { describe, expect } from "bun:test";
 import { AppError, isAppError } from "../../../src/domain/shared/errors.ts";
-import type { HeldLease } from "../../../src/ports/runs/lease-store.ts";
-import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import type {
-  CommitExtras,
-  RowWrite,
-  WriteOptions,
-  WriteOutcome,
-} from "../../../src/ports/tables/table-store.ts";
+import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
+import type { RowWrite } from "../../../src/ports/tables/table-writes.ts";
+import type { HeldLease } from "../../../src/repositories/leases.ts";
+import type { CommitExtras, WriteOutcome } from "../../../src/usecases/sync/shared/write-rows.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
-import { commitAlone } from "../runs/rejected-under-test.ts";
 
 type Parts = Pick<
-  FullStorage,
-  "tables" | "markers" | "leases" | "rejected" | "agreed" | "lateRows" | "close"
+  RunStorage,
+  "tables" | "documents" | "memory" | "leases" | "rejected" | "exchanged" | "lateRows" | "close"
 >;
 
 const ITEMS = makeTable({
@@ -24,7 +20,6 @@ const ITEMS = makeTable({
   columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
 });
 
-const MARKER = "sync_last_pull_items";
 const TTL_MS = 600_000;
 const at = "2024-01-01T00:00:00Z";
 /** Of three records one is refused. */
@@ -34,13 +29,13 @@ const WRITES: readonly RowWrite[] = [
   { index: 2, row: { k: "c", at, v: 1 } },
 ];
 const EXTRAS: CommitExtras = {
-  markers: new Map([[MARKER, "2"]]),
+  memory: { pull: { marker: "2" } },
   rejected: [rejection("b")],
   accepted: { table: "items", direction: "pull", keys: [{ k: "a" }] },
-  agreed: new Uint8Array([1, 2, 3]),
+  exchanged: new Uint8Array([1, 2, 3]),
 };
-const NOTHING = { rows: 0, marker: "1", rejected: ["a"], agreed: [], isLate: false };
-const EVERYTHING = { rows: 2, marker: "2", rejected: ["b"], agreed: [[1, 2, 3]], isLate: true };
+const NOTHING = { rows: 0, marker: "1", rejected: ["a"], exchanged: [], isLate: false };
+const EVERYTHING = { rows: 2, marker: "2", rejected: ["b"], exchanged: [[1, 2, 3]], isLate: true };
 
 /** What a run keeps in the commit of its rows, and the lease under which it commits. */
 export function tableExtrasTests(harness: StoreHarness<Parts>): void {
@@ -54,20 +49,20 @@ export function tableExtrasTests(harness: StoreHarness<Parts>): void {
 function commitTests(harness: StoreHarness<Parts>): void {
   const it = storeTests(harness);
 
-  it("D-7.7 rows, marker, refused and accepted records, agreed rows and late rows are one commit", async (storage) => {
+  it("D-7.7 rows, marker, refused and accepted records, exchanged rows and late rows are one commit", async (storage) => {
     const look = await begin(storage);
-    const outcome = await storage.tables.write(ITEMS, WRITES, { beforeCommit: () => EXTRAS });
+    const outcome = await writeTo(storage, ITEMS, WRITES, { beforeCommit: () => EXTRAS });
     expect(outcome.failures.map(({ index }) => index)).toEqual([1]);
     expect(await look()).toEqual(EVERYTHING);
   });
 
   it("D-7.7 a commit that moves a marker over a refused record holds that record", async (storage) => {
     const look = await begin(storage);
-    const refused = (outcome: WriteOutcome): CommitExtras => ({
-      markers: new Map([[MARKER, "2"]]),
+    const refused = (outcome: WrittenTo): CommitExtras => ({
+      memory: { pull: { marker: "2" } },
       rejected: outcome.failures.map(({ index }) => rejection(String(WRITES[index]?.row["k"]))),
     });
-    await storage.tables.write(ITEMS, WRITES, { beforeCommit: refused });
+    await writeTo(storage, ITEMS, WRITES, { beforeCommit: refused });
     expect(await look()).toMatchObject({ marker: "2", rejected: ["b", "a"] });
   });
 
@@ -78,7 +73,7 @@ function commitTests(harness: StoreHarness<Parts>): void {
       throw stopped;
     };
     for (const writes of [WRITES, []]) {
-      const writing = storage.tables.write(ITEMS, writes, { beforeCommit });
+      const writing = writeTo(storage, ITEMS, writes, { beforeCommit });
       expect(await writing.catch((error: unknown) => error)).toBe(stopped);
     }
     expect(await look()).toEqual(NOTHING);
@@ -86,18 +81,18 @@ function commitTests(harness: StoreHarness<Parts>): void {
 
   it("D-7.7 extras are committed without rows, and with rows that do not change", async (storage) => {
     const look = await begin(storage);
-    await storage.tables.write(ITEMS, [], { beforeCommit: () => EXTRAS });
+    await writeTo(storage, ITEMS, [], { beforeCommit: () => EXTRAS });
     expect(await look()).toEqual({ ...EVERYTHING, rows: 0, isLate: false });
-    await storage.tables.write(ITEMS, WRITES);
-    const agreed = new Uint8Array([4]);
-    await storage.tables.write(ITEMS, WRITES, { beforeCommit: () => ({ agreed }) });
-    expect(await look()).toEqual({ ...EVERYTHING, agreed: [[1, 2, 3], [4]] });
+    await writeTo(storage, ITEMS, WRITES);
+    const exchanged = new Uint8Array([4]);
+    await writeTo(storage, ITEMS, WRITES, { beforeCommit: () => ({ exchanged }) });
+    expect(await look()).toEqual({ ...EVERYTHING, exchanged: [[1, 2, 3], [4]] });
   });
 
   it("D-7.7 accepted entries are dropped before refused ones are noted", async (storage) => {
     const look = await begin(storage);
     const extras = { ...EXTRAS, rejected: [rejection("a")] };
-    await storage.tables.write(ITEMS, [], { beforeCommit: () => extras });
+    await writeTo(storage, ITEMS, [], { beforeCommit: () => extras });
     expect((await look()).rejected).toEqual(["a"]);
     const [entry] = await listed(storage);
     expect(entry?.attempts).toBe(1);
@@ -105,19 +100,19 @@ function commitTests(harness: StoreHarness<Parts>): void {
 
   it("D-7.8 beforeCommit is told what the write then resolves to", async (storage) => {
     await begin(storage);
-    await storage.tables.write(ITEMS, [{ index: 0, row: { k: "c", at, v: 0 } }]);
+    await writeTo(storage, ITEMS, [{ index: 0, row: { k: "c", at, v: 0 } }]);
     const told: WriteOutcome[] = [];
     const beforeCommit = (outcome: WriteOutcome) => {
       told.push(outcome);
-      return undefined;
+      return {};
     };
     const writes = [...WRITES, { index: 3, row: { k: "a", at: null, v: 9 } }];
-    const outcome = await storage.tables.write(ITEMS, writes, { beforeCommit, conflict: "newer" });
+    const outcome = await writeTo(storage, ITEMS, writes, { beforeCommit, conflict: "newer" });
     expect(outcome).toEqual({
       ...{ failures: [{ index: 1, message: "v may not be null" }], kept: [3] },
       ...{ changed: 2, deleted: 0 },
     });
-    expect(told.at(-1)).toEqual(outcome);
+    expect(told.at(-1)).toEqual({ ...outcome, erased: [] });
   });
 }
 
@@ -127,10 +122,10 @@ function leaseTests(harness: StoreHarness<Parts>): void {
   it("D-7.8 a write under a lease that is held is committed, also after it was renewed", async (storage) => {
     const look = await begin(storage);
     const held = await acquired(storage);
-    await storage.tables.write(ITEMS, WRITES.slice(0, 1), { lease: held.claim });
+    await writeTo(storage, ITEMS, WRITES.slice(0, 1), { lease: held.claim });
     expect(await held.renew()).toBe(true);
     const options = { lease: held.claim, beforeCommit: () => EXTRAS };
-    await storage.tables.write(ITEMS, WRITES, options);
+    await writeTo(storage, ITEMS, WRITES, options);
     expect(await look()).toEqual(EVERYTHING);
     expect(await held.renew()).toBe(true);
     await held.release();
@@ -141,7 +136,7 @@ function leaseTests(harness: StoreHarness<Parts>): void {
     await begin(storage);
     const held = await acquired(storage);
     await store.advance(TTL_MS * 0.9);
-    await storage.tables.write(ITEMS, WRITES, { lease: held.claim });
+    await writeTo(storage, ITEMS, WRITES, { lease: held.claim });
     await store.advance(TTL_MS * 0.2);
     await acquired(storage);
   });
@@ -160,8 +155,8 @@ function leaseTests(harness: StoreHarness<Parts>): void {
       const held = await acquired(storage);
       await lose({ held, storage, pass: () => store.advance(TTL_MS * 2) });
       for (const writes of [WRITES, []]) {
-        const options: WriteOptions = { lease: held.claim, beforeCommit: () => EXTRAS };
-        const error = await storage.tables.write(ITEMS, writes, options).catch((e: unknown) => e);
+        const options: WriteToOptions = { lease: held.claim, beforeCommit: () => EXTRAS };
+        const error = await writeTo(storage, ITEMS, writes, options).catch((e: unknown) => e);
         expect(isAppError(error, "lease_lost")).toBe(true);
       }
       expect(await look()).toEqual(NOTHING);
@@ -173,7 +168,7 @@ function leaseTests(harness: StoreHarness<Parts>): void {
     const held = await acquired(storage);
     const work = Array.from({ length: 12 }, async (_, n) => {
       const writes = [{ index: 0, row: { k: `k${n}`, at, v: n } }];
-      const { changed } = await storage.tables.write(ITEMS, writes, { lease: held.claim });
+      const { changed } = await writeTo(storage, ITEMS, writes, { lease: held.claim });
       return [changed, await held.renew()];
     });
     expect(await Promise.all(work)).toEqual(work.map(() => [1, true]));
@@ -190,17 +185,17 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     const writing = (async () => {
       for (let n = 1; n <= rounds; n++) {
         const extras = {
-          markers: new Map([[MARKER, `${n}`]]),
+          memory: { pull: { marker: `${n}` } },
           rejected: [rejection(`refused ${n}`)],
-          agreed: new Uint8Array([n]),
+          exchanged: new Uint8Array([n]),
         };
-        await storage.tables.write(ITEMS, [], { beforeCommit: () => extras });
+        await writeTo(storage, ITEMS, [], { beforeCommit: () => extras });
       }
     })();
     for (let marker = 0; marker < rounds; ) {
-      marker = Number((await other.markers.readAll()).get(MARKER) ?? 0);
+      marker = Number((await other.memory.read("items")).pull.marker ?? 0);
       expect((await listed(other)).length).toBeGreaterThanOrEqual(marker);
-      expect((await other.agreed.read("items")).length).toBeGreaterThanOrEqual(marker);
+      expect((await other.exchanged.read("items")).blocks.length).toBeGreaterThanOrEqual(marker);
     }
     await writing;
   });
@@ -212,11 +207,11 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     const held = await acquired(storage);
     await store.advance(TTL_MS * 2);
     const taken = await acquired(other);
-    const options: WriteOptions = { lease: held.claim, beforeCommit: () => EXTRAS };
-    const error = await storage.tables.write(ITEMS, WRITES, options).catch((e: unknown) => e);
+    const options: WriteToOptions = { lease: held.claim, beforeCommit: () => EXTRAS };
+    const error = await writeTo(storage, ITEMS, WRITES, options).catch((e: unknown) => e);
     expect(isAppError(error, "lease_lost")).toBe(true);
     expect(await look()).toEqual(NOTHING);
-    await other.tables.write(ITEMS, WRITES, { ...options, lease: taken.claim });
+    await writeTo(other, ITEMS, WRITES, { ...options, lease: taken.claim });
     expect(await look()).toEqual(EVERYTHING);
   });
 }
@@ -230,14 +225,14 @@ interface LostLease {
 /** Prepares the table, with a marker and a refused record from before. Returns how to look at all that writes commit. */
 async function begin(storage: Parts) {
   await storage.tables.prepare([ITEMS]);
-  await storage.markers.writeAll(new Map([[MARKER, "1"]]));
-  await commitAlone(storage, ITEMS, { rejected: [rejection("a")] });
+  const before = { memory: { pull: { marker: "1" } }, rejected: [rejection("a")] };
+  await writeTo(storage, ITEMS, [], { beforeCommit: () => before });
   const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
   return async () => ({
     rows: await storage.tables.countRows(ITEMS),
-    marker: (await storage.markers.readAll()).get(MARKER),
+    marker: (await storage.memory.read("items")).pull.marker,
     rejected: (await listed(storage)).map(({ key }) => key["k"]),
-    agreed: (await storage.agreed.read("items")).map(({ bytes }) => [...bytes]),
+    exchanged: (await storage.exchanged.read("items")).blocks.map((block) => [...block]),
     isLate:
       (await storage.lateRows.read(ITEMS, { afterMark: mark, isForOwnPush: false })).from !== null,
   });

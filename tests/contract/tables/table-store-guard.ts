@@ -2,12 +2,13 @@ import { describe, expect } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { ConflictRule } from "../../../src/domain/sync/table/table.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
-type Parts = Pick<FullStorage, "tables">;
+type Parts = Pick<RunStorage, "tables" | "documents">;
 
 /** A time: text as it is, or minutes from the store's now. */
 type TestTime = string | number | null;
@@ -185,7 +186,7 @@ function batchTests(harness: StoreHarness<Parts>): void {
       { index: 5, row: { k: "b", at: day(1), v: 2 } },
       { index: 9, row: { k: "c", at: day(2), v: 2 } },
     ];
-    const outcome = await storage.tables.write(ITEMS, writes, { conflict: "newer" });
+    const outcome = await writeTo(storage, ITEMS, writes, { conflict: "newer" });
     expect({ ...outcome, kept: inOrder(outcome.kept) }).toEqual({
       ...{ failures: [], kept: [2, 9], changed: 1, deleted: 0 },
     });

@@ -1,12 +1,13 @@
 import { describe, expect } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import type { Storage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
 
-type Parts = Pick<Storage, "tables" | "markers" | "close">;
+type Parts = Pick<RunStorage, "tables" | "documents" | "memory" | "close">;
 
 const ITEMS = makeTable({
   upsert_key: ["k"],
@@ -18,36 +19,16 @@ export function tableMarkerTests(harness: StoreHarness<Parts>): void {
   const it = storeTests(harness);
 
   describe(`${harness.name}: markers of a write`, () => {
-    it("D-4.5 write() sets the given markers and leaves the others", async (storage) => {
+    it("D-4.5 a write sets what is remembered without rows, and with rows that do not change", async (storage) => {
       await storage.tables.prepare([ITEMS]);
-      await storage.markers.writeAll(
-        new Map([
-          ["sync_last_pull_items", "1"],
-          ["sync_last_push_items", "2"],
-        ]),
-      );
-      await write(storage, [{ k: "a", v: 1 }], { sync_last_pull_items: "3" });
+      await write(storage, [], "1");
+      expect(await markerOf(storage)).toBe(1);
+      await write(storage, [{ k: "a", v: 1 }], "2");
+      await write(storage, [{ k: "a", v: 1 }], "3");
       await write(storage, [{ k: "a", v: 2 }]);
-      await write(storage, [{ k: "b", v: 1 }], { sync_last_pull_items: "4", sync_last_pull_b: "" });
-      expect(await storage.markers.readAll()).toEqual(
-        new Map([
-          ["sync_last_pull_items", "4"],
-          ["sync_last_push_items", "2"],
-        ]),
-      );
-      expect(await storage.tables.countRows(ITEMS)).toBe(2);
-    });
-
-    it("D-4.5 write() sets markers without rows, and with rows that do not change", async (storage) => {
-      await storage.tables.prepare([ITEMS]);
-      await write(storage, [], { sync_last_pull_items: "1" });
-      expect(await storage.markers.readAll()).toEqual(new Map([["sync_last_pull_items", "1"]]));
-      await write(storage, [{ k: "a", v: 1 }], { sync_last_pull_items: "2" });
-      await write(storage, [{ k: "a", v: 1 }], { sync_last_pull_items: "3" });
-      expect(await storage.markers.readAll()).toEqual(new Map([["sync_last_pull_items", "3"]]));
-      await write(storage, [], {});
-      await write(storage, [], { sync_last_pull_items: "" });
-      expect(await storage.markers.readAll()).toEqual(new Map());
+      expect([await markerOf(storage), await storage.tables.countRows(ITEMS)]).toEqual([3, 1]);
+      await write(storage, [], "");
+      expect(await markerOf(storage)).toBe(0);
     });
 
     beforeCommitTests(harness);
@@ -59,7 +40,7 @@ export function tableMarkerTests(harness: StoreHarness<Parts>): void {
       await storage.tables.prepare([ITEMS]);
       const writing = (async () => {
         for (let v = 1; v <= 30; v++) {
-          await write(storage, [{ k: `${v}`, v }], { sync_last_pull_items: `${v}` });
+          await write(storage, [{ k: `${v}`, v }], `${v}`);
         }
       })();
       for (let last = 0; last < 30; ) {
@@ -84,8 +65,8 @@ function beforeCommitTests(harness: StoreHarness<Parts>): void {
   for (const [what, rows] of Object.entries({ "new rows": [], "known rows": [{ k: "a", v: 0 }] })) {
     it(`D-4.8 write() of ${what} asks before it commits, and may be told not to`, async (storage) => {
       await storage.tables.prepare([ITEMS]);
-      await write(storage, rows, { sync_last_pull_items: "1" });
-      const refused = storage.tables.write(ITEMS, asWrites([row]), {
+      await write(storage, rows, "1");
+      const refused = writeTo(storage, ITEMS, asWrites([row]), {
         beforeCommit: () => {
           throw lost;
         },
@@ -102,24 +83,20 @@ function beforeCommitTests(harness: StoreHarness<Parts>): void {
     let asked = 0;
     const beforeCommit = () => {
       asked++;
-      return { markers: new Map([["m", "1"]]) };
+      return { memory: { pull: { marker: "1" } } };
     };
-    await storage.tables.write(ITEMS, [], { beforeCommit });
+    await writeTo(storage, ITEMS, [], { beforeCommit });
     // Once for each attempt to commit.
     expect(asked).toBeGreaterThanOrEqual(1);
   });
 }
 
-async function write(
-  storage: Parts,
-  rows: readonly Row[],
-  markers?: Readonly<Record<string, string>>,
-): Promise<void> {
-  const extras = { markers: new Map(Object.entries(markers ?? {})) };
-  const options = markers === undefined ? {} : { beforeCommit: () => extras };
-  expect((await storage.tables.write(ITEMS, asWrites(rows), options)).failures).toEqual([]);
+async function write(storage: Parts, rows: readonly Row[], marker?: string): Promise<void> {
+  const extras = { memory: { pull: { marker: marker ?? "" } } };
+  const options = marker === undefined ? {} : { beforeCommit: () => extras };
+  expect((await writeTo(storage, ITEMS, asWrites(rows), options)).failures).toEqual([]);
 }
 
 async function markerOf(storage: Parts): Promise<number> {
-  return Number((await storage.markers.readAll()).get("sync_last_pull_items") ?? 0);
+  return Number((await storage.memory.read("items")).pull.marker || 0);
 }

@@ -1,10 +1,11 @@
 import { describe, expect } from "bun:test";
-import type { FullStorage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
-type Parts = Pick<FullStorage, "tables" | "close">;
+type Parts = Pick<RunStorage, "tables" | "documents" | "close">;
 
 const ITEMS = makeTable({
   upsert_key: ["k"],
@@ -89,7 +90,7 @@ function refusedIfNewTests(harness: StoreHarness<Parts>): void {
   it("D-7.3 refusedIfNew refuses a record whose row would be new, and no other", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     await table.write({ k: "a", v: 1, notes: "n", extra: null });
-    const outcome = await storage.tables.write(ITEMS, [
+    const outcome = await writeTo(storage, ITEMS, [
       { index: 0, row: { k: "a", v: 2 }, refusedIfNew },
       { index: 1, row: { k: "b", v: 2 }, refusedIfNew },
       { index: 4, row: { k: "c", v: 2 } },
@@ -112,7 +113,7 @@ function refusedIfNewTests(harness: StoreHarness<Parts>): void {
   it("D-7.3 a write of nothing but refused records writes nothing", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     const writes = [{ index: 3, row: { k: "b", v: 2 }, refusedIfNew }];
-    expect(await storage.tables.write(ITEMS, writes)).toEqual({
+    expect(await writeTo(storage, ITEMS, writes)).toEqual({
       ...{ failures: [{ index: 3, message: refusedIfNew }], kept: [], changed: 0, deleted: 0 },
     });
     expect(await table.count()).toBe(0);

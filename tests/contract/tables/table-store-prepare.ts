@@ -1,8 +1,8 @@
 import { describe, expect } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
-import type { Storage } from "../../../src/ports/storage.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
@@ -344,7 +344,7 @@ function refusedChangeTests(harness: StoreHarness): void {
 }
 
 /** The error names the table and says what to do. */
-async function expectConflict(storage: Storage, tables: readonly Table[]): Promise<void> {
+async function expectConflict(storage: RunStorage, tables: readonly Table[]): Promise<void> {
   const error = await storage.tables.prepare(tables).then(
     () => null,
     (thrown: unknown) => thrown,

@@ -1,5 +1,6 @@
 import { describe, expect } from "bun:test";
 import { makeTable } from "../../support/make-table.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites, TableUnderTest } from "./table-under-test.ts";
 
@@ -155,9 +156,9 @@ function upsertTests(harness: StoreHarness): void {
       { k: "a", v: 1 },
       { k: "b", v: 2 },
     ]);
-    expect((await storage.tables.write(ITEMS, writes)).failures).toEqual([]);
-    expect((await storage.tables.write(ITEMS, writes)).failures).toEqual([]);
-    expect((await storage.tables.write(ITEMS, [])).failures).toEqual([]);
+    expect((await writeTo(storage, ITEMS, writes)).failures).toEqual([]);
+    expect((await writeTo(storage, ITEMS, writes)).failures).toEqual([]);
+    expect((await writeTo(storage, ITEMS, [])).failures).toEqual([]);
     expect(await table.rows()).toEqual([
       { id: 1, k: "a", v: 1 },
       { id: 2, k: "b", v: 2 },

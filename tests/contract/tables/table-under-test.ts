@@ -1,19 +1,15 @@
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { Storage } from "../../../src/ports/storage.ts";
-import type {
-  RowWrite,
-  StoredPage,
-  StoredPageQuery,
-  WriteOptions,
-  WriteOutcome,
-} from "../../../src/ports/tables/table-store.ts";
+import type { StoredPage, StoredPageQuery } from "../../../src/ports/tables/table-store.ts";
+import type { RowWrite } from "../../../src/ports/tables/table-writes.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 
 /** Rows as a push hands them to `write()`. */
 export function asWrites(rows: readonly Row[]): RowWrite[] {
   return rows.map((row, index) => ({ index, row }));
 }
 
-type Parts = Pick<Storage, "tables">;
+type Parts = Pick<RunStorage, "tables" | "documents">;
 
 /** One prepared table of a store, read and written in the shortest way. */
 export class TableUnderTest {
@@ -33,13 +29,13 @@ export class TableUnderTest {
 
   /** Writes rows as one push. Throws when the store refuses one. */
   async write(...rows: Row[]): Promise<void> {
-    const { failures } = await this.#storage.tables.write(this.#table, asWrites(rows));
+    const { failures } = await writeTo(this.#storage, this.#table, asWrites(rows));
     if (failures.length > 0) throw new Error(`Rows were refused: ${JSON.stringify(failures)}`);
   }
 
   /** Writes rows as one push, and tells what became of them. */
-  async writeWith(options: WriteOptions, ...rows: Row[]): Promise<WriteOutcome> {
-    return await this.#storage.tables.write(this.#table, asWrites(rows), options);
+  async writeWith(options: WriteToOptions, ...rows: Row[]): Promise<WrittenTo> {
+    return await writeTo(this.#storage, this.#table, asWrites(rows), options);
   }
 
   /** Reads a page: every row of the table unless the query says otherwise. */

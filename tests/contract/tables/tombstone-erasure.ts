@@ -4,6 +4,7 @@ import { NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts"
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
 import { makeRegistry } from "../../support/make-table.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import {
   AUDIT_KEY,
@@ -52,7 +53,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       });
       for (const name of ["ana", "bea"]) {
         const rows = [row(name, "github"), row(name, "ebay")];
-        await parts.tables.write(accounts, asWrites(rows));
+        await writeTo(parts, accounts, asWrites(rows));
         await parts.program.remove(accounts, { username: name, platform: "ebay" });
       }
       expect(await membership.erase("ana")).toBe("erased");
@@ -72,7 +73,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
         const deleted = names.map((username, index) => {
           return { index, key: { username, platform: "ebay" }, deletedAt: at(store, -1) };
         });
-        await parts.tables.write(accounts, [], { deleted });
+        await writeTo(parts, accounts, [], { deleted });
         return (await keysOf(parts, accounts)).map(({ username }) => username);
       };
       expect(await bury("ana", "bea", "anabel")).toEqual(["bea", "anabel"]);
@@ -86,7 +87,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       const rows = ["@ana", "@other"].map((handle) => ({
         ...{ handle, username: handle === "@ana" ? "ana" : "bea", updated_at: at(store, 0) },
       }));
-      await parts.tables.write(BY_HANDLE, asWrites(rows));
+      await writeTo(parts, BY_HANDLE, asWrites(rows));
       await membership.erase("ana");
       expect(await keysOf(parts, BY_HANDLE)).toEqual([]);
       expect(await parts.tables.countRows(BY_HANDLE)).toBe(1);

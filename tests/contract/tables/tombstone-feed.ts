@@ -1,5 +1,6 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
+import { writeTo } from "../../support/write-to.ts";
 import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import {
   at,
@@ -112,7 +113,7 @@ function readingTests(harness: StoreHarness<TombstoneParts>): void {
     const other = { ...ITEMS, name: "other" };
     await parts.tables.prepare([other]);
     const deleted = [{ index: 0, key: { k: "x" }, deletedAt: at(store, -10) }];
-    await parts.tables.write(other, [], { deleted });
+    await writeTo(parts, other, [], { deleted });
     await items.bury("a", at(store, -20));
     expect(await items.listed()).toEqual([["a", at(store, -20)]]);
     expect(await parts.tombstones.countAfter(other, null)).toBe(1);

@@ -3,10 +3,10 @@
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { justAfter } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { FullStorage } from "../../../src/ports/storage.ts";
-import type { WriteOptions, WriteOutcome } from "../../../src/ports/tables/table-store.ts";
 import type { TombstonePage, TombstoneQuery } from "../../../src/ports/tables/tombstones.ts";
 import { makeTable } from "../../support/make-table.ts";
+import type { RunStorage } from "../../support/run-parts.ts";
+import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 import type { OpenedStore } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
 
@@ -23,8 +23,15 @@ export interface OtherProgram {
 /** What the suites of `Tombstones` look at. */
 export interface TombstoneParts
   extends Pick<
-    FullStorage,
-    "tables" | "rows" | "markers" | "lateRows" | "tombstones" | "openReputation" | "close"
+    RunStorage,
+    | "tables"
+    | "rows"
+    | "documents"
+    | "memory"
+    | "lateRows"
+    | "tombstones"
+    | "openReputation"
+    | "close"
   > {
   readonly program: OtherProgram;
 }
@@ -83,8 +90,8 @@ export class ItemsWithDeletes {
   }
 
   /** Writes rows as a push without a guard does, unless `options` say more. */
-  async write(rows: readonly Row[], options: WriteOptions = {}): Promise<WriteOutcome> {
-    const outcome = await this.#parts.tables.write(ITEMS, asWrites(rows), options);
+  async write(rows: readonly Row[], options: WriteToOptions = {}): Promise<WrittenTo> {
+    const outcome = await writeTo(this.#parts, ITEMS, asWrites(rows), options);
     if (outcome.failures.length > 0) throw new Error(JSON.stringify(outcome.failures));
     return outcome;
   }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import {
-  allMarkerNames,
   cappedMarker,
   markerCap,
   markerName,
@@ -42,17 +41,4 @@ test("D-4.5 a marker is the text that was seen, as long as it is not later than 
   const cap = "2026-03-01T11:58:30Z";
   expect(cappedMarker("2026-03-01T13:58:30+02:00", cap)).toBe("2026-03-01T13:58:30+02:00");
   expect(cappedMarker("2026-03-01T11:58:30.000001Z", cap)).toBe(cap);
-});
-
-test("S-4.4.2 everything that belongs to a table's markers is cleared together", () => {
-  expect(allMarkerNames("items").toSorted()).toEqual([
-    "sync_agreed_items",
-    "sync_clock_pull_items",
-    "sync_clock_push_items",
-    "sync_last_pull_items",
-    "sync_last_push_items",
-    "sync_mark_pull_items",
-    "sync_mark_push_items",
-    "sync_own_clock_push_items",
-  ]);
 });

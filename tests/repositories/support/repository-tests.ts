@@ -17,7 +17,7 @@ const STORES = [
 /** Far above what any case needs, so that only a hanging one meets it. */
 const TEST_TIMEOUT_MS = 120_000;
 
-interface StoreOfCase {
+export interface StoreOfCase {
   /** Those of the first instance. */
   readonly documents: DocumentStore;
   /** The time of all instances. */

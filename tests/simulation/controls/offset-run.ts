@@ -6,9 +6,8 @@ import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
 import { cappedMarker, markerCap } from "../../../src/domain/sync/run/marker.ts";
 import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
+import { writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import type { StartWorldRun, World } from "../world.ts";
-
-const MARKER = "sync_last_pull_items";
 
 /** Pulls with a growing offset, and moves the marker when all is here. For fair weather only. */
 export const startOffsetRun: StartWorldRun = (world, process) => ({
@@ -19,7 +18,7 @@ async function pull(world: World, deps: SyncDeps) {
   const { table, scenario } = world;
   const peer = deps.connectPeer({ baseUrl: "https://there.example", key: "key" });
   const { serverTime } = await peer.readStatus();
-  const since = (await deps.markers.readAll()).get(MARKER) ?? null;
+  const since = (await deps.memory.read("items")).pull.marker || null;
   let seenUpTo = since;
   for (let offset: number | null = 0; offset !== null; ) {
     const { page } = await peer.pullPage("items", { since, offset, limit: deps.maxPageRows });
@@ -28,7 +27,7 @@ async function pull(world: World, deps: SyncDeps) {
       if (row === null) throw new Error(problem);
       return { index, row };
     });
-    await deps.tables.write(table, writes);
+    await writeRows(deps, table, { writes });
     const last = page.records.at(-1)?.[table.timestampColumn ?? ""];
     if (typeof last === "string") seenUpTo = last;
     offset = page.nextOffset;
@@ -36,7 +35,7 @@ async function pull(world: World, deps: SyncDeps) {
   if (seenUpTo !== null) {
     const atMs = dateTimeMs(parseDateTime(serverTime) ?? "");
     const cap = markerCap(table, seenUpTo, atMs, scenario.lagSeconds);
-    await deps.markers.writeAll(new Map([[MARKER, cappedMarker(seenUpTo, cap)]]));
+    world.kept.set("pull", { marker: cappedMarker(seenUpTo, cap) });
   }
   return { run: SUCCESS, error: null };
 }

@@ -1,11 +1,21 @@
 // Broken variants of the product, each with one rule of D-7 left out. The simulation must catch them.
-import type { NewRejection } from "../../../src/ports/runs/rejected-records.ts";
-import type { TableStore, WriteOutcome } from "../../../src/ports/tables/table-store.ts";
+import type { AnyCollection } from "../../../src/ports/documents.ts";
+import { SEQUENCES } from "../../../src/repositories/collections.ts";
+import {
+  DROPPED,
+  MEMORY,
+  REJECTED,
+  REJECTED_TEXTS,
+} from "../../../src/repositories/run-collections.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
+import {
+  changed,
+  type WriteTable,
+  withTransactions,
+  withWrites,
+} from "../../support/changed-writes.ts";
 import type { LiveEnd } from "./live-end.ts";
 import type { Sabotage } from "./live-world.ts";
-
-type Write = TableStore["write"];
 
 /** Time in which a process may die between two commits. */
 const SLOW_DISK_MS = 6_000;
@@ -15,8 +25,7 @@ export const NO_GUARD: Sabotage = {
   deps: (deps) =>
     writing(
       deps,
-      (write) => (table, writes, options) =>
-        write(table, writes, { ...options, conflict: "overwrite" }),
+      (write) => (table, writes, rule) => write(table, writes, { ...rule, conflict: "overwrite" }),
     ),
   server: (server) => ({
     ...server,
@@ -33,8 +42,8 @@ export const NO_TOMBSTONE: Sabotage = {
     writing(
       deps,
       (write) =>
-        (table, writes, { deleted: _, ...options } = {}) =>
-          write(table, writes, options),
+        (table, writes, { deleted: _, ...rule } = {}) =>
+          write(table, writes, rule),
     ),
   server: (server) => ({
     ...server,
@@ -45,22 +54,36 @@ export const NO_TOMBSTONE: Sabotage = {
   }),
 };
 
+const OF_REFUSALS: readonly AnyCollection[] = [REJECTED, REJECTED_TEXTS, SEQUENCES, DROPPED];
+
 /** The marker is committed first, and what was refused afterwards. */
 export const MARKER_BEFORE_REFUSAL: Sabotage = {
-  deps: (deps) =>
-    writing(deps, (write) => async (table, writes, options = {}) => {
-      let refused: readonly NewRejection[] = [];
-      const beforeCommit = (outcome: WriteOutcome) => {
-        const { rejected = [], ...extras } = options.beforeCommit?.(outcome) ?? {};
-        refused = rejected;
-        return extras;
-      };
-      const outcome = await write(table, writes, { ...options, beforeCommit });
-      if (refused.length === 0) return outcome;
-      await deps.timer.sleep(SLOW_DISK_MS);
-      await write(table, [], { beforeCommit: () => ({ rejected: refused }) });
-      return outcome;
-    }),
+  deps(deps) {
+    const isOfRefusals = ({ name }: AnyCollection) => OF_REFUSALS.some((one) => one.name === name);
+    return {
+      ...deps,
+      documents: {
+        prepare: (collections) => deps.documents.prepare(collections),
+        read: (options, body) => deps.documents.read(options, body),
+        async transact(options, body) {
+          let refused: (readonly [AnyCollection, object])[] = [];
+          const first = withTransactions(deps.documents, (tx) => {
+            refused = [];
+            return changed(tx, {
+              put: (to, doc) => (isOfRefusals(to) ? void refused.push([to, doc]) : tx.put(to, doc)),
+            });
+          });
+          const result = await first.transact(options, body);
+          if (refused.length === 0) return result;
+          await deps.timer.sleep(SLOW_DISK_MS);
+          await deps.documents.transact(options, async (tx) => {
+            for (const [to, doc] of refused) tx.put(to, doc);
+          });
+          return result;
+        },
+      },
+    };
+  },
 };
 
 /** A remote tells of no late rows. */
@@ -78,9 +101,9 @@ export const NO_REMOTE_MARKS: Sabotage = {
 export const NO_OWN_MARKS: Sabotage = {
   deps: (deps) => ({
     ...deps,
-    lateRows: {
+    lateRows: changed(deps.lateRows, {
       read: async (table, query) => ({ ...(await deps.lateRows.read(table, query)), from: null }),
-    },
+    }),
   }),
 };
 
@@ -112,14 +135,13 @@ export const MARK_AFTER_READING: Sabotage = {
 };
 
 /** Nobody remembers what both ends had alike. */
-export const NO_AGREED_ROWS: Sabotage = {
+export const NO_EXCHANGED_ROWS: Sabotage = {
   deps: (deps) => ({
     ...deps,
-    agreed: {
-      read: async () => [],
+    exchanged: changed(deps.exchanged, {
+      read: async () => ({ blocks: [], keys: [] }),
       replace: async () => {},
-      clear: (names) => deps.agreed.clear(names),
-    },
+    }),
   }),
 };
 
@@ -127,13 +149,17 @@ export const NO_AGREED_ROWS: Sabotage = {
 export const ONE_REMOTE: Sabotage = {
   deps: (deps) => ({
     ...deps,
-    markers: {
-      writeAll: (markers) => deps.markers.writeAll(markers),
-      readAll: async () => {
-        const markers = await deps.markers.readAll();
-        return new Map([...markers].filter(([name]) => !name.startsWith("sync_remote_")));
-      },
-    },
+    memory: changed(deps.memory, {
+      read: async (table) => ({ ...(await deps.memory.read(table)), isOther: false }),
+    }),
+    documents: withTransactions(deps.documents, (tx) =>
+      changed(tx, {
+        put(to, doc) {
+          const { remote: _, ...nobodys } = doc as { readonly remote?: string };
+          tx.put(to, to.name === MEMORY.name ? (nobodys as typeof doc) : doc);
+        },
+      }),
+    ),
   }),
 };
 
@@ -143,28 +169,15 @@ export const NO_OWNER: Sabotage = {
     const ownerless = [...deps.registry].map(
       ([name, table]) => [name, { ...table, direction: null }] as const,
     );
-    const { tables } = writing(deps, (write) => write);
     // An end that seems to have no rows is filled.
     return {
       ...{ ...deps, registry: new Map(ownerless) },
-      tables: { ...tables, countRows: async () => 0 },
+      tables: changed(deps.tables, { countRows: async () => 0 }),
     };
   },
 };
 
 /** The dependencies with another way to write. */
-function writing(deps: SyncDeps, change: (write: Write) => Write): SyncDeps {
-  const { tables } = deps;
-  return {
-    ...deps,
-    tables: {
-      prepare: (all) => tables.prepare(all),
-      readPage: (table, query) => tables.readPage(table, query),
-      readPart: (table, query) => tables.readPart(table, query),
-      readRow: (table, key) => tables.readRow(table, key),
-      countRows: (table) => tables.countRows(table),
-      settled: (table) => tables.settled(table),
-      write: change((table, writes, options) => tables.write(table, writes, options)),
-    },
-  };
+function writing(deps: SyncDeps, change: (write: WriteTable) => WriteTable): SyncDeps {
+  return { ...deps, documents: withWrites(deps.documents, change) };
 }

@@ -3,9 +3,10 @@ import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Registry, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
-import type { WriteOptions } from "../../../src/ports/tables/table-store.ts";
+import { type RowsToWrite, writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import { makeRegistry } from "../../support/make-table.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
+import { type RunParts, runParts } from "../../support/run-parts.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import { foreignServer, repsyncServer, type SimServer } from "../sim-servers.ts";
 import { type LiveStorage, type OpenedStore, openMemory, openSqlite } from "./live-stores.ts";
@@ -39,6 +40,7 @@ export class LiveEnd {
   readonly clock: Clock;
   readonly maxPageRows: number;
   readonly storage: LiveStorage;
+  readonly #parts: RunParts;
   readonly #remove: OpenedStore["remove"];
   #entry: EndRegistry;
   #registry: Registry = new Map();
@@ -48,6 +50,7 @@ export class LiveEnd {
     this.clock = clock;
     this.maxPageRows = maxPageRows;
     this.storage = opened.storage;
+    this.#parts = runParts(opened.storage.documents);
     this.#remove = opened.remove;
     this.#entry = registry;
   }
@@ -89,14 +92,14 @@ export class LiveEnd {
   /** What it answers, by its registry of now. */
   server(): SimServer {
     const { storage, registry, clock, maxPageRows } = this;
-    return repsyncServer({ storage, registry, clock, maxPageRows });
+    return repsyncServer({ storage, parts: this.#parts, registry, clock, maxPageRows });
   }
 
   /** What a service of another kind answers in its place; only with a store in memory. */
   foreignServer(random: SeededRandom): SimServer {
     const { registry, clock, maxPageRows, storage } = this;
     if (!(storage.tables instanceof MemoryTables)) throw new Error("It takes a store in memory");
-    const parts = { storage: storage.tables, registry, clock, maxPageRows };
+    const parts = { storage: storage.tables, parts: this.#parts, registry, clock, maxPageRows };
     return foreignServer(parts, { random, isTimelessLast: true, isClockZoned: false });
   }
 
@@ -112,10 +115,11 @@ export class LiveEnd {
   }
 
   /** Writes a row as a push, an import or the console does. False when it was not written. */
-  async write(row: Row, options: WriteOptions = {}): Promise<boolean> {
+  async write(row: Row, options: Omit<RowsToWrite, "writes"> = {}): Promise<boolean> {
     return await isCommitted(async () => {
-      const writes = [{ index: 0, row }];
-      const { kept, failures } = await this.storage.tables.write(this.table, writes, options);
+      const rows = { ...options, writes: [{ index: 0, row }] };
+      const deps = { ...this.#parts, tables: this.storage.tables };
+      const { kept, failures } = await writeRows(deps, this.table, rows);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
       return kept.length === 0;
     });

@@ -11,22 +11,12 @@ import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 /** What a history needs of a store. */
 export type LiveStorage = Pick<
   FullStorage,
-  | "tables"
-  | "markers"
-  | "rows"
-  | "lateRows"
-  | "tombstones"
-  | "agreed"
-  | "leases"
-  | "documents"
-  | "rejected"
-  | "names"
-  | "close"
+  "tables" | "rows" | "tombstones" | "documents" | "names" | "close"
 >;
 
 export interface OpenedStore {
   readonly storage: LiveStorage;
-  /** Deletes a row as another program would. Rejects with `commit_failed` when it is still there. */
+  /** Deletes a row as another program would. Rejects when it is still there. */
   readonly remove: (table: Table, key: Row) => Promise<void>;
 }
 
@@ -54,13 +44,11 @@ export async function openSqlite(clock: Clock, isDiskFull: () => boolean): Promi
     async remove(table, key) {
       // Another program has the machine's time, which is that of the history here.
       const now = new Date(Math.floor(clock.nowMs())).toISOString().replace("Z", "000");
-      const beforeCommit = () => {
+      await storage.documents.transact({ name: "test.remove" }, async () => {
         run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
         run(`DELETE FROM "${table.name}" WHERE k = ?`, [String(key["k"])]);
         run("DELETE FROM repsync_moment");
-        return {};
-      };
-      await storage.tables.write(table, [], { beforeCommit });
+      });
     },
   };
 }

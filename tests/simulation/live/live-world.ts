@@ -4,10 +4,10 @@ import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
 import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
-import { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
+import { runParts } from "../../support/run-parts.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { SimTime } from "../../support/sim-time.ts";
 import { connectThrough, type Weather } from "../sim-network.ts";
@@ -205,14 +205,9 @@ export class LiveWorld {
     const { server = (all: SimServer) => all } = this.#sabotage;
     const { storage, clock, registry, maxPageRows } = end;
     const reached = {
-      ...{ tables: process.reach(storage.tables), markers: process.reach(storage.markers) },
-      ...{ rows: process.reach(storage.rows), lateRows: process.reach(storage.lateRows) },
-      ...{ tombstones: process.reach(storage.tombstones), agreed: process.reach(storage.agreed) },
-      ...{
-        leases: process.reach(storage.leases),
-        runs: process.reach(new Runs(storage.documents)),
-      },
-      ...{ rejected: process.reach(storage.rejected), names: process.reach(storage.names) },
+      ...{ tables: process.reach(storage.tables), rows: process.reach(storage.rows) },
+      ...{ tombstones: process.reach(storage.tombstones), names: process.reach(storage.names) },
+      ...runParts(process.reach(storage.documents)),
     };
     return {
       ...reached,

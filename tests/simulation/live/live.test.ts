@@ -43,7 +43,7 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
       ...{ ...FAIR, topology: "pair", acts: { new: 1, coarse: 8 }, coarseSeconds: 50, keys: 1 },
       ...{ isStrict: true, gaps: [8], steps: 6, maxPageRows: 100, directions: ["push", "both"] },
     },
-    controls.NO_AGREED_ROWS,
+    controls.NO_EXCHANGED_ROWS,
     3,
   ],
   [

@@ -1,8 +1,12 @@
 // The rows that one body reads and writes: tried on copies of one moment's tables, done anew in the commit.
 import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { RowWrite } from "../../../src/ports/tables/table-store.ts";
-import type { TableWrites, WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
+import type {
+  RowWrite,
+  TableWrites,
+  WriteRule,
+  Written,
+} from "../../../src/ports/tables/table-writes.ts";
 import type { MemoryTables, TableCall, TablesMoment } from "./tables.ts";
 
 interface RowsQuery {
@@ -18,6 +22,8 @@ export class MemoryBodyTables implements TableWrites {
   readonly #told: string[] = [];
   /** What was read, after how many calls, and the answer as text. */
   readonly #read: (readonly [query: RowsQuery, calls: number, answer: string])[] = [];
+  /** Names of people, and what was known of them as text. */
+  readonly #known: (readonly [names: readonly string[], facts: string])[] = [];
   excludesPushes = false;
 
   constructor(tables: MemoryTables, moment: () => TablesMoment) {
@@ -31,6 +37,12 @@ export class MemoryBodyTables implements TableWrites {
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
     return this.#call({ table, where: [column, value], fields }) as number;
+  }
+
+  async factsOf(names: readonly string[]) {
+    const facts = this.#tables.factsOfAll(names);
+    this.#known.push([names, JSON.stringify([...facts])]);
+    return facts;
   }
 
   excludePushes(): void {
@@ -55,9 +67,17 @@ export class MemoryBodyTables implements TableWrites {
     });
   }
 
+  get isIdle(): boolean {
+    return this.#calls.length === 0;
+  }
+
   /** True when the body would have read and done the same now. */
   isStillSo(): boolean {
     if (this.#calls.length === 0) return true;
+    const isKnown = this.#known.every(
+      ([names, facts]) => JSON.stringify([...this.#tables.factsOfAll(names)]) === facts,
+    );
+    if (!isKnown) return false;
     const now = this.#tables.moment();
     if (this.#isUntouched(now)) return true;
     const isSame = this.#read.every(

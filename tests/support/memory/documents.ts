@@ -19,6 +19,7 @@ import type {
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { MEMORY } from "../../../src/repositories/run-collections.ts";
 import { MemoryBodyTables } from "./body-tables.ts";
 import { MemoryTables, type TablesMoment } from "./tables.ts";
 
@@ -61,10 +62,12 @@ export class MemoryDocuments implements DocumentStore {
   }
 
   async read<T>(_: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
+    this.#tables.check();
     return await body(this.#begin());
   }
 
   async transact<T>(_: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.#tables.check();
     for (;;) {
       const tx = this.#begin();
       const result = await body(tx);
@@ -114,6 +117,8 @@ export class MemoryDocuments implements DocumentStore {
     this.#commits++;
     for (const name of met) this.#changedBy.set(name, this.#commits);
     this.#state = withWrites(this.#state, writes.values());
+    const isRemembered = [...writes.values()].some(({ to }) => to.name === MEMORY.name);
+    if (tables.isIdle && isRemembered) this.#tables.onCommit([]);
     tables.apply();
     this.#raise(raised);
   }
@@ -235,14 +240,20 @@ function copied(value: unknown): unknown {
 }
 
 function withWrites(state: State, writes: Iterable<Write>): State {
+  const byCollection = Map.groupBy(writes, ({ to }) => to.name);
+  if (byCollection.size === 0) return state;
   const changed = new Map(state);
-  for (const { to, key, doc } of writes) {
-    const others = (changed.get(to.name) ?? []).filter(
-      (other) => compareKeys(to.keyOf(other), key) !== 0,
-    );
-    const documents = doc === null ? others : [...others, doc];
+  for (const [name, ofCollection] of byCollection) {
+    const { to } = ofCollection[0] as Write;
+    const byKey = new Map<string, object>();
+    for (const doc of changed.get(name) ?? []) byKey.set(nameOf(to, to.keyOf(doc)), doc);
+    for (const { key, doc } of ofCollection) {
+      if (doc === null) byKey.delete(nameOf(to, key));
+      else byKey.set(nameOf(to, key), doc);
+    }
+    const documents = [...byKey.values()];
     changed.set(
-      to.name,
+      name,
       documents.sort((a, b) => compareKeys(to.keyOf(a), to.keyOf(b))),
     );
   }
@@ -253,8 +264,8 @@ function answer(state: State, query: Extract<Query, { readonly from: unknown }>)
   const { from } = query;
   const documents = state.get(from.name) ?? [];
   if ("keys" in query) {
-    const keys = query.keys;
-    return documents.filter((doc) => keys.some((key) => compareKeys(key, from.keyOf(doc)) === 0));
+    const names = new Set(query.keys.map((key) => nameOf(from, key)));
+    return documents.filter((doc) => names.has(nameOf(from, from.keyOf(doc))));
   }
   // Nobody else gets at what is in memory.
   if ("asStored" in query) return stretchOf(from, documents, query.asStored as Stretch);

@@ -1,4 +1,5 @@
 // People in memory: their rows in the synchronized tables, what names them in the audit, and how they come and go.
+
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import { firstProfile } from "../../../src/domain/reputation/accounts/membership.ts";
 import type { AccountPlan } from "../../../src/domain/reputation/accounts/plan.ts";
@@ -22,6 +23,7 @@ import type { Enrolment, Membership } from "../../../src/ports/accounts/membersh
 import type { ProfileStore, StoredPerson } from "../../../src/ports/accounts/profile-store.ts";
 import type { Mac } from "../../../src/ports/crypto/crypto.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import { DROPPED, REJECTED, REJECTED_TEXTS } from "../../../src/repositories/run-collections.ts";
 import {
   endSessionsOf,
   forgetAttempts,
@@ -32,7 +34,6 @@ import {
 import type { MemoryAlerts } from "./alerts.ts";
 import type { MemoryDocuments } from "./documents.ts";
 import type { MemoryErasedNames } from "./erased-names.ts";
-import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryTables } from "./tables.ts";
 import type { MemoryUsageStore } from "./usage.ts";
 
@@ -192,7 +193,6 @@ export interface MembershipDeps extends PeopleTables {
   readonly usage: MemoryUsageStore;
   readonly subjects: Subjects;
   readonly erasedNames: MemoryErasedNames;
-  readonly rejected: MemoryRejectedRecords;
   readonly alerts: MemoryAlerts;
   readonly clock: Clock;
   /** For a record of what an administrator did. */
@@ -237,11 +237,30 @@ export class MemoryMembership implements Membership {
     forgetAttempts(documents, username);
     this.#deps.platformAccounts.remove(username);
     this.#deps.profiles.remove(username);
-    const { profiles, platformAccounts, rejected, alerts } = this.#deps;
+    const { profiles, platformAccounts, alerts } = this.#deps;
     alerts.dropOf(username);
-    rejected.forgetPerson([profiles.tableName, platformAccounts.tableName], username);
+    forgetRejectedNow(documents, [profiles.tableName, platformAccounts.tableName], username);
     return "erased";
   }
+}
+
+function forgetRejectedNow(
+  documents: MemoryDocuments,
+  tables: readonly string[],
+  username: string,
+): void {
+  const isNamed = (one: { readonly table: string; readonly person?: string }) =>
+    one.person === username && tables.includes(one.table);
+  const rejected = documents.readNow(REJECTED).filter(isNamed);
+  const texts = documents
+    .readNow(REJECTED_TEXTS)
+    .filter(({ number }) => rejected.some((one) => one.number === number));
+  const dropped = documents.readNow(DROPPED).filter(isNamed);
+  documents.writeNow((tx) => {
+    for (const one of rejected) tx.remove(REJECTED, REJECTED.keyOf(one));
+    for (const one of texts) tx.remove(REJECTED_TEXTS, REJECTED_TEXTS.keyOf(one));
+    for (const one of dropped) tx.remove(DROPPED, DROPPED.keyOf(one));
+  });
 }
 
 /** What administrators do. */

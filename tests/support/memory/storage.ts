@@ -8,14 +8,11 @@ import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import type { PreparedTables } from "../../../src/ports/tables/table-store.ts";
 import { MemoryAccountStore, MemoryApiKeyStore, MemoryConsentStore } from "./accounts.ts";
-import type { MemoryAgreedBlocks } from "./agreed-rows.ts";
 import { MemoryAlerts } from "./alerts.ts";
 import { MemoryAuditLog, MemoryChainWriter } from "./audit.ts";
 import { MemoryAuditSearch } from "./audit-search.ts";
 import { type MemoryDocuments, ownDocuments } from "./documents.ts";
 import { MemoryErasedNames } from "./erased-names.ts";
-import type { MemoryLateRows } from "./late-rows.ts";
-import type { MemoryLeaseStore } from "./leases.ts";
 import { MemoryLookupProcessor } from "./lookups.ts";
 import {
   MemoryAdministration,
@@ -24,7 +21,6 @@ import {
   PersonRows,
   Subjects,
 } from "./people.ts";
-import type { MemoryRejectedRecords } from "./rejected-records.ts";
 import type { MemoryRowSource } from "./row-source.ts";
 import { MemoryTables } from "./tables.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
@@ -86,13 +82,8 @@ export class MemoryStorage implements FullStorage {
   readonly #database: MemoryDatabase;
   readonly documents: MemoryDocuments;
   readonly tables: MemoryTables;
-  readonly markers: MemoryTables;
   readonly rows: MemoryRowSource;
-  readonly lateRows: MemoryLateRows;
   readonly tombstones: MemoryTombstones;
-  readonly agreed: MemoryAgreedBlocks;
-  readonly leases: MemoryLeaseStore;
-  readonly rejected: MemoryRejectedRecords;
   readonly accounts: MemoryAccountStore;
   readonly names: KnownNames;
 
@@ -100,13 +91,8 @@ export class MemoryStorage implements FullStorage {
     this.#database = database;
     this.documents = database.documents;
     this.tables = database.tables;
-    this.markers = database.tables;
     this.rows = database.rows;
-    this.leases = database.tables.leases;
-    this.lateRows = database.tables.lateRows;
     this.tombstones = database.tables.tombstones;
-    this.agreed = database.tables.agreed;
-    this.rejected = database.tables.rejected;
     this.accounts = database.accounts;
     this.names = database.tables.names;
   }
@@ -132,7 +118,6 @@ export class MemoryStorage implements FullStorage {
       accounts: this.accounts,
       documents: this.documents,
       erasedNames,
-      rejected: this.rejected,
       alerts,
       apiKeys,
       consents,

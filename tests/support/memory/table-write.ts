@@ -1,11 +1,3 @@
-import { isLeftOut, isTombstoneLeftOut } from "../../../src/domain/sync/people/erasure.ts";
-import {
-  isOfPeople,
-  type NameFacts,
-  ownedRow,
-  personOf,
-  ranksBelow,
-} from "../../../src/domain/sync/people/owned-row.ts";
 import { aheadLimit, rankTimes } from "../../../src/domain/sync/rows/time-rank.ts";
 import { outlives } from "../../../src/domain/sync/rows/tombstone.ts";
 import { earliestTime } from "../../../src/domain/sync/run/late-rows.ts";
@@ -14,8 +6,9 @@ import type {
   RowWrite,
   TombstoneWrite,
   WriteFailure,
-} from "../../../src/ports/tables/table-store.ts";
-import type { WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
+  WriteRule,
+  Written,
+} from "../../../src/ports/tables/table-writes.ts";
 import { keyText, timestampOf } from "./row-order.ts";
 import { insertedRow, putRow, type StoredTable, takeRow, updatedRow } from "./stored-table.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
@@ -28,14 +21,10 @@ interface WritePlace {
   readonly nowMs: number;
   /** Why the store itself refuses a row; null when it takes it. */
   readonly refuse: (row: Row) => string | null;
-  /** What is known of the person whom a row names; null for nothing. */
-  readonly factsOf: (username: string) => NameFacts | null;
 }
 
 interface WrittenRows {
   readonly written: Written;
-  /** Positions of the records of people who were erased. */
-  readonly erased: readonly number[];
   /** The rows as they stand now, one for each record that changed something. */
   readonly put: readonly Row[];
   readonly removed: readonly Row[];
@@ -61,15 +50,9 @@ export class TableWrite {
     const deleted = this.#removed.length;
     const failures: WriteFailure[] = [];
     const kept: number[] = [];
-    const erased: number[] = [];
     const put: Row[] = [];
-    for (const { index, row: arriving, refusedIfNew } of writes) {
-      const existing = stored.rows.get(keyText(table, arriving));
-      const row = this.#meetPerson(arriving, existing, conflict === "newer");
-      if (row === "kept" || row === "erased") {
-        (row === "kept" ? kept : erased).push(index);
-        continue;
-      }
+    for (const { index, row, refusedIfNew } of writes) {
+      const existing = stored.rows.get(keyText(table, row));
       const message = refuse(row) ?? (existing === undefined ? refusedIfNew : null) ?? null;
       if (message !== null) {
         failures.push({ index, message });
@@ -81,31 +64,13 @@ export class TableWrite {
       }
       const written =
         existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
-      if (!this.put(written)) continue;
-      put.push(written);
-      if (row !== arriving) this.#noteKept(written);
+      if (this.put(written)) put.push(written);
     }
     const earliestChanged = earliestTime(put.map((row) => timestampOf(table, row)));
     const earliestKept = earliestTime(this.#keptTimes);
     const times = { earliestChanged, earliestKept, visibleMs: nowMs };
     const written = { failures, kept, changed: put.length, deleted, ...times };
-    return { written, erased, put, removed: this.#removed };
-  }
-
-  /** The row as it is to be written, or why there is none. D-8.1, D-8.2. */
-  #meetPerson(
-    arriving: Row,
-    existing: Row | undefined,
-    isGuarded: boolean,
-  ): Row | "kept" | "erased" {
-    const { table, factsOf } = this.#place;
-    const person = isOfPeople(table) ? personOf(arriving) : null;
-    const facts = person === null ? null : factsOf(person);
-    const erased = facts?.erased ?? null;
-    if (erased !== null && isLeftOut(table, arriving, erased, this.#aheadLimit)) return "erased";
-    if (facts === null || existing === undefined) return arriving;
-    if (isGuarded && ranksBelow(table, existing, arriving, this.#aheadLimit)) return arriving;
-    return ownedRow(table, existing, arriving, facts) ?? "kept";
+    return { written, put, removed: this.#removed };
   }
 
   /** Puts a row in its place, in that of an older tombstone too; false when it is there as it is. */
@@ -127,9 +92,6 @@ export class TableWrite {
   #bury(deleted: readonly TombstoneWrite[]): void {
     const { table, stored, tombstones } = this.#place;
     for (const tombstone of deleted) {
-      const person = isOfPeople(table) ? personOf(tombstone.key) : null;
-      const erased = person === null ? null : (this.#place.factsOf(person)?.erased ?? null);
-      if (erased !== null && isTombstoneLeftOut(erased, tombstone)) continue;
       const row = stored.rows.get(keyText(table, tombstone.key));
       if (row !== undefined && this.outlives(row, tombstone.deletedAt)) {
         this.#noteKept(row);

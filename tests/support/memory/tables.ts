@@ -4,30 +4,20 @@ import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
 import { isOfPeople, type NameFacts, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
 import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
-import { lateTimesOf } from "../../../src/domain/sync/run/late-rows.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { MarkerStore } from "../../../src/ports/runs/marker-store.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
 import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import {
-  type CommitExtras,
   PreparedTables,
-  type RowWrite,
   type StoredPage,
   type StoredPageQuery,
   type StoredPart,
   type StoredPartQuery,
   type TableStore,
-  type WriteOptions,
-  type WriteOutcome,
 } from "../../../src/ports/tables/table-store.ts";
-import { outcomeOf, type WriteRule } from "../../../src/ports/tables/table-writes.ts";
+import type { RowWrite, WriteRule } from "../../../src/ports/tables/table-writes.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { MemoryAgreedBlocks } from "./agreed-rows.ts";
-import { MemoryLateRows } from "./late-rows.ts";
-import { MemoryLeaseStore } from "./leases.ts";
-import { MemoryRejectedRecords } from "./rejected-records.ts";
 import { compareRows, keyText, sinceIndex, timestampOf } from "./row-order.ts";
 import { MemoryRowSource } from "./row-source.ts";
 import { insertedRow, preparedTable, type StoredTable, takeRow } from "./stored-table.ts";
@@ -46,15 +36,8 @@ export type TableCall =
       readonly fields: Row | null;
     };
 
-/**
- * Tables and markers in memory, with the stores of what is committed beside rows. `failure` makes every call fail, as a
- * broken store would.
- */
-export class MemoryTables implements Storage, TableStore, MarkerStore {
-  readonly leases: MemoryLeaseStore;
-  readonly rejected = new MemoryRejectedRecords();
-  readonly agreed = new MemoryAgreedBlocks();
-  readonly lateRows = new MemoryLateRows();
+/** Tables in memory. `failure` makes every call fail, as a broken store would. */
+export class MemoryTables implements Storage, TableStore {
   readonly tombstones: MemoryTombstones;
   readonly rows = new MemoryRowSource(this);
   /** Thrown by every method while it is set. */
@@ -66,10 +49,7 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   /** What is known of the people whom rows name; a database with accounts sets it. D-8.1. */
   factsOf: (username: string) => NameFacts | null = () => null;
   readonly names: KnownNames = {
-    readFacts: async (usernames) => {
-      const facts = usernames.map((name) => [name, this.factsOf(name)] as const);
-      return new Map(facts.filter((known): known is [string, NameFacts] => known[1] !== null));
-    },
+    readFacts: async (usernames) => this.factsOfAll(usernames),
   };
   /** Called after every commit, with the rows that it put. */
   onCommit: (rows: readonly Row[]) => void = () => {};
@@ -81,12 +61,10 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
   #tables = new Map<string, StoredTable>();
   /** Names of those that a moment has, too. */
   #shared = new Set<string>();
-  readonly #markers = new Map<string, string>();
 
-  /** `clock` is the store's own: leases, ranks of times, late rows and tombstones go by it. */
+  /** `clock` is the store's own: ranks of times and tombstones go by it. */
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.leases = new MemoryLeaseStore(clock);
     this.tombstones = new MemoryTombstones(clock, (table, { key, deletedAt }) => {
       const row = this.rowByKey(table, key);
       const write = this.#write(table, this.#stored(table));
@@ -98,12 +76,8 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     return this;
   }
 
-  get markers(): MarkerStore {
-    return this;
-  }
-
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
-    this.#check();
+    this.check();
     const prepared = new Map(this.#tables);
     for (const table of tables) prepared.set(table.name, preparedTable(table, this.#tables));
     this.#tables = prepared;
@@ -163,30 +137,9 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     return this.#stored(table).rows.get(keyText(table, key));
   }
 
-  async write(
-    table: Table,
-    writes: readonly RowWrite[],
-    options: WriteOptions = {},
-  ): Promise<WriteOutcome> {
-    const { lease, beforeCommit, isOwnRun = false } = options;
-    if (lease !== undefined && !this.leases.isHeld(lease)) {
-      throw new AppError("lease_lost", `The lease "${lease.name}" is not held any more`);
-    }
-    const stored = this.#own(table);
-    const before = { rows: new Map(stored.rows), nextId: stored.nextId };
-    const putTombstonesBack = this.tombstones.remember(table);
-    const { written, erased, put, removed } = this.#write(table, stored).all(writes, options);
-    const outcome = outcomeOf(written, erased);
-    try {
-      this.#keep(table, beforeCommit?.(outcome) ?? {});
-    } catch (error) {
-      Object.assign(stored, before, { sorted: null });
-      putTombstonesBack();
-      throw error;
-    }
-    this.lateRows.note(table.name, lateTimesOf(table, written, isOwnRun, written.visibleMs));
-    this.#tell(table, put, removed);
-    return outcome;
+  factsOfAll(usernames: readonly string[]): ReadonlyMap<string, NameFacts> {
+    const facts = usernames.map((name) => [name, this.factsOf(name)] as const);
+    return new Map(facts.filter((known): known is [string, NameFacts] => known[1] !== null));
   }
 
   async settled(): Promise<void> {}
@@ -199,7 +152,7 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
 
   /** What calls would give at a moment, and the tables after them. */
   attempt(moment: TablesMoment, calls: readonly TableCall[]) {
-    this.#check();
+    this.check();
     const tables = new Map(moment);
     const putBack = calls.map(({ table }) => {
       tables.set(table.name, copyOf(this.#stored(table, moment)));
@@ -251,50 +204,22 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     throw new AppError("store_unavailable", `Table "${table.name}" cannot be counted`);
   }
 
-  async readAll(): Promise<ReadonlyMap<string, string>> {
-    this.#check();
-    return new Map([...this.#markers].filter(([, value]) => value !== ""));
-  }
-
-  async writeAll(markers: ReadonlyMap<string, string>): Promise<void> {
-    this.#check();
-    this.#setMarkers(markers);
-    this.onCommit([]);
-  }
-
-  /** What a marker holds now; empty when it was never set. */
-  marker(name: string): string {
-    return this.#markers.get(name) ?? "";
-  }
-
   async ping(): Promise<void> {
-    this.#check();
+    this.check();
   }
 
   async close(): Promise<void> {}
 
-  /** Nothing of it can fail. */
-  #keep(table: Table, { markers, accepted, rejected, forgetsAgreed, agreed }: CommitExtras): void {
-    if (markers !== undefined) this.#setMarkers(markers);
-    if (accepted !== undefined) {
-      this.rejected.drop(accepted.table, accepted.direction, accepted.keys);
-    }
-    if (rejected !== undefined) this.rejected.add(rejected);
-    if (forgetsAgreed) this.agreed.forget(table.name);
-    if (agreed !== undefined) this.agreed.add(table.name, agreed);
-  }
-
-  #write(table: Table, stored: StoredTable, factsOf = this.factsOf): TableWrite {
+  #write(table: Table, stored: StoredTable): TableWrite {
     const { tombstones } = this;
     const refuse = (row: Row) => this.refuse(table, row);
-    const place = { table, stored, tombstones, refuse, factsOf };
+    const place = { table, stored, tombstones, refuse };
     return new TableWrite({ ...place, nowMs: this.#clock.nowMs() });
   }
 
   #do(call: TableCall, stored: StoredTable) {
     const { table } = call;
-    // Who writes in a body has looked at the people.
-    const write = this.#write(table, stored, () => null);
+    const write = this.#write(table, stored);
     if ("writes" in call) {
       const { written, put, removed } = write.all(call.writes, call.rule);
       return { outcome: written, put, removed };
@@ -321,16 +246,13 @@ export class MemoryTables implements Storage, TableStore, MarkerStore {
     this.onCommit(put);
   }
 
-  #setMarkers(markers: ReadonlyMap<string, string>): void {
-    for (const [name, value] of markers) this.#markers.set(name, value);
-  }
-
-  #check(): void {
+  /** Throws `failure` while it is set. */
+  check(): void {
     if (this.failure !== null) throw this.failure;
   }
 
   #stored(table: Table, tables: TablesMoment = this.#tables): StoredTable {
-    this.#check();
+    this.check();
     const stored = tables.get(table.name);
     if (stored === undefined) throw new Error(`Table "${table.name}" was not prepared`);
     return stored;

@@ -11,15 +11,16 @@ import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { NO_TRACING } from "../../../src/ports/runtime/tracing.ts";
 import type { RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { Runs } from "../../../src/repositories/runs.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { pullPage } from "../../../src/usecases/sync/pages/pull-page.ts";
 import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
 import { readTableSchema } from "../../../src/usecases/sync/pages/read-table-schema.ts";
+import { writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import { compareTables } from "../../support/compare-tables.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
+import { runParts, writingParts } from "../../support/run-parts.ts";
 
 const ROWS = 100_000;
 const TABLE = makeTable({
@@ -39,10 +40,8 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
       {
         ...{ isSyncEnabled: true, remoteUrl: "https://there.example", remoteKey: "key" },
         ...{ lagSeconds: 60, maxPageRows: 5000, registry: new Map([["items", TABLE]]) },
-        ...{ tables: here.tables, rows: here.rows, markers: here.markers, leases: here.leases },
-        ...{ lateRows: here.lateRows, tombstones: here.tombstones, agreed: here.agreed },
-        names: here.names,
-        ...{ runs: new Runs(here.documents), rejected: here.rejected, connectPeer: () => peer },
+        ...{ ...runParts(here.documents), tables: here.tables, rows: here.rows },
+        ...{ tombstones: here.tombstones, names: here.names, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
         ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" }, tracing: NO_TRACING },
       },
@@ -54,7 +53,9 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
     const ofEqual = { ...wire };
     expect(ofEqual.exchanges).toBe(2);
 
-    await there.tables.write(TABLE, [{ index: 0, row: { ...rowAt(54_321), price: "0.01" } }]);
+    await writeRows(writingParts(there), TABLE, {
+      writes: [{ index: 0, row: { ...rowAt(54_321), price: "0.01" } }],
+    });
     Object.assign(wire, { exchanges: 0, bytes: 0 });
     const { examples, ...counts } = await compare();
     expect(counts).toEqual({ matched: ROWS - 1, different: 1, missingHere: 0, missingThere: 0 });
@@ -85,7 +86,7 @@ async function openFilled(): Promise<SqliteStorage> {
       index,
       row: rowAt(from + index),
     }));
-    await storage.tables.write(TABLE, writes);
+    await writeRows(writingParts(storage), TABLE, { writes });
   }
   return storage;
 }
@@ -102,8 +103,8 @@ function rowAt(i: number): Row {
 function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: number }): RemotePeer {
   const deps = {
     ...{ registry: new Map([["items", TABLE]]), isSyncEnabled: true, maxPageRows: 5000 },
-    ...{ rows: there.rows, tables: there.tables, markers: there.markers },
-    ...{ lateRows: there.lateRows, readRemoteId: async () => null },
+    ...{ ...runParts(there.documents), rows: there.rows, tables: there.tables },
+    readRemoteId: async () => null,
     ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
   };
   const count = <Reply>(reply: Reply): Reply => {

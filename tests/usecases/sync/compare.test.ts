@@ -90,7 +90,7 @@ describe.each(PATHS)("%s", (_, options) => {
     expect(await compare(ends)).toMatchObject({
       ...{ matched: 31, different: 0, missingHere: 0, missingThere: 1 },
     });
-    expect(ends.here.marker("sync_last_pull_items")).toBe("");
+    expect(ends.kept.marker("sync_last_pull_items")).toBe("");
   });
 
   test("D-4.10 at most 20 keys of each kind are shown, and all are counted", async () => {
@@ -133,7 +133,7 @@ describe.each(PATHS)("%s", (_, options) => {
     const ends = await differentEnds(options);
     ends.there.refuse = (_table, { k }) => (k === "only-here" ? "Not there" : null);
     expect(await compare(ends, "push")).toMatchObject({ repaired: 1 });
-    expect(ends.rejected.all()).toMatchObject([
+    expect(ends.kept.rejected()).toMatchObject([
       { direction: "push", key: { k: "only-here" }, message: expect.stringContaining("Not there") },
     ]);
   });

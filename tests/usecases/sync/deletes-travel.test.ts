@@ -1,5 +1,7 @@
 // Deletes that travel with runs, in memory. D-7.6.
+
 import { describe, expect, test } from "bun:test";
+import { writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {
@@ -95,7 +97,7 @@ describe("travelling", () => {
     remove(ends.here, ends, "a");
     await both(ends);
     const write = { index: 0, row: { k: "a", v: "import", at: OLD } };
-    await ends.there.write(ends.table, [write]);
+    await writeRows({ ...ends.parts.there, tables: ends.there }, ends.table, { writes: [write] });
     await both(ends);
     await both(ends);
     expect([keysOf(ends.here, ends), keysOf(ends.there, ends)]).toEqual([[], []]);

@@ -1,10 +1,9 @@
 // Rows whose time runs have passed: they go on by marks. D-7.4.
 import { expect, test } from "bun:test";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import type { WriteOptions } from "../../../src/ports/tables/table-store.ts";
 import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
+import { type RowsToWrite, writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
-import type { MemoryTables } from "../../support/memory/tables.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {
   makeTwoEnds,
@@ -17,19 +16,19 @@ import {
 } from "./two-ends.ts";
 
 const OLD = "2026-03-01T08:00:00Z";
-const MARK = { push: "sync_mark_push_items", pull: "sync_mark_pull_items" };
 
 /** Writes through the service: a push to that end, an import. */
 async function write(
   ends: TwoEnds,
-  storage: MemoryTables,
+  end: "here" | "there",
   rows: readonly TestRow[],
-  options: WriteOptions = {},
+  options: Omit<RowsToWrite, "writes"> = {},
 ): Promise<void> {
   const writes = rows.map(([k, v, at], index): { index: number; row: Row } => ({
     ...{ index, row: { k, v, at } },
   }));
-  await storage.write(ends.table, writes, options);
+  const parts = { ...ends.parts[end], tables: ends[end] };
+  await writeRows(parts, ends.table, { ...options, writes });
 }
 
 /** Keys that were sent to the remote. */
@@ -41,11 +40,11 @@ test("D-7.4 rows that are imported with old times are pushed by the next run, an
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, manyRows(3));
   await runOf(ends, { direction: "push" });
-  await write(ends, ends.here, [["late", "1", OLD]]);
+  await write(ends, "here", [["late", "1", OLD]]);
   const { run } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "success", changed: 1 });
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
-  expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T10:00:02Z");
+  expect(ends.kept.marker("sync_last_push_items")).toBe("2026-03-01T10:00:02Z");
   ends.requests.length = 0;
   await runOf(ends, { direction: "push" });
   expect(sentKeys(ends)).toEqual([]);
@@ -55,13 +54,13 @@ test("D-7.4 rows that come late at the remote are pulled by the next run, and it
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(3));
   await runOf(ends);
-  await write(ends, ends.there, [["late", "1", OLD]]);
+  await write(ends, "there", [["late", "1", OLD]]);
   ends.requests.length = 0;
   const { run } = await runOf(ends);
   expect(run).toMatchObject({ status: "success", totalPulled: 4, changed: 1 });
   expect(ends.requests.filter(({ kind }) => kind === "pull").at(-1)?.since).toBe(OLD);
   expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
-  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
   expect((await runOf(ends)).run).toMatchObject({ totalPulled: 1, changed: 0 });
 });
 
@@ -70,7 +69,7 @@ test("D-7.4 whoever keeps a newer row sends it, however long ago its marker pass
   put(ends.here, ends.table, [["k", "newer", "2026-03-01T09:00:00Z"], ...manyRows(2)]);
   await runOf(ends, { direction: "both" });
   // Another program puts an old version back, at a time that runs meet.
-  await write(ends, ends.there, [["k", "older", OLD]], { conflict: "overwrite" });
+  await write(ends, "there", [["k", "older", OLD]], { conflict: "overwrite" });
   const { run } = await runOf(ends, { direction: "pull" });
   expect(run).toMatchObject({ kept: 1, changed: 0 });
   await runOf(ends, { direction: "push" });
@@ -82,7 +81,7 @@ test("D-7.4 what a run brought is not sent back to where it came from, though it
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, manyRows(2));
   await runOf(ends, { direction: "both" });
-  await write(ends, ends.there, [["late", "1", OLD]]);
+  await write(ends, "there", [["late", "1", OLD]]);
   await runOf(ends, { direction: "both" });
   ends.requests.length = 0;
   const { run } = await runOf(ends, { direction: "both" });
@@ -99,9 +98,9 @@ test("D-7.4 what comes late while a run is under way is for the next one", async
   ends.intercept = async ({ kind }, send) => {
     if (kind !== "push" || isLate) return send();
     isLate = true;
-    await write(ends, ends.here, [["late here", "1", OLD]]);
+    await write(ends, "here", [["late here", "1", OLD]]);
     const reply = await send();
-    await write(ends, ends.there, [["late there", "1", OLD]]);
+    await write(ends, "there", [["late there", "1", OLD]]);
     return reply;
   };
   await runOf(ends, { direction: "push" });
@@ -115,8 +114,8 @@ test("D-7.4 a mark is kept when a transfer ends well: one that failed begins at 
   const ends = await makeTwoEnds({ maxPageRows: 2 });
   put(ends.here, ends.table, manyRows(5));
   await runOf(ends, { direction: "push" });
-  const mark = ends.here.marker(MARK.push);
-  await write(ends, ends.here, [
+  const mark = ends.kept.of("push").lateMark;
+  await write(ends, "here", [
     ["late 1", "1", OLD],
     ["late 2", "1", "2026-03-01T08:30:00Z"],
     ["late 3", "1", "2026-03-01T09:00:00Z"],
@@ -127,11 +126,11 @@ test("D-7.4 a mark is kept when a transfer ends well: one that failed begins at 
     return send();
   };
   expect((await runOf(ends, { direction: "push" })).run.status).toBe("failed");
-  expect(ends.here.marker(MARK.push)).toBe(mark);
+  expect(ends.kept.of("push").lateMark).toBe(mark);
   ends.intercept = (_, send) => send();
   await runOf(ends, { direction: "push" });
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
-  expect(ends.here.marker(MARK.push)).not.toBe(mark);
+  expect(ends.kept.of("push").lateMark).not.toBe(mark);
 });
 
 test.each(["push", "pull"] as const)(
@@ -148,7 +147,7 @@ test.each(["push", "pull"] as const)(
     expect((await runOf(ends, { direction })).run.status).toBe("failed");
     const before = rowsOf(to, ends.table).length;
     expect(before).toBeGreaterThan(10);
-    await write(ends, from, [["late", "1", OLD]]);
+    await write(ends, direction === "push" ? "here" : "there", [["late", "1", OLD]]);
     ends.intercept = (_, send) => send();
     const { run } = await runOf(ends, { direction });
     expect(run.changed).toBe(51 - before);
@@ -165,10 +164,10 @@ test.each(["push", "pull"] as const)(
     await runOf(ends, { direction });
     put(from, ends.table, [["early", "1", OLD]]);
     expect((await runOf(ends, { direction })).run.changed).toBe(0);
-    await ends.here.writeAll(new Map([[MARK[direction], ""]]));
+    ends.kept.forgetMark(direction);
     expect((await runOf(ends, { direction })).run.changed).toBe(1);
     expect(rowsOf(to, ends.table)).toEqual(rowsOf(from, ends.table));
-    expect(ends.here.marker(MARK[direction])).not.toBe("");
+    expect(ends.kept.of(direction).lateMark).toBeString();
   },
 );
 
@@ -177,9 +176,9 @@ test("D-7.4 a mark that the remote never gave makes the pull begin at the start"
   put(ends.there, ends.table, manyRows(5));
   await runOf(ends);
   put(ends.there, ends.table, [["early", "1", OLD]]);
-  await ends.here.writeAll(new Map([[MARK.pull, "of a store that was restored"]]));
+  ends.kept.set("pull", { lateMark: "of a store that was restored" });
   expect((await runOf(ends)).run).toMatchObject({ totalPulled: 6, changed: 1 });
-  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:04Z");
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:04Z");
 });
 
 test("D-7.4 of a foreign server nothing is known about late rows: a pull begins at its marker", async () => {
@@ -191,9 +190,9 @@ test("D-7.4 of a foreign server nothing is known about late rows: a pull begins 
   });
   put(ends.there, ends.table, manyRows(3));
   await runOf(ends);
-  await write(ends, ends.there, [["late", "1", OLD]]);
+  await write(ends, "there", [["late", "1", OLD]]);
   expect((await runOf(ends)).run).toMatchObject({ totalPulled: 1, changed: 0 });
-  expect(ends.here.marker(MARK.pull)).toBe("");
+  expect(ends.kept.of("pull").lateMark).toBeUndefined();
 });
 
 test("D-7.4 marks and other memory of runs are not in the status, and full clears them", async () => {
@@ -210,9 +209,10 @@ test("D-7.4 marks and other memory of runs are not in the status, and full clear
     throw new Error("Out of reach");
   };
   await runOf(ends, { direction: "push", isFull: true });
-  const left = [...(await ends.here.readAll()).keys()];
-  // What says how the rows stand here, and not where runs begin.
-  const lasting = /^sync_(drift|columns_push|columns_pull|remote_push|remote_pull)_items$/;
-  expect(left.filter((name) => !lasting.test(name))).toEqual([]);
-  expect(await ends.here.agreed.read("items")).toEqual([]);
+  // What says how the rows stand here, and not where runs begin, stays.
+  const left = (["push", "pull"] as const).map((direction) => Object.keys(ends.kept.of(direction)));
+  const lasting = ["table", "direction", "remote", "columns", "marker"];
+  expect(left.flat().filter((name) => !lasting.includes(name))).toEqual([]);
+  expect([ends.kept.of("push").marker, ends.kept.of("pull").marker]).toEqual(["", ""]);
+  expect((await ends.parts.here.exchanged.read("items")).blocks).toEqual([]);
 });

@@ -1,6 +1,8 @@
 // One run per table and direction at a time, over all instances. D-4.8.
+
 import { expect, test } from "bun:test";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
+import { withWrites } from "../../support/changed-writes.ts";
 import { never } from "../../support/sim-time.ts";
 import {
   makeTwoEnds,
@@ -59,7 +61,7 @@ test("D-4.8 a run that is stopped while it asks for its lease writes nothing", a
   const { error } = await ends.time.run(run.outcome);
   expect(error?.message).toBe("The run was stopped; run it again to continue");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
-  expect(ends.leases.holderOf("sync pull items")).toBe(null);
+  expect(ends.kept.holderOf("sync pull items")).toBe(null);
 });
 
 test("D-4.8 other tables and directions are not in the way", async () => {
@@ -74,14 +76,14 @@ test("D-4.8 a lease is renewed while its run goes on, and freed at its end", asy
   const holders: (string | null)[] = [];
   ends.intercept = async ({ kind }, send) => {
     await ends.time.sleep(6_000);
-    if (kind === "pull") holders.push(ends.leases.holderOf("sync pull items"));
+    if (kind === "pull") holders.push(ends.kept.holderOf("sync pull items"));
     return send();
   };
   const { run } = await runOf(ends);
   expect(run.status).toBe("success");
   expect(new Set(holders)).toEqual(new Set(["run-1"]));
   expect(holders.length).toBeGreaterThan(4);
-  expect(ends.leases.holderOf("sync pull items")).toBe(null);
+  expect(ends.kept.holderOf("sync pull items")).toBe(null);
 });
 
 test("D-4.8 a run that has lost its lease writes nothing more", async () => {
@@ -124,7 +126,7 @@ test("D-4.8 a process that stood still for longer than its lease does not write 
   };
   const { error } = await runOf(paused, { direction: "push" });
   expect(error?.message).toContain("was lost");
-  expect(ends.here.marker("sync_last_push_items")).toBe("");
+  expect(ends.kept.marker("sync_last_push_items")).toBe("");
   expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
 });
 
@@ -159,18 +161,11 @@ test("D-4.8 a page is not committed once the lease has run out while it was writ
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(2));
   const { paused, standStill } = pausable(ends);
-  const { tables } = ends.deps;
-  const slow: typeof tables = {
-    ...tables,
-    prepare: (all) => tables.prepare(all),
-    readPage: (table, query) => tables.readPage(table, query),
-    countRows: (table) => tables.countRows(table),
-    write(table, writes, options) {
-      standStill(9_000);
-      return tables.write(table, writes, options);
-    },
-  };
-  const { error } = await runOf({ ...paused, deps: { ...paused.deps, tables: slow } });
+  const documents = withWrites(ends.deps.documents, (write) => (table, writes, rule) => {
+    standStill(9_000);
+    return write(table, writes, rule);
+  });
+  const { error } = await runOf({ ...paused, deps: { ...paused.deps, documents } });
   expect(error?.message).toContain("was lost");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
 });
@@ -272,7 +267,7 @@ test.each(["push", "pull"] as const)(
     expect(error?.message).toBe(
       `The lease "sync ${direction} items" was lost, so the run stopped; run again`,
     );
-    expect(ends.here.marker(`sync_last_${direction}_items`)).toBe("");
+    expect(ends.kept.marker(`sync_last_${direction}_items`)).toBe("");
     if (direction === "pull") expect(rowsOf(ends.here, ends.table)).toEqual([]);
   },
 );

@@ -1,6 +1,6 @@
 // Who wins of two versions of a row, at either end, in any direction. D-7.1, D-7.2.
 import { describe, expect, test } from "bun:test";
-import { countBlock } from "../../../src/domain/sync/run/agreed-block.ts";
+import { countBlock } from "../../../src/domain/sync/run/exchanged-block.ts";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
 import { foreignServer, repsyncServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
@@ -219,16 +219,16 @@ describe.each(Object.entries(SERVERS))("against %s", (name, server) => {
       ["b", "1", NEW],
       ["n", "1", null],
     ]);
-    const markers = [...(await ends.here.readAll())];
+    const markers = ends.kept.memory();
     const { run } = await runOf(ends, { direction: "push", isDryRun: true });
     expect(run).toMatchObject({ totalPushed: 2, changed: 0 });
-    expect([...(await ends.here.readAll())]).toEqual(markers);
+    expect(ends.kept.memory()).toEqual(markers);
     expect(rowsOf(ends.there, ends.table)).toEqual([["a", "1", OLD]]);
     expect((await runOf(ends, { direction: "push" })).run).toMatchObject({ totalPushed: 2 });
   });
 });
 
-test("D-7.1 what pulls add to the agreed rows stays about as small as the table", async () => {
+test("D-7.1 what pulls add to the exchanged rows stays about as small as the table", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 10_000 });
   const rows = manyRows(2_000);
   for (let version = 0; version < 30; version++) {
@@ -239,8 +239,8 @@ test("D-7.1 what pulls add to the agreed rows stays about as small as the table"
     );
     await runOf(ends, { direction: "pull" });
   }
-  const blocks = await ends.here.agreed.read("items");
-  const versions = blocks.reduce((sum, { bytes }) => sum + countBlock(bytes), 0);
+  const { blocks } = await ends.parts.here.exchanged.read("items");
+  const versions = blocks.reduce((sum, block) => sum + countBlock(block), 0);
   expect(versions).toBeGreaterThanOrEqual(2_000);
   expect(versions).toBeLessThan(20_000);
   expect((await runOf(ends, { direction: "push" })).run.totalPushed).toBe(0);

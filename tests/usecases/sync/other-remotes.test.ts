@@ -1,5 +1,7 @@
 // What a run keeps of its remote, and what of it holds for another one. D-11.10.
+
 import { expect, test } from "bun:test";
+import { MEMORY } from "../../../src/repositories/run-collections.ts";
 import {
   makeTwoEnds,
   manyRows,
@@ -21,24 +23,24 @@ test("D-11.10.1 the first commit with another remote drops the memory of the one
     put(ends.there, ends.table, manyRows(3));
     put(ends.here, ends.table, [["timeless", "v", null]]);
     await runOf(ends, { direction: "both" });
-    await ends.here.writeAll(new Map([["sync_last_push_others", "2026-01-01T00:00:00Z"]]));
-    const before = await ends.here.readAll();
+    const others = { table: "others", direction: "push", remote: "https://there.example" } as const;
+    await ends.parts.here.documents.transact({ name: "test.others" }, async (tx) =>
+      tx.put(MEMORY, { ...others, marker: "2026-01-01T00:00:00Z" }),
+    );
+    const before = ends.kept.memory();
     const moved = movedTo(ends, "https://elsewhere.example");
     ends.intercept = ({ kind }, send) =>
       kind === direction ? Promise.reject(statusError(404)) : send();
     expect((await runOf(moved, { direction })).run.status).toBe("failed");
-    expect(await ends.here.readAll()).toEqual(before);
+    expect(ends.kept.memory()).toEqual(before);
     ends.intercept = (_, send) => send();
     const { run } = await runOf(moved, { direction });
     expect(run).toMatchObject({ totalPushed: direction === "push" ? 4 : 0 });
     expect(run).toMatchObject({ totalPulled: direction === "pull" ? 4 : 0 });
-    const after = await ends.here.readAll();
-    expect(after.get(`sync_remote_${direction}_items`)).toBe("https://elsewhere.example");
-    expect(after.get("sync_last_push_others")).toBe("2026-01-01T00:00:00Z");
-    const other = direction === "push" ? "pull" : "push";
-    for (const name of ["last", "remote", "columns"]) {
-      expect(after.get(`sync_${name}_${other}_items`)).toBeUndefined();
-    }
+    expect(ends.kept.of(direction)).toMatchObject({ remote: "https://elsewhere.example" });
+    expect(ends.kept.memory()).toContainEqual({ ...others, marker: "2026-01-01T00:00:00Z" });
+    const left = ends.kept.of(direction === "push" ? "pull" : "push");
+    for (const name of ["marker", "remote", "columns"]) expect(left).not.toHaveProperty(name);
     const warned = ends.logger.lines.filter(({ level }) => level === "warn");
     expect(warned.map(({ message }) => message)).toContain(run.tables["items"]?.warnings[0] ?? "");
   }
@@ -51,8 +53,8 @@ test("D-11.10.1 full does not make another remote's memory this one's", async ()
   const moved = movedTo(ends, "https://elsewhere.example");
   const { run } = await runOf(moved, { direction: "pull", isFull: true });
   expect(run.tables["items"]?.warnings).toHaveLength(1);
-  const left = [...(await ends.here.readAll()).keys()];
-  expect(left.filter((name) => /^sync_(last|remote|columns)_push_/.test(name))).toEqual([]);
+  const left = ends.kept.of("push");
+  for (const name of ["marker", "remote", "columns"]) expect(left).not.toHaveProperty(name);
 });
 
 test("D-11.10.1 a remote is known by the id that it tells, and by its address while it tells none", async () => {

@@ -1,7 +1,10 @@
 // Records that one end refused: each is tried again once in the next run, and none replaces a later one.
+
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
+import { keepRejections } from "../../../src/repositories/rejected-records.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
+import { withWrites } from "../../support/changed-writes.ts";
 import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, type TwoEnds } from "./two-ends.ts";
 
 /** The same ends with some of the stores replaced. */
@@ -22,15 +25,16 @@ function only<Store extends object>(store: Store, ...names: readonly (keyof Stor
 
 test("D-4.6 all that was refused is tried again, however much it is", async () => {
   const ends = await makeTwoEnds();
-  ends.rejected.add(
-    manyRows(1_001).map(([k, v, at]) => ({
-      ...({ table: "items", direction: "pull", key: { k }, record: { k, v, at } } as const),
-      ...{ message: "Not now", fingerprint: "f", lastAtMs: 0 },
-    })),
+  const refused = manyRows(1_001).map(([k, v, at]) => ({
+    ...({ table: "items", direction: "pull", key: { k }, record: { k, v, at } } as const),
+    ...{ message: "Not now", fingerprint: "f", lastAtMs: 0 },
+  }));
+  await ends.parts.here.documents.transact({ name: "test.reject" }, (tx) =>
+    keepRejections(tx, undefined, refused),
   );
   const { run } = await runOf(ends);
   expect(run).toMatchObject({ status: "success", totalPulled: 1_001 });
-  expect(ends.rejected.all()).toEqual([]);
+  expect(ends.kept.rejected()).toEqual([]);
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(1_001));
 });
 
@@ -44,7 +48,7 @@ test.each([
   const { run, error } = await runOf(ends);
   expect(run.status).toBe(status);
   expect(error?.message).toBe(message);
-  expect(ends.rejected.all()).toHaveLength(rows);
+  expect(ends.kept.rejected()).toHaveLength(rows);
 });
 
 test("D-4.6 a row that was refused and is accepted now is moved once in a run", async () => {
@@ -92,7 +96,7 @@ test("D-4.6 each record of a batch that failed as a whole has its own message, a
   ends.there.refuse = (_, { k }) => `Not this ${k}`;
   const { run } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "partial", totalPushed: 0, errorCount: 11 });
-  expect(ends.rejected.all().map(({ message }) => message)).toEqual([
+  expect(ends.kept.rejected().map(({ message }) => message)).toEqual([
     "Not this k-0000",
     "Not this k-0001",
     "Not this k-0002",
@@ -116,15 +120,15 @@ test.each(["push", "pull"] as const)(
     to.refuse = (_, { k }) => (k === "k-0001" ? "Not now" : null);
     const strict = withDeps(ends, {
       rejected: only(ends.deps.rejected, "list", "dropped"),
-      markers: only(ends.deps.markers, "readAll"),
+      memory: only(ends.deps.memory, "read"),
     });
     const { run } = await runOf(strict, { direction });
     expect(run.status).toBe("partial");
-    expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, message: "Not now" }]);
-    expect(ends.here.marker(`sync_last_${direction}_items`)).toBe("2026-03-01T10:00:02Z");
+    expect(ends.kept.rejected()).toMatchObject([{ key: { k: "k-0001" }, message: "Not now" }]);
+    expect(ends.kept.marker(`sync_last_${direction}_items`)).toBe("2026-03-01T10:00:02Z");
     to.refuse = () => null;
     await runOf(ends, { direction });
-    expect(ends.rejected.all()).toEqual([]);
+    expect(ends.kept.rejected()).toEqual([]);
     expect(rowsOf(to, ends.table)).toEqual(manyRows(3));
   },
 );
@@ -140,7 +144,7 @@ test("D-7.7 a waiting record that is older than the row that is here by now is d
   const { run } = await runOf(ends);
   expect(run).toMatchObject({ status: "success", kept: 1, changed: 0 });
   expect(rowsOf(ends.here, ends.table)).toEqual([["k", "newer", "2026-03-01T10:30:00Z"]]);
-  expect(ends.rejected.all()).toEqual([]);
+  expect(ends.kept.rejected()).toEqual([]);
 });
 
 test("D-7.7 of records without a key each is kept, and each is tried again", async () => {
@@ -155,8 +159,8 @@ test("D-7.7 of records without a key each is kept, and each is tried again", asy
   for (const attempts of [1, 2]) {
     const { run } = await runOf(ends);
     expect(run).toMatchObject({ status: "partial", errorCount: 2 });
-    const kept = ends.rejected
-      .all()
+    const kept = ends.kept
+      .rejected()
       .map((entry) => [entry.key, entry.record?.["at"], entry.attempts]);
     expect(kept).toEqual([
       [{ k: null }, "2026-03-01T10:00:01Z", attempts],
@@ -173,18 +177,18 @@ test.each(["push", "pull"] as const)(
     put(from, ends.table, manyRows(2));
     to.refuse = (_, { k }) => (k === "k-0001" ? "Not this" : null);
     expect((await runOf(ends, { direction })).run.status).toBe("partial");
-    await ends.rejected.remove(ends.rejected.all()[0]?.id ?? "");
+    await ends.parts.here.rejected.remove(ends.kept.rejected()[0]?.id ?? "");
     for (const isFull of [false, true]) {
       const { run } = await runOf(ends, { direction, isFull });
       expect(run).toMatchObject({ status: "success", errorCount: 0 });
-      expect(ends.rejected.all()).toEqual([]);
+      expect(ends.kept.rejected()).toEqual([]);
     }
     put(from, ends.table, [["k-0001", "changed", "2026-03-01T10:00:01Z"]]);
     expect((await runOf(ends, { direction })).run).toMatchObject({
       status: "partial",
       errorCount: 1,
     });
-    expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, attempts: 1 }]);
+    expect(ends.kept.rejected()).toMatchObject([{ key: { k: "k-0001" }, attempts: 1 }]);
     to.refuse = () => null;
     expect((await runOf(ends, { direction })).run.status).toBe("success");
     expect(rowsOf(to, ends.table)).toEqual(rowsOf(from, ends.table));
@@ -202,11 +206,14 @@ test("D-7.7 a column that the remote does not have keeps what is written here at
     if (kind !== "pull") return reply;
     return { ...reply, records: reply.records?.map(({ notes: _, ...record }) => record) };
   };
-  const write = ends.here.write.bind(ends.here);
-  ends.here.write = (table, writes, options) => {
-    if (writes.length > 0) ends.here.writeOwn(ends.table, { k: "k", notes: "mine" });
-    return write(table, writes, options);
-  };
-  await runOf(ends);
+  let isFirst = true;
+  const documents = withWrites(ends.deps.documents, (write) => (table, writes, rule) => {
+    if (writes.length > 0 && isFirst) {
+      isFirst = false;
+      ends.here.writeOwn(ends.table, { k: "k", notes: "mine" });
+    }
+    return write(table, writes, rule);
+  });
+  await runOf(withDeps(ends, { documents }));
   expect(ends.here.rowByKey(ends.table, { k: "k" })).toMatchObject({ v: "2", notes: "mine" });
 });

@@ -149,8 +149,8 @@ describe("registries that differ", () => {
     const ends = await endsWith(BY_TIME, { ...BY_TIME, lag_seconds: 600 });
     put(ends, "here", { k: "a", v: "1", at: "2026-03-01T11:58:00Z" });
     await runOf(ends, { direction: "both" });
-    expect(ends.here.marker("sync_last_push_items")).toBe("2026-03-01T11:50:00Z");
-    expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T11:50:00Z");
+    expect(ends.kept.marker("sync_last_push_items")).toBe("2026-03-01T11:50:00Z");
+    expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T11:50:00Z");
   });
 
   test("D-7.3 a dry run tells what ends a run", async () => {

@@ -93,8 +93,8 @@ test("D-4.6 a pulled record that is refused here is kept whole, the marker moves
   put(ends.there, ends.table, manyRows(3));
   ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
   await runOf(ends);
-  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
-  expect(ends.rejected.all()).toMatchObject([
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+  expect(ends.kept.rejected()).toMatchObject([
     {
       ...{ table: "items", direction: "pull", key: { k: "k-0001" }, message: "Not here" },
       record: { k: "k-0001", v: "v", at: "2026-03-01T10:00:01Z" },
@@ -103,13 +103,13 @@ test("D-4.6 a pulled record that is refused here is kept whole, the marker moves
   ]);
   ends.time.advance(60_000);
   await runOf(ends);
-  expect(ends.rejected.all()).toMatchObject([
+  expect(ends.kept.rejected()).toMatchObject([
     { attempts: 2, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_460_000 },
   ]);
   ends.here.refuse = () => null;
   const { run } = await runOf(ends);
   expect(run.status).toBe("success");
-  expect(ends.rejected.all()).toEqual([]);
+  expect(ends.kept.rejected()).toEqual([]);
   expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(3));
 });
 
@@ -126,7 +126,7 @@ test("D-4.6 a record that no table row can be made of is refused alone", async (
   };
   const { run } = await runOf(ends);
   expect(run).toMatchObject({ status: "partial", totalPulled: 1, errorCount: 1 });
-  expect(ends.rejected.all()).toMatchObject([
+  expect(ends.kept.rejected()).toMatchObject([
     { key: { k: "k-0001" }, message: "v must not be an object or an array" },
   ]);
 });
@@ -176,17 +176,17 @@ test("S-4.4.2 full clears the markers of both directions first, and moves every 
   put(ends.there, ends.table, manyRows(3));
   await runOf(ends, { direction: "both" });
   await runOf(ends, { direction: "both" });
-  expect(MARKERS.map((name) => ends.here.marker(name) !== "")).not.toContain(false);
+  expect(MARKERS.map((name) => ends.kept.marker(name) !== "")).not.toContain(false);
   const seen: string[][] = [];
   ends.intercept = (_, send) => {
-    seen.push(MARKERS.map((name) => ends.here.marker(name)));
+    seen.push(MARKERS.map((name) => ends.kept.marker(name)));
     return send();
   };
   const { run } = await runOf(ends, { isFull: true });
   expect(seen[0]).toEqual(["", "", "", "", ""]);
   expect(run).toMatchObject({ fullSync: true, totalPulled: 3 });
-  expect(ends.here.marker("sync_last_push_items")).toBe("");
-  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+  expect(ends.kept.marker("sync_last_push_items")).toBe("");
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
 });
 
 test("D-4.11 a dry run counts, writes nothing and leaves no trace", async () => {
@@ -200,7 +200,7 @@ test("D-4.11 a dry run counts, writes nothing and leaves no trace", async () => 
   expect(events.map(({ type }) => type).join(" ")).toBe(types);
   expect(rowsOf(ends.here, ends.table)).toEqual(before);
   expect(rowsOf(ends.there, ends.table)).toHaveLength(4);
-  expect([...(await ends.here.readAll())]).toEqual([]);
+  expect(ends.kept.memory()).toEqual([]);
   expect(await ends.runs.list({ limit: 10, beforeId: null })).toEqual([]);
   expect(ends.requests.filter(({ kind }) => kind === "push")).toEqual([]);
 });
@@ -212,14 +212,14 @@ test("D-4.11 a dry run counts from the markers on, and with full as if they were
   await runOf(ends, { direction: "both" });
   put(ends.there, ends.table, [["new", "v", "2026-03-01T10:30:00Z"]]);
   put(ends.here, ends.table, [["own", "v", "2026-03-01T10:40:00Z"]]);
-  const markers = [...(await ends.here.readAll())];
+  const markers = ends.kept.memory();
   // Only the new one need go, as the others came; from there come the one without a timestamp, the one at the marker and
   // the new one.
   const { run } = await runOf(ends, { direction: "both", isDryRun: true });
   expect(run).toMatchObject({ totalPushed: 1, totalPulled: 3 });
   const full = await runOf(ends, { direction: "both", isDryRun: true, isFull: true });
   expect(full.run).toMatchObject({ totalPushed: 5, totalPulled: 5, fullSync: true });
-  expect([...(await ends.here.readAll())]).toEqual(markers);
+  expect(ends.kept.memory()).toEqual(markers);
   expect((await runOf(ends, { direction: "both" })).run).toMatchObject({ totalPushed: 1 });
 });
 
@@ -274,7 +274,7 @@ test("a clock that went back by less than the allowance does no harm", async () 
       ? { ...((await send()) as object), serverTime: "2026-03-01T11:59:10Z" }
       : send();
   expect((await runOf(ends)).run.status).toBe("success");
-  expect(ends.here.marker("sync_clock_pull_items")).toBe("2026-03-01T12:00:00Z");
+  expect(ends.kept.of("pull").remoteClock).toBe("2026-03-01T12:00:00Z");
 });
 
 test.each([
@@ -293,7 +293,7 @@ test.each([
     { type: "error", table: "items", direction: "pull", error: message },
     { type: "finished" },
   ]);
-  expect(ends.here.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:01Z");
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:01Z");
 });
 
 test("S-4.1.1 an unknown table is refused at once", async () => {

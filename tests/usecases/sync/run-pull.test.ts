@@ -1,11 +1,12 @@
 // Pulls, request by request: what is asked, what is committed with it, and what a remote may not send.
+
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
-import type { TableStore } from "../../../src/ports/tables/table-store.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
+import { withWrites } from "../../support/changed-writes.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import {
   BY_TIME,
@@ -40,7 +41,7 @@ test("D-4.5 a pull asks again from the last timestamp seen, at offset 0, after i
     "2026-03-01T10:00:02Z 0 3",
     "2026-03-01T10:00:04Z 0 3",
   ]);
-  expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T10:00:05Z");
+  expect(ends.kept.marker(PULL_MARKER)).toBe("2026-03-01T10:00:05Z");
 });
 
 test("D-4.5 the next run begins at the marker", async () => {
@@ -60,7 +61,7 @@ test("D-4.5 the marker stays the allowance behind the remote's time, written as 
   const ends = await makeTwoEnds({ lagSeconds: 90 });
   put(ends.there, ends.table, [["k", "v", "2026-03-01T11:59:59.123456Z"]]);
   await runOf(ends);
-  expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T11:58:30Z");
+  expect(ends.kept.marker(PULL_MARKER)).toBe("2026-03-01T11:58:30Z");
 });
 
 test("D-4.5 the marker goes by the remote's time, whatever the clock here says", async () => {
@@ -71,7 +72,7 @@ test("D-4.5 the marker goes by the remote's time, whatever the clock here says",
       ? { ...((await send()) as object), serverTime: "2026-03-01T13:00:00Z" }
       : send();
   await runOf(ends);
-  expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T12:58:30Z");
+  expect(ends.kept.marker(PULL_MARKER)).toBe("2026-03-01T12:58:30Z");
 });
 
 test("D-4.5 the marker of a server whose rows have no zone has none, whatever its own time looks like", async () => {
@@ -81,7 +82,7 @@ test("D-4.5 the marker of a server whose rows have no zone has none, whatever it
   });
   put(ends.there, ends.table, [["k", "v", "2026-03-01T11:59:59.123456Z"]]);
   await runOf(ends);
-  expect(ends.here.marker(PULL_MARKER)).toBe("2026-03-01T11:59:00");
+  expect(ends.kept.marker(PULL_MARKER)).toBe("2026-03-01T11:59:00");
   put(ends.there, ends.table, [["k", "w", "2026-03-01T11:59:59.5Z"]]);
   expect((await runOf(ends)).run.status).toBe("success");
   expect(rowsOf(ends.here, ends.table)).toEqual([["k", "w", "2026-03-01T11:59:59.500Z"]]);
@@ -113,7 +114,7 @@ test("D-4.5 a page and the marker behind it are one commit", async () => {
   put(ends.there, ends.table, manyRows(4));
   const commits: string[] = [];
   ends.here.onCommit = (rows) => {
-    const marker = ends.here.marker(PULL_MARKER);
+    const marker = ends.kept.marker(PULL_MARKER);
     if (rows.length > 0) commits.push(`${rows.map(({ k }) => k).join()} ${marker}`);
   };
   await runOf(ends);
@@ -131,18 +132,14 @@ test("D-11.10.6 a page that its store commits in parts only moves the marker wit
   const commits: string[] = [];
   ends.here.onCommit = (rows) => {
     if (rows.length === 0) return;
-    const refused = ends.rejected.all().map(({ key }) => key["k"]);
-    commits.push(`${rows.map(({ k }) => k)} ${refused} ${ends.here.marker(PULL_MARKER)}`);
+    const refused = ends.kept.rejected().map(({ key }) => key["k"]);
+    commits.push(`${rows.map(({ k }) => k)} ${refused} ${ends.kept.marker(PULL_MARKER)}`);
   };
-  const tables: TableStore = Object.create(ends.here, {
-    write: {
-      value: (...[table, writes, options]: Parameters<TableStore["write"]>) => {
-        if (writes.length < 3) return ends.here.write(table, writes, options);
-        throw new AppError("batch_too_large", "Fewer at a time may go");
-      },
-    },
+  const documents = withWrites(ends.deps.documents, (write) => async (table, writes, rule) => {
+    if (writes.length < 3) return await write(table, writes, rule);
+    throw new AppError("batch_too_large", "Fewer at a time may go");
   });
-  const { run } = await runOf({ ...ends, deps: { ...ends.deps, tables } });
+  const { run } = await runOf({ ...ends, deps: { ...ends.deps, documents } });
   expect(run).toMatchObject({ status: "partial", totalPulled: 4, changed: 4, errorCount: 1 });
   expect(commits).toEqual([
     "k-0000 k-0001 ",
@@ -154,12 +151,10 @@ test("D-11.10.6 a page that its store commits in parts only moves the marker wit
 test("D-11.10.6 a row that its store cannot commit alone ends the run", async () => {
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(3));
-  const tables: TableStore = Object.create(ends.here, {
-    write: {
-      value: () => Promise.reject(new AppError("batch_too_large", "Fewer at a time may go")),
-    },
+  const documents = withWrites(ends.deps.documents, () => () => {
+    throw new AppError("batch_too_large", "Fewer at a time may go");
   });
-  const { error } = await runOf({ ...ends, deps: { ...ends.deps, tables } });
+  const { error } = await runOf({ ...ends, deps: { ...ends.deps, documents } });
   expect(error?.message).toBe("Fewer at a time may go");
 });
 
@@ -193,7 +188,7 @@ test("D-4.7 a checksum that never matches fails the run after 8 attempts, with m
     "Not as sent (8 attempts); check the proxies between both deployments",
   );
   expect(asked(ends.requests)).toHaveLength(8);
-  expect(ends.here.marker(PULL_MARKER)).toBe("");
+  expect(ends.kept.marker(PULL_MARKER)).toBe("");
 });
 
 test("D-4.6 a page that takes too long is asked for with half the rows", async () => {
@@ -251,7 +246,7 @@ test.each<[string, (page: Page, request: SeenRequest) => Partial<Page>, string]>
   const { run, error, events } = await runOf(ends);
   expect(run.status).toBe("failed");
   expect(error?.message).toBe(message);
-  expect(ends.here.marker(PULL_MARKER)).toBe("");
+  expect(ends.kept.marker(PULL_MARKER)).toBe("");
   expect(events.at(-2)).toEqual({
     ...{ type: "error", table: "items", direction: "pull", error: message },
   });
@@ -353,12 +348,12 @@ test("D-4.6 a refused record that comes again as it was is tried once in a run, 
   await runOf(ends);
   const again = await runOf(ends, { isFull: true });
   expect(again.run).toMatchObject({ status: "partial", errorCount: 1 });
-  expect(ends.rejected.all()).toMatchObject([{ key: { k: "a" }, attempts: 2 }]);
+  expect(ends.kept.rejected()).toMatchObject([{ key: { k: "a" }, attempts: 2 }]);
   put(ends.there, ends.table, [["a", "good", "2026-03-01T10:00:02Z"]]);
   await runOf(ends);
   expect(rowsOf(ends.here, ends.table)).toEqual([
     ["a", "good", "2026-03-01T10:00:02Z"],
     ["b", "v", "2026-03-01T10:00:01Z"],
   ]);
-  expect(ends.rejected.all()).toEqual([]);
+  expect(ends.kept.rejected()).toEqual([]);
 });

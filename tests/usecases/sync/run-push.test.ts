@@ -31,14 +31,14 @@ test("D-4.6 a push goes by keyset batches and the marker moves after each acknow
   const ends = await endsWithRows(5, 2);
   const markers: string[] = [];
   ends.intercept = ({ kind }, send) => {
-    if (kind === "push") markers.push(ends.here.marker(PUSH_MARKER));
+    if (kind === "push") markers.push(ends.kept.marker(PUSH_MARKER));
     return send();
   };
   const { run, events } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "success", totalPushed: 5, totalPulled: 0 });
   expect(pushed(ends.requests)).toEqual([2, 2, 1]);
   expect(markers).toEqual(["", "2026-03-01T10:00:01Z", "2026-03-01T10:00:03Z"]);
-  expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T10:00:04Z");
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T10:00:04Z");
   expect(rowsOf(ends.there, ends.table)).toEqual(manyRows(5));
   expect(events.map(({ type }) => type)).toEqual(["start", "batch", "done", "finished"]);
 });
@@ -47,7 +47,7 @@ test("D-4.6 the marker stays the allowance behind this deployment's own time", a
   const ends = await makeTwoEnds({ lagSeconds: 90 });
   put(ends.here, ends.table, [["k", "v", "2026-03-01T11:59:59.5Z"]]);
   await runOf(ends, { direction: "push" });
-  expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
 });
 
 test("D-4.6, D-7.1 rows without a timestamp are looked at in every push, and sent when they have changed", async () => {
@@ -109,7 +109,7 @@ test("D-4.6, D-11.2.3 a record too large for the remote is refused alone, and on
   };
   const { run } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "partial", totalPushed: 3, errorCount: 1 });
-  expect(ends.rejected.all()).toMatchObject([
+  expect(ends.kept.rejected()).toMatchObject([
     {
       key: { k: "k-0002" },
       message: "POST there was answered 413",
@@ -125,15 +125,15 @@ test("D-4.6 refused records are found one by one and kept, and the marker moves 
   ends.there.refuse = (_, { k }) => (bad.includes(String(k)) ? `Not this ${k}` : null);
   const { run } = await runOf(ends, { direction: "push" });
   expect(run).toMatchObject({ status: "partial", totalPushed: 61, errorCount: 3 });
-  expect(ends.rejected.all().map(({ key, message, attempts }) => [key, message, attempts])).toEqual(
-    [
-      [{ k: "k-0003" }, "Not this k-0003", 1],
-      [{ k: "k-0040" }, "Not this k-0040", 1],
-      [{ k: "k-0041" }, "Not this k-0041", 1],
-    ],
-  );
+  expect(
+    ends.kept.rejected().map(({ key, message, attempts }) => [key, message, attempts]),
+  ).toEqual([
+    [{ k: "k-0003" }, "Not this k-0003", 1],
+    [{ k: "k-0040" }, "Not this k-0040", 1],
+    [{ k: "k-0041" }, "Not this k-0041", 1],
+  ]);
   expect(rowsOf(ends.there, ends.table)).toHaveLength(61);
-  expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T10:01:03Z");
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T10:01:03Z");
 });
 
 test("D-4.6, D-4.11 refused records are tried first in the next run, as they are by then, and dropped once accepted", async () => {
@@ -149,7 +149,7 @@ test("D-4.6, D-4.11 refused records are tried first in the next run, as they are
     "k-0002",
   ]);
   expect(run).toMatchObject({ status: "partial", errorCount: 1 });
-  expect(ends.rejected.all()).toMatchObject([
+  expect(ends.kept.rejected()).toMatchObject([
     { key: { k: "k-0002" }, message: "Still no", attempts: 2 },
   ]);
   expect(rowsOf(ends.there, ends.table)[1]).toEqual(["k-0001", "better", "2026-03-01T10:00:01Z"]);
@@ -158,7 +158,7 @@ test("D-4.6, D-4.11 refused records are tried first in the next run, as they are
   const last = await runOf(ends, { direction: "push" });
   expect(last.run).toMatchObject({ status: "success", totalPushed: 1 });
   expect(counted.run).toMatchObject({ status: "success", totalPushed: 1 });
-  expect(ends.rejected.all()).toEqual([]);
+  expect(ends.kept.rejected()).toEqual([]);
   expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
 });
 
@@ -168,7 +168,7 @@ test("D-4.6 a refused row that is gone here is forgotten", async () => {
   await runOf(ends, { direction: "push" });
   ends.here.remove(ends.table, { k: "k-0001" });
   expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
-  expect(ends.rejected.all()).toEqual([]);
+  expect(ends.kept.rejected()).toEqual([]);
 });
 
 test.each([429, 500, 503])("D-4.6 a %d is waited out", async (status) => {
@@ -193,7 +193,7 @@ test("D-4.6 the eighth failure is the last", async () => {
   expect(run.status).toBe("failed");
   expect(error?.message).toBe("POST there was answered 500 (8 attempts); run again in 1 s");
   expect(pushed(ends.requests)).toHaveLength(8);
-  expect(ends.here.marker(PUSH_MARKER)).toBe("");
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("");
 });
 
 test.each([
@@ -272,7 +272,7 @@ test.each([
   const { run, error } = await runOf(ends, { direction: "push" });
   expect(run.status).toBe("failed");
   expect(error?.message).toBe(message);
-  expect(ends.here.marker(PUSH_MARKER)).toBe("");
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("");
 });
 
 test("S-4.2.9 rows that the remote ignores as known count as pushed", async () => {
@@ -295,7 +295,7 @@ test("D-4.6 a refused row is sent once in a run, also where the run comes to its
   await runOf(ends, { direction: "push" });
   const { run } = await runOf(ends, { direction: "push", isFull: true });
   expect(run).toMatchObject({ status: "partial", totalPushed: 2, errorCount: 1 });
-  expect(ends.rejected.all()).toMatchObject([{ key: { k: "k-0001" }, attempts: 2 }]);
+  expect(ends.kept.rejected()).toMatchObject([{ key: { k: "k-0001" }, attempts: 2 }]);
 });
 
 test("D-4.6 rows that are dated ahead of the clock are pushed to the last", async () => {
@@ -315,5 +315,5 @@ test("D-4.6 the marker goes by this deployment's own time, whatever the remote's
       ? { ...((await send()) as object), serverTime: "2026-03-01T13:00:00Z" }
       : send();
   await runOf(ends, { direction: "push" });
-  expect(ends.here.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
 });

@@ -12,16 +12,17 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../../src/ports/tables/remote-peer.ts";
-import { Runs } from "../../../src/repositories/runs.ts";
+import type { Leases } from "../../../src/repositories/leases.ts";
+import type { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { repsyncServer, type ServerParts, type SimServer } from "../../simulation/sim-servers.ts";
 import { makeRegistry } from "../../support/make-table.ts";
 import { ownDocuments } from "../../support/memory/documents.ts";
-import type { MemoryLeaseStore } from "../../support/memory/leases.ts";
-import type { MemoryRejectedRecords } from "../../support/memory/rejected-records.ts";
+import { KeptNow } from "../../support/memory/kept-now.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
+import { type RunParts, runParts } from "../../support/run-parts.ts";
 import { SimTime } from "../../support/sim-time.ts";
 
 /** A request as the remote sees it. */
@@ -47,9 +48,12 @@ export interface TwoEnds {
   readonly time: SimTime;
   readonly here: MemoryTables;
   readonly there: MemoryTables;
-  readonly rejected: MemoryRejectedRecords;
+  /** What each end works with. */
+  readonly parts: Readonly<Record<"here" | "there", RunParts>>;
+  /** What runs have kept here. */
+  readonly kept: KeptNow;
   readonly runs: Runs;
-  readonly leases: MemoryLeaseStore;
+  readonly leases: Leases;
   readonly logger: MemoryLogger;
   /** What each end has registered; `register` changes it. */
   readonly registries: Readonly<Record<"here" | "there", Map<string, Table>>>;
@@ -89,24 +93,25 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
   const clock = time.clock();
   const [here, there] = [new MemoryTables(clock), new MemoryTables(clock)];
   for (const storage of [here, there]) await storage.prepare([table]);
+  const documents = ownDocuments(clock, here);
+  const parts = { here: runParts(documents), there: runParts(ownDocuments(clock, there)) };
   const server = (options.server ?? repsyncServer)({
-    ...{ storage: there, registry: registryThere, clock, maxPageRows },
+    ...{ storage: there, parts: parts.there, registry: registryThere, clock, maxPageRows },
   });
   const logger = new MemoryLogger();
   const requests: SeenRequest[] = [];
-  const runs = new Runs(ownDocuments(clock));
-  const stores = { rejected: here.rejected, runs, leases: here.leases };
+  const { runs, leases } = parts.here;
   let ids = 0;
   const ends: TwoEnds = {
-    ...{ table, time, here, there, logger, requests, ...stores },
+    ...{ table, time, here, there, parts, logger, requests, runs, leases },
+    kept: new KeptNow(documents, clock),
     registries: { here: registry, there: registryThere },
     intercept: (_, send) => send(),
     deps: {
       ...{ isSyncEnabled: true, remoteUrl: options.remoteUrl ?? "https://there.example" },
-      ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here, markers: here },
-      ...{ rows: here.rows, ...stores, clock, timer: time, logger },
-      ...{ lateRows: here.lateRows, tombstones: here.tombstones },
-      ...{ agreed: here.agreed, names: here.names },
+      ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here },
+      ...{ rows: here.rows, ...parts.here, clock, timer: time, logger },
+      ...{ tombstones: here.tombstones, names: here.names },
       random: { next: () => 0.5 },
       ids: { next: () => `run-${++ids}` },
       tracing: NO_TRACING,

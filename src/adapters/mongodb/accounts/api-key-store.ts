@@ -12,7 +12,7 @@ import {
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
 import type { ApiKeyStore, KeyPage, Revocation } from "../../../ports/accounts/api-key-store.ts";
-import { addAlerts } from "../documents/queued-alerts.ts";
+import { addAlerts } from "../documents/own-documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT } from "../driver/operations.ts";

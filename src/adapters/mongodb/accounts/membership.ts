@@ -4,14 +4,13 @@ import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
-import { dropAlertsOf } from "../documents/queued-alerts.ts";
+import { dropAlertsOf, forgetRejected } from "../documents/own-documents.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { lookupLogOf } from "../driver/lookup-log.ts";
 import { changePerson } from "../driver/person-changes.ts";
 import { meetEveryPush } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
-import { RejectedEntries } from "../runs/rejected-entries.ts";
 import { createAccount, findAccount, isLastAdministrator, removeAccount } from "./account-store.ts";
 import { type UsageDocument, usageId, usageOf } from "./account-usage.ts";
 import type { NoteAdminAct } from "./administration.ts";
@@ -83,7 +82,7 @@ export class MongoMembership implements Membership {
       for (const eraseOne of Object.values(erase)) await eraseOne();
       const tables = [profiles.tableName, platformAccounts.tableName];
       await dropAlertsOf(db, username, tx);
-      await new RejectedEntries(db).forgetPerson(tables, username, tx);
+      await forgetRejected(db, tables, username, tx);
       await platformAccounts.remove(username, change);
       await profiles.remove(username, change);
       await change.raise();

@@ -18,19 +18,12 @@ import { TABLE_VERSIONS } from "../driver/table-versions.ts";
 import { TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { ERASED_NAMES } from "../people/erased-names.ts";
 import { ACCOUNTS } from "../people/name-facts.ts";
-import { AGREED } from "../runs/agreed-rows.ts";
-import { LEASE_TURNS, LEASES } from "../runs/lease-store.ts";
-import { MARKERS } from "../runs/marker-store.ts";
-import { REJECTED_DETAILS } from "../runs/rejected-details.ts";
-import { REJECTED, REJECTED_DROPPED } from "../runs/rejected-entries.ts";
-import { LATE_COMMITS, LATE_ROWS } from "../tables/late-rows.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
 
 /** Copied as they are, beside the collections of documents. */
 export const KEPT: readonly string[] = [
   STORE_FACTS,
-  ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS, MARKERS, AGREED],
-  ...[REJECTED, REJECTED_DETAILS, REJECTED_DROPPED, LATE_ROWS, LATE_COMMITS],
+  ...[TABLE_DEFINITIONS, PERSON_VERSIONS, COUNTERS],
   ...[TOMBSTONES, DELETE_RECORDER, ACCOUNTS, ERASED_NAMES],
   ...[QUOTA_MARKS, SUBJECTS, API_KEYS, CONSENTS, LOOKUP_LOG, INDEX_SEGMENTS],
   ...[AUDIT_CHECKPOINTS, AUDIT_CHAIN_COUNT],
@@ -38,8 +31,6 @@ export const KEPT: readonly string[] = [
 
 /** They belong to the processes that use the database, or to its cluster. */
 export const LEFT_OUT: readonly string[] = [
-  LEASES,
-  LEASE_TURNS,
   HOLDERS,
   TABLE_VERSIONS,
   DELETE_BARRIERS,

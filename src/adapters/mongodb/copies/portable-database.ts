@@ -1,12 +1,4 @@
-// A database as a store from which everything is read, or into which everything is written. D-10.7.
-import { Buffer } from "node:buffer";
-import {
-  type AnyBulkWriteOperation,
-  type Collection,
-  type Db,
-  type Document,
-  Timestamp,
-} from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Db, Document } from "mongodb";
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import { parseJson } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
@@ -29,22 +21,16 @@ import { LOOKUP_LOG } from "../driver/lookup-log.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { ACCOUNTS } from "../people/name-facts.ts";
-import { AGREED, partsOfBlock } from "../runs/agreed-rows.ts";
-import { REJECTED_DETAILS, splitText } from "../runs/rejected-details.ts";
-import { REJECTED } from "../runs/rejected-entries.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { layoutOf } from "../tables/table-layout.ts";
 import { storedFields } from "../tables/upserts.ts";
-import { longOf, nameOf, PLAIN_DOCUMENTS } from "./portable-documents.ts";
+import { longOf, PLAIN_DOCUMENTS } from "./portable-documents.ts";
 
 const BATCH = 1_000;
 const READ = { readConcern: { level: "majority" }, batchSize: BATCH } as const;
-/** The first time that the server leaves as it is. */
-const FIRST_SECOND = 1;
 const MOVED_COUNTERS: Readonly<Record<string, string>> = {
   consents: CONSENTS.name,
   api_keys: API_KEYS.name,
-  rejected: REJECTED.name,
 };
 
 interface Named extends Document {
@@ -93,8 +79,6 @@ export class PortableDatabase implements PortableStore {
       for (const { value } of entries) await setFact(this.#db, "deployment_id", String(value));
     } else if (part === "hidden_profiles") await this.#hide(entries);
     else if (part === "audit") await this.#writeAudit(entries as unknown as AuditRecord[]);
-    else if (part === "rejected") await this.#writeRejected(entries);
-    else if (part === "agreed") await this.#writeAgreed(entries);
     else if (part === "delete_records") await this.#writeDeleteRecords(entries);
     else if (part === "counters") await this.#writeCounters(entries);
     else if (part === "documents") await this.#writeDocuments(entries);
@@ -113,8 +97,6 @@ export class PortableDatabase implements PortableStore {
       const hidden = this.#named(ACCOUNTS.name).find({ hidesProfile: true }, READ);
       yield* mapped(hidden, ({ _id }) => ({ username: _id }));
     } else if (part === "audit") yield* this.#audit();
-    else if (part === "rejected") yield* this.#rejected();
-    else if (part === "agreed") yield* this.#agreed();
     else if (part === "delete_records") yield* this.#deleteRecords(tables);
     else if (part === "counters") yield* this.#counters();
     else if (part === "documents") yield* this.#documents();
@@ -124,34 +106,6 @@ export class PortableDatabase implements PortableStore {
   async *#audit(): AsyncGenerator<PortableEntry> {
     const blocks = auditBlocks(this.#db).find({ records: { $exists: true } }, READ);
     for await (const block of blocks.sort({ _id: 1 })) yield* recordsOf(block);
-  }
-
-  async *#rejected(): AsyncGenerator<PortableEntry> {
-    const parts = this.#db.collection(REJECTED_DETAILS.name);
-    for await (const entry of this.#db.collection(REJECTED.name).find({}, READ)) {
-      const { _id: number, table, direction, fingerprint = "", attempts } = entry;
-      const found = await parts.find({ number }, { ...READ, sort: { part: 1 } }).toArray();
-      const text = found.map((part) => String(part["text"])).join("");
-      const { key, record, message } = parseJson(text) as Record<string, never>;
-      const texts = { key: JSON.stringify(key), record: JSON.stringify(record), message };
-      const { firstAtMs, lastAtMs } = entry;
-      yield { number, table, direction, fingerprint, attempts, firstAtMs, lastAtMs, ...texts };
-    }
-  }
-
-  async *#agreed(): AsyncGenerator<PortableEntry> {
-    const parts = this.#db.collection(AGREED.name);
-    const sorted = parts.find({}, { ...READ, sort: { table: 1, at: 1, part: 1 } });
-    let last = null as AgreedParts | null;
-    for await (const { table, block, data } of sorted) {
-      const id = String(block);
-      if (last === null || last.table !== table || last.id !== id) {
-        if (last !== null) yield agreedEntry(last);
-        last = { table, id, n: placeAfter(last, String(table)), parts: [] };
-      }
-      last.parts.push(data.value());
-    }
-    if (last !== null) yield agreedEntry(last);
   }
 
   async *#deleteRecords(tables: readonly Table[]): AsyncGenerator<PortableEntry> {
@@ -215,27 +169,6 @@ export class PortableDatabase implements PortableStore {
     await this.#insert(LOOKUP_LOG.name, blocks.map(makeBlock));
   }
 
-  async #writeRejected(entries: readonly PortableEntry[]): Promise<void> {
-    const documents = entries.map((entry) => {
-      const { number, table, direction, fingerprint, attempts, firstAtMs, lastAtMs } = entry;
-      const fields = { table, direction, fingerprint, attempts, firstAtMs, lastAtMs };
-      return { _id: number, entry: nameOf(entry), ...fields };
-    });
-    const details = entries.flatMap(({ number, key, record, message }) => {
-      const told = { key: parsed(key), record: parsed(record), message };
-      return splitText(JSON.stringify(told)).map((text, part) => ({ number, part, text }));
-    });
-    await this.#insert(REJECTED.name, documents);
-    await this.#insert(REJECTED_DETAILS.name, details);
-  }
-
-  async #writeAgreed(entries: readonly PortableEntry[]): Promise<void> {
-    for (const { table, n, bytes } of entries) {
-      const at = new Timestamp({ t: FIRST_SECOND, i: Number(n) + 1 });
-      await this.#insert(AGREED.name, partsOfBlock(String(table), bytes as Uint8Array, at));
-    }
-  }
-
   async #writeDeleteRecords(entries: readonly PortableEntry[]): Promise<void> {
     for (const { table, completeSince, listId } of entries) {
       const place = `tables.${String(table)}`;
@@ -293,25 +226,6 @@ export class PortableDatabase implements PortableStore {
   #named(name: string): Collection<Named> {
     return this.#db.collection<Named>(name);
   }
-}
-
-interface AgreedParts {
-  readonly table: string;
-  readonly id: string;
-  readonly n: number;
-  readonly parts: Uint8Array[];
-}
-
-function placeAfter(last: AgreedParts | null, table: string): number {
-  return last?.table === table ? last.n + 1 : 0;
-}
-
-function agreedEntry({ table, n, parts }: AgreedParts): PortableEntry {
-  return { table, n, bytes: new Uint8Array(Buffer.concat(parts)) };
-}
-
-function parsed(text: unknown): unknown {
-  return parseJson(String(text));
 }
 
 async function* mapped<From, To>(items: AsyncIterable<From>, map: (item: From) => To) {

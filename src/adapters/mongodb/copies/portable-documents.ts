@@ -1,6 +1,6 @@
 // The service's own documents as entries that every store reads and writes.
 import { Binary, type Document, Long } from "mongodb";
-import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
+import { parseJson } from "../../../domain/shared/json.ts";
 import type { PortableEntry, PortablePart } from "../../../ports/copies/portable-store.ts";
 import { API_KEYS } from "../accounts/api-key-store.ts";
 import { addCalls, type CallBuckets, eachBucket, NO_CALLS } from "../accounts/call-buckets.ts";
@@ -16,9 +16,6 @@ import { HEADS, LOOKUP_LOG, logId, nameInLog, USAGES } from "../driver/lookup-lo
 import { TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { ERASED_NAMES } from "../people/erased-names.ts";
 import { ACCOUNTS } from "../people/name-facts.ts";
-import { MARKERS } from "../runs/marker-store.ts";
-import { entryName, keyOf, REJECTED_DROPPED } from "../runs/rejected-entries.ts";
-import { LATE_ROWS } from "../tables/late-rows.ts";
 
 /** A collection whose documents are the entries of a part. */
 export interface PlainDocuments {
@@ -107,22 +104,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
     read: ({ chains, signature }) => ({ one: 1, chains, signature }),
     write: ({ chains, signature }) => ({ _id: CHAIN_COUNT_ID, chains, signature }),
   },
-  markers: { ...named(MARKERS, "name"), filter: { value: { $ne: "" } } },
-  dropped: {
-    collection: REJECTED_DROPPED.name,
-    read: ({ _id, table, direction, fingerprint }) => ({
-      ...{ table, direction, key: JSON.stringify(keyOf(String(_id))), fingerprint },
-    }),
-    write: ({ table, direction, key, fingerprint }) => ({
-      _id: nameOf({ table, direction, key, fingerprint }),
-      ...{ table, direction, fingerprint },
-    }),
-  },
-  late_rows: {
-    collection: LATE_ROWS.name,
-    read: ({ _id, notes }) => ({ table: _id, notes: JSON.stringify(notes) }),
-    write: ({ table: _id, notes }) => ({ _id, notes: JSON.parse(String(notes)) }),
-  },
   tombstones: {
     collection: TOMBSTONES.name,
     read: ({ table, place, key, deletedAt, takenAt }) => ({
@@ -135,12 +116,6 @@ export const PLAIN_DOCUMENTS: Partial<Record<PortablePart, PlainDocuments>> = {
     }),
   },
 };
-
-/** The name of a rejected record, by which it is known. */
-export function nameOf(entry: PortableEntry): string {
-  const key = parseJson(String(entry["key"])) as JsonObject;
-  return entryName({ ...entry, key } as unknown as Parameters<typeof entryName>[0]);
-}
 
 /** A number that stays a whole one of 64 bits. */
 export function longOf(value: unknown): Long {

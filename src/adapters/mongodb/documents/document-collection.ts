@@ -57,7 +57,7 @@ export class DocumentCollection {
     try {
       for (const name of this.collection.bytes ?? []) {
         const field = doc[name];
-        if (field instanceof Binary) doc[name] = field.value();
+        if (field instanceof Binary) doc[name] = plainBytes(field.value());
       }
       if (compareKeys(this.collection.keyOf(doc), keyOfDocument(id)) === 0) return doc;
     } catch (cause) {
@@ -116,4 +116,9 @@ function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
   if (names.length !== Object.keys(fields).length) return false;
   const inOrder = Object.fromEntries(names.map((name) => [name, fields[name]]));
   return Buffer.compare(BSON.serialize(inOrder), BSON.serialize(expected)) === 0;
+}
+
+/** Not those of a class of Node's, which says something else of itself as JSON. */
+function plainBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../domain/reputation/accounts/account-alerts.ts";
 import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import { type QuotaMark, quotaMarksOf } from "../accounts/quota-marks.ts";
-import { addAlerts } from "../documents/queued-alerts.ts";
+import { addAlerts } from "../documents/own-documents.ts";
 import type { OwnedCaller } from "./lookup-cache.ts";
 
 /** A step of a quota that is told by a batch. */

@@ -1,9 +1,14 @@
 import type { ClientSession } from "mongodb";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople, type NameFacts } from "../../../domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RowWrite } from "../../../ports/tables/table-store.ts";
-import type { TableWrites, WriteRule, Written } from "../../../ports/tables/table-writes.ts";
+import type {
+  RowWrite,
+  TableWrites,
+  WriteRule,
+  Written,
+} from "../../../ports/tables/table-writes.ts";
 import { type ChangedNames, meetEveryPush } from "../driver/person-versions.ts";
+import { readNameFacts } from "../people/name-facts.ts";
 import { visibleMs } from "./late-times.ts";
 import type { PushPlace } from "./push-place.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
@@ -24,7 +29,7 @@ export class BodyPushes {
   at(number: number, table: Table): TablePush {
     const known = this.#pushes[number];
     if (known?.table === table) return known;
-    const push = new TablePush(this.#place, table, null);
+    const push = new TablePush(this.#place, table);
     this.#pushes[number] = push;
     return push;
   }
@@ -64,7 +69,7 @@ export class BodyTables implements TableWrites {
     const push = this.#pushes.at(this.#writes++, table);
     const hasAny = writes.length + (rule.deleted?.length ?? 0) > 0;
     this.#pushes.hasRows ||= hasAny;
-    const { erased: _erased, people, ...pushed } = await push.write(writes, rule, this.#tx);
+    const { people, ...pushed } = await push.write(writes, rule, this.#tx);
     if (pushed.changed + pushed.deleted > 0) this.#note(table, people);
     return { ...pushed, visibleMs: await visibleMs(this.#place.deps) };
   }
@@ -79,6 +84,12 @@ export class BodyTables implements TableWrites {
         : await changeRowsBy(db, table, [column, value], { fields, ...options });
     if (count > 0) this.#note(table, peopleOf(table, [column, value], fields));
     return count;
+  }
+
+  async factsOf(names: readonly string[]): Promise<ReadonlyMap<string, NameFacts>> {
+    const { deps, erasedNames } = this.#place;
+    if (erasedNames === null) return new Map();
+    return await readNameFacts(deps.db, erasedNames, names, { session: this.#tx });
   }
 
   excludePushes(): void {

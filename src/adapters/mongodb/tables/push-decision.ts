@@ -4,7 +4,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
-import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { StoredRows } from "./stored-rows.ts";
 import type { Upsert } from "./upserts.ts";
 

@@ -3,6 +3,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
+import type { ErasedNames } from "../people/erased-names.ts";
 import { hasNumbers } from "./table-layout.ts";
 
 /** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
@@ -10,12 +11,15 @@ const MIN_LOAD_ROWS = 100;
 
 export class PushPlace {
   readonly deps: VersionedDeps;
+  /** Null where no name was erased. */
+  readonly erasedNames: ErasedNames | null;
   readonly #counters: IdCounters;
   /** Tables that are being filled: the next push is expected to bring new rows only. */
   readonly #filling = new Set<string>();
 
-  constructor(deps: VersionedDeps) {
+  constructor(deps: VersionedDeps, erasedNames: ErasedNames | null = null) {
     this.deps = deps;
+    this.erasedNames = erasedNames;
     this.#counters = new IdCounters(deps.db);
   }
 

@@ -7,7 +7,7 @@ import {
   MongoBulkWriteError,
   MongoServerError,
 } from "mongodb";
-import type { WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
 import { isPassing } from "../driver/errors.ts";
 import type { IdRange } from "../driver/id-counters.ts";

@@ -2,34 +2,31 @@
 // is checked before, and what is refused still is found by tries that are taken back.
 import type { ClientSession } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { earliestTime } from "../../../domain/sync/run/late-rows.ts";
-import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
-import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type {
+  RowWrite,
+  WriteFailure,
+  WriteRule,
+  Written,
+} from "../../../ports/tables/table-writes.ts";
 import type { IdRange } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/person-changes.ts";
 import { type ChangedNames, namesChangedBy } from "../driver/person-versions.ts";
-import { readNowMs } from "../driver/server-clock.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { beginTurns } from "../driver/turns.ts";
-import { ArrivingPeople } from "../people/arriving-people.ts";
-import type { ErasedNames } from "../people/erased-names.ts";
 import type { PushPlace } from "./push-place.ts";
 import { PushRows, UnclearChange, type WriteWay, type WrittenRows } from "./push-rows.ts";
 import { PushTombstones } from "./push-tombstones.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { Rerun } from "./rerun.ts";
-import { StoredRows } from "./stored-rows.ts";
-import { planInSteps, type Upsert, type UpsertPlan, withRow } from "./upserts.ts";
+import { planInSteps, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
 /** What a write did. */
 interface Pushed extends Omit<Written, "visibleMs"> {
-  /** Positions of the records of people who were erased. */
-  readonly erased: readonly number[];
   /** The people whose rows may have changed. */
   readonly people: ChangedNames;
 }
@@ -37,7 +34,6 @@ interface Pushed extends Omit<Written, "visibleMs"> {
 /** What became of the records, and of rows that tombstones removed. */
 interface PushedRows extends WrittenRows {
   readonly deleted: number;
-  readonly erased: readonly number[];
 }
 
 /** One attempt at a write. */
@@ -47,16 +43,12 @@ interface Attempt {
   readonly rows: PushRows;
   /** Null for a table without `deletes`. */
   readonly tombstones: PushTombstones | null;
-  /** Null where nobody has to be looked for. */
-  readonly people: ArrivingPeople<Upsert> | null;
 }
 
 /** A write, which may be attempted several times and knows each time what the attempts before have met. */
 export class TablePush {
   readonly table: Table;
   readonly #place: PushPlace;
-  /** Null where the caller has looked at the people whom rows name. */
-  readonly #erasedNames: ErasedNames | null;
   /** Null before the first attempt. */
   #way: WriteWay | null = null;
   /** The records that the server refused, by position. */
@@ -65,10 +57,9 @@ export class TablePush {
   #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
   #insertedRows = 0;
 
-  constructor(place: PushPlace, table: Table, erasedNames: ErasedNames | null) {
+  constructor(place: PushPlace, table: Table) {
     this.#place = place;
     this.table = table;
-    this.#erasedNames = erasedNames;
   }
 
   get #deps(): VersionedDeps {
@@ -114,7 +105,7 @@ export class TablePush {
     const deps = this.#deps;
     const tombstones = table.deletes ? new PushTombstones(deps, table, rule) : null;
     const rows = new PushRows(deps, table, { ...rule, ordered, ids: this.#ids });
-    return { rule, upserts, rows, tombstones, people: this.#arrivingPeople(rule) };
+    return { rule, upserts, rows, tombstones };
   }
 
   #firstWay(plan: UpsertPlan, { rows, upserts }: Attempt): WriteWay {
@@ -137,28 +128,17 @@ export class TablePush {
   }
 
   async #write(attempt: Attempt, way: WriteWay, tx: ClientSession): Promise<PushedRows> {
-    const { people, upserts, rows } = attempt;
-    const arrived = await people?.meet(upserts, tx);
-    const left = arrived?.records ?? upserts;
-    const buried = await this.#bury(attempt, left, tx);
-    const written = await rows.write(way, buried?.upserts ?? left, tx);
-    // What was merged with the owner's is told to where it came from, too.
-    const merged = arrived?.merged.map(({ time }) => time) ?? [];
-    const kept = [...written.kept, ...(arrived?.kept ?? []), ...(buried?.kept ?? [])];
-    const keptTimes = [...written.keptTimes, ...merged, ...(buried?.keptTimes ?? [])];
-    const deleted = buried?.deleted ?? 0;
-    return { ...written, kept, keptTimes, deleted, erased: arrived?.erased ?? [] };
+    const { upserts, rows } = attempt;
+    const buried = await this.#bury(attempt, upserts, tx);
+    const written = await rows.write(way, buried?.upserts ?? upserts, tx);
+    const kept = [...written.kept, ...(buried?.kept ?? [])];
+    const keptTimes = [...written.keptTimes, ...(buried?.keptTimes ?? [])];
+    return { ...written, kept, keptTimes, deleted: buried?.deleted ?? 0 };
   }
 
-  async #bury(
-    { rule, people, tombstones }: Attempt,
-    upserts: readonly Upsert[],
-    tx: ClientSession,
-  ) {
+  async #bury({ rule, tombstones }: Attempt, upserts: readonly Upsert[], tx: ClientSession) {
     if (tombstones === null) return undefined;
-    const { deleted = [] } = rule;
-    const arrived = (await people?.withoutErased(deleted, tx)) ?? deleted;
-    return await tombstones.apply(arrived, upserts, tx);
+    return await tombstones.apply(rule.deleted ?? [], upserts, tx);
   }
 
   #pushed(written: PushedRows, refused: readonly WriteFailure[], people: ChangedNames): Pushed {
@@ -170,7 +150,6 @@ export class TablePush {
       deleted: written.deleted,
       earliestChanged: earliestTime(written.changedTimes),
       earliestKept: earliestTime(written.keptTimes),
-      erased: written.erased.toSorted((a, b) => a - b),
       people,
     };
   }
@@ -198,7 +177,7 @@ export class TablePush {
     first: RefusedUpsert,
     scope: TransactionScope,
   ): Promise<void> {
-    const { upserts, people, rows } = attempt;
+    const { upserts, rows } = attempt;
     // It may have been sent with another row.
     const note = (refused: RefusedUpsert, among: readonly Upsert[]) => {
       const place = among.findIndex(({ index }) => index === refused.upsert.index);
@@ -210,9 +189,8 @@ export class TablePush {
     while (!scope.deadline.isOver()) {
       const rest = upserts.slice(next);
       const tried = tryTransaction(scope, async (tx) => {
-        const left = (await people?.meet(rest, tx))?.records ?? rest;
-        const buried = await this.#bury(attempt, left, tx);
-        await rows.tryOut(way, buried?.upserts ?? left, FIRST_TRIED, tx);
+        const buried = await this.#bury(attempt, rest, tx);
+        await rows.tryOut(way, buried?.upserts ?? rest, FIRST_TRIED, tx);
       });
       const refused = await refusalOf(tried);
       if (refused === null) return;
@@ -220,21 +198,6 @@ export class TablePush {
     }
     const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
-  }
-
-  #arrivingPeople({ conflict }: WriteRule): ArrivingPeople<Upsert> | null {
-    if (this.#erasedNames === null) return null;
-    const { table } = this;
-    const deps = this.#deps;
-    const stored = new StoredRows(table, deps.db.collection(table.name), deps.clock);
-    return ArrivingPeople.of<Upsert>(table, {
-      db: deps.db,
-      erasedNames: this.#erasedNames,
-      readHere: (upserts, tx) => stored.readRows(upserts, tx),
-      withRow: (upsert, row) => withRow(table, upsert, row),
-      aheadLimit: async () => aheadLimit(await readNowMs(deps)),
-      isGuarded: (conflict ?? table.conflict) === "newer" && isVersioned(table),
-    });
   }
 }
 

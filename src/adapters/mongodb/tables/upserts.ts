@@ -4,7 +4,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { RowWrite, WriteFailure } from "../../../ports/tables/table-store.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 import { hasNumbers, KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";

@@ -3,10 +3,9 @@ import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountConflict } from "../../../ports/accounts/account-store.ts";
 import type { Enrolment, Membership } from "../../../ports/accounts/membership.ts";
-import { dropAlertsOf } from "../documents/queued-alerts.ts";
+import { dropAlertsOf, forgetRejected } from "../documents/own-documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { ErasedNames } from "../people/erased-names.ts";
-import { forgetRejections } from "../runs/rejected-records.ts";
 import { createAccount, findAccount, isLastAdministrator, removeAccount } from "./account-store.ts";
 import type { NoteAdminAct } from "./administration.ts";
 import { USAGE_COLUMNS, usageOf } from "./call-counter.ts";
@@ -81,7 +80,7 @@ export class SqliteMembership implements Membership {
       for (const sql of Object.values(ERASE).flat()) this.#database.run(sql, [username]);
       forgetAttempts(this.#database, username);
       dropAlertsOf(this.#database, username);
-      forgetRejections(this.#database, tables, username);
+      forgetRejected(this.#database, tables, username);
       this.#platformAccounts.remove(username);
       this.#profiles.remove(username);
       return "erased";

@@ -1,5 +1,5 @@
 // A file as a store from which everything is read, or into which everything is written. D-10.7.
-import { type JsonObject, parseJson } from "../../../domain/shared/json.ts";
+import { parseJson } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
@@ -12,7 +12,6 @@ import { AUDIT_COLUMNS } from "../audit/audit-tables.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import type { SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";
-import { entryId } from "../runs/rejected-records.ts";
 import { decodeRows, readExpression, textWithNul, valueEncoder } from "../tables/column-values.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 import { PLAIN_PARTS, type PlainPart } from "./portable-parts.ts";
@@ -27,18 +26,11 @@ const USAGE = `SELECT account_id AS accountId, month, month_calls AS monthCalls,
   (SELECT json_group_array(json_array(at_ms, calls) ORDER BY at_ms) FROM repsync_calls c
    WHERE c.account_id = u.account_id) AS calls
   FROM repsync_usage u LEFT JOIN repsync_call_history h USING (account_id)`;
-const REJECTED = `SELECT number, table_name AS "table", direction, details, attempts,
-  first_at_ms AS firstAtMs, last_at_ms AS lastAtMs FROM repsync_rejected`;
-const DROPPED = `SELECT table_name AS "table", direction, key, fingerprint FROM repsync_dropped`;
-const AGREED = `SELECT table_name AS "table", block AS bytes,
-  row_number() OVER (PARTITION BY table_name ORDER BY place) - 1 AS n
-  FROM repsync_agreed ORDER BY table_name, place`;
 const DELETES = `SELECT table_name AS "table", earliest_available AS completeSince,
   list_id AS listId FROM repsync_deletes`;
 const COUNTERS = `SELECT 'consents' AS name, max(coalesce((SELECT seq FROM sqlite_sequence
     WHERE name = 'repsync_consents'), 0), coalesce(max(id), 0)) AS last FROM repsync_consents
   UNION ALL SELECT 'api_keys', coalesce(max(n), 0) FROM repsync_api_keys
-  UNION ALL SELECT name, last FROM repsync_counters
   UNION ALL SELECT 'tombstones/' || substr(name, length('repsync_deleted_') + 1), seq
     FROM sqlite_sequence WHERE name GLOB 'repsync_deleted_*'`;
 
@@ -90,9 +82,6 @@ export class PortableFile implements PortableStore {
     if (plain !== undefined) yield* this.#plain(plain);
     else if (part === "documents") yield* this.#documents();
     else if (part === "usage") yield* mapped(this.#iterate(USAGE), usageEntry);
-    else if (part === "rejected") yield* mapped(this.#iterate(REJECTED), rejectedEntry);
-    else if (part === "dropped") yield* mapped(this.#iterate(DROPPED), droppedEntry);
-    else if (part === "agreed") yield* this.#iterate(AGREED);
     else if (part === "counters") yield* this.#counters(tables);
     else if (part === "delete_records") yield* this.#deleteRecords(tables);
     else if (part === "tombstones") for (const table of tables) yield* this.#tombstones(table);
@@ -227,13 +216,6 @@ function statementsOf(
   switch (part) {
     case "usage":
       return usageStatements(entry, insert);
-    case "rejected":
-    case "dropped":
-      return [insert(`repsync_${part}`, rejectedFields(part, entry))];
-    case "agreed": {
-      const [table_name, place, block] = [value("table"), value("n"), value("bytes")];
-      return [insert("repsync_agreed", { table_name, place, block })];
-    }
     case "delete_records": {
       const set =
         "UPDATE repsync_deletes SET earliest_available = ?, list_id = ? WHERE table_name = ?";
@@ -274,34 +256,6 @@ function usageEntry(row: SqliteRow): PortableEntry {
   return { ...rest, days: days ?? "", keys: keys ?? "", calls: JSON.parse(String(calls)) };
 }
 
-function rejectedEntry({ details, ...row }: SqliteRow): PortableEntry {
-  const { key, record, message, fingerprint = "" } = parseJson(String(details)) as JsonObject;
-  return { ...row, key: JSON.stringify(key), record: JSON.stringify(record), message, fingerprint };
-}
-
-function droppedEntry(row: SqliteRow): PortableEntry {
-  return { ...row, key: JSON.stringify(parseJson(String(row["key"]))) };
-}
-
-function rejectedFields(
-  part: "rejected" | "dropped",
-  entry: PortableEntry,
-): Readonly<Record<string, SqliteValue>> {
-  const key = parseJson(String(entry["key"])) as JsonObject;
-  const fingerprint = String(entry["fingerprint"]);
-  const place = {
-    table_name: bound(entry["table"]),
-    direction: bound(entry["direction"]),
-    key_id: entryId({ key, fingerprint }),
-  };
-  if (part === "dropped") return { ...place, key: bound(entry["key"]), fingerprint };
-  const record = parseJson(String(entry["record"]));
-  const details = JSON.stringify({ key, record, message: entry["message"], fingerprint });
-  const { number, attempts, firstAtMs, lastAtMs } = entry;
-  const times = { first_at_ms: bound(firstAtMs), last_at_ms: bound(lastAtMs) };
-  return { number: bound(number), ...place, details, attempts: bound(attempts), ...times };
-}
-
 function tombstoneStatement(entry: PortableEntry, tables: readonly Table[]): Statement {
   const table = tables.find(({ name }) => name === entry["table"]);
   if (table === undefined) throw new Error("A tombstone of a table that is not there");
@@ -320,11 +274,6 @@ function tombstoneStatement(entry: PortableEntry, tables: readonly Table[]): Sta
 }
 
 function counterStatements(name: string, last: SqliteValue): readonly Statement[] {
-  if (name === "rejected") {
-    return [
-      ["INSERT OR REPLACE INTO repsync_counters (name, last) VALUES ('rejected', ?)", [last]],
-    ];
-  }
   const sequence =
     name === "consents" ? "repsync_consents" : name.replace(/^tombstones\//, "repsync_deleted_");
   if (sequence === name) return [];

@@ -69,23 +69,16 @@ export const PLAIN_PARTS: Partial<Record<PortablePart, PlainPart>> = {
     table: "repsync_audit_chain_count",
     columns: { one: "one", chains: "chains", signature: "signature" },
   },
-  markers: {
-    table: "repsync_markers",
-    columns: { name: "name", value: "value" },
-    where: "value <> ''",
-  },
-  late_rows: { table: "repsync_late_rows", columns: { table_name: "table", notes: "notes" } },
 };
 
 /** Tables of the other parts. */
 export const OTHER_TABLES: readonly string[] = [
   ...["repsync_usage", "repsync_calls", "repsync_call_history", "repsync_audit"],
-  ...["repsync_rejected", "repsync_dropped", "repsync_agreed", "repsync_deletes"],
-  "repsync_counters",
+  "repsync_deletes",
 ];
 
 /** Made anew by a start, or of the processes that use the file. */
 export const NOT_MOVED: readonly string[] = [
-  ...["repsync_tables", "repsync_leases", "repsync_moment", "repsync_versions"],
+  ...["repsync_tables", "repsync_moment", "repsync_versions"],
   ...["repsync_audit_segments", "repsync_audit_segment_records"],
 ];

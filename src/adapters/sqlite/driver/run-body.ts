@@ -38,6 +38,8 @@ export type Pause = (wait: () => Promise<void>) => Promise<void>;
 export interface BodyTools
   extends Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul"> {
   inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;
+  /** False once the database was closed, which may happen within a turn. */
+  isOpen(): boolean;
   onRows(): void;
   /** Called right before a commit with the tables that have changed. */
   onCommit(tables: readonly string[]): void;
@@ -100,7 +102,7 @@ export async function runBody<T>(
     statements.get("COMMIT").run([]);
     return result;
   } catch (error) {
-    if (driver.isInTransaction) statements.get("ROLLBACK").run([]);
+    if (tools.isOpen() && driver.isInTransaction) statements.get("ROLLBACK").run([]);
     throw error;
   } finally {
     state = "over";

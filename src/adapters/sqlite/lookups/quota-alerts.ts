@@ -6,7 +6,7 @@ import {
 } from "../../../domain/reputation/accounts/account-alerts.ts";
 import type { MeterCharge } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LimitedCaller } from "../../../domain/reputation/lookups/lookup-batch.ts";
-import { addAlerts } from "../documents/queued-alerts.ts";
+import { addAlerts } from "../documents/own-documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 
 /** A step of a quota that is told by a batch. */

@@ -6,7 +6,7 @@ import {
   type Table,
 } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { RowWrite } from "../../../ports/tables/table-store.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
 import { type ForeignTables, rowOrder } from "./order-column.ts";

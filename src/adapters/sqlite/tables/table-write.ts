@@ -4,21 +4,15 @@ import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { WriteFailure } from "../../../ports/tables/table-store.ts";
-import type { Written } from "../../../ports/tables/table-writes.ts";
+import type { WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import type { ErasedNames } from "../people/erased-names.ts";
-import { ArrivingPeople } from "./arriving-people.ts";
 import { orderBound, rowOrder } from "./order-column.ts";
-import type { BoundWrite, RowBinder } from "./row-binder.ts";
+import type { BoundWrite } from "./row-binder.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
 export interface TableWriteRules {
   readonly conflict: ConflictRule;
-  readonly binder: RowBinder;
-  /** Null where the caller has looked at the people whom rows name. */
-  readonly erasedNames: ErasedNames | null;
 }
 
 /** What there is to write: tombstones first. */
@@ -32,8 +26,6 @@ type RecordFate = "changed" | "same" | "kept";
 
 /** Writes records one after the other, and gathers what became of them. */
 export class TableWrite {
-  /** Positions of the records of people who were erased. */
-  readonly erased: number[] = [];
   readonly #failures: WriteFailure[] = [];
   readonly #kept: number[] = [];
   #changed = 0;
@@ -43,8 +35,6 @@ export class TableWrite {
   readonly #rules: TableWriteRules;
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
-  /** Null in a table whose rows belong to nobody. */
-  readonly #people: ArrivingPeople | null;
   readonly #isGuarded: boolean;
   /** Reads the `repsync_order` of the row with a key; in a table without one, whether there is a row. */
   readonly #readStored: string;
@@ -66,10 +56,6 @@ export class TableWrite {
     this.#tombstones = table.deletes ? new TombstoneWrites(database, table) : null;
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
-    const { binder, erasedNames } = rules;
-    const arrival = { isGuarded: this.#isGuarded, aheadLimit: this.#aheadLimit, binder };
-    this.#people =
-      erasedNames === null ? null : ArrivingPeople.of(database, table, { ...arrival, erasedNames });
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
     this.#writesTime = writesTime(table);
     const name = `"${table.name}"`;
@@ -100,33 +86,16 @@ export class TableWrite {
     }
     yield* this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite)) ?? [];
     for (const record of records) {
-      this.#take(record);
+      this.#write(record);
       yield;
     }
     this.#tombstones?.end();
   }
 
   #bury(tombstone: Tombstone): void {
-    if (this.#people?.isOfErased(tombstone)) return;
     const fate = this.#tombstones?.bury(tombstone);
     if (fate?.isRemoved) this.#deleted++;
     this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);
-  }
-
-  #take(bound: BoundWrite): void {
-    const arrival = this.#people?.meet(bound);
-    // Other statements were asked for.
-    if (arrival !== undefined) this.#statement = null;
-    if (arrival === undefined) this.#write(bound);
-    else if (arrival.kind === "owner") this.#kept.push(bound.write.index);
-    else if (arrival.kind === "erased") this.erased.push(bound.write.index);
-    else {
-      const changed = this.#changed;
-      this.#write(arrival.bound);
-      const isChanged = this.#changed > changed;
-      // It is told to where it came from, too.
-      if (arrival.isMerged && isChanged) this.#noteKept(orderOf(arrival.bound));
-    }
   }
 
   #write(bound: BoundWrite): void {

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from "commander";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { CsvHeader } from "../../../usecases/sync/files/csv-columns.ts";
 import { importRows } from "../../../usecases/sync/files/import-rows.ts";
 import { RecordReader } from "../../../usecases/sync/files/record-reader.ts";
+import type { WriteRowsDeps } from "../../../usecases/sync/shared/write-rows.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -58,7 +58,7 @@ async function importFile(
     throw new AppError("invalid_request", "--delimiter is for CSV files");
   }
   const isDryRun = options.dryRun === true;
-  const { table, tables } = await openTable(tools, tableName, isDryRun);
+  const { table, deps } = await openTable(tools, tableName, isDryRun);
   if (options.force !== true) requireOwned(table);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
@@ -68,7 +68,7 @@ async function importFile(
   const report = new ImportReport(table, isDryRun);
   const onHeader = (header: CsvHeader) => tellHeader(output, header, { reader, report });
   try {
-    await importRows(tables, {
+    await importRows(deps, {
       ...{ table, reader, stop },
       records: source.records({ ...options, table, onHeader }),
       onWarning: (warning) => report.addWarning(warning),
@@ -100,13 +100,13 @@ async function openTable(
   { open }: CommandTools,
   tableName: string,
   isDryRun: boolean,
-): Promise<{ readonly table: Table; readonly tables: TableStore | null }> {
+): Promise<{ readonly table: Table; readonly deps: WriteRowsDeps | null }> {
   if (isDryRun) {
     const { registry } = await readDeploymentConfig();
-    return { table: findTable(registry, tableName), tables: null };
+    return { table: findTable(registry, tableName), deps: null };
   }
   const { config, services } = await open();
-  return { table: findTable(config.registry, tableName), tables: services.storage.tables };
+  return { table: findTable(config.registry, tableName), deps: services.sync };
 }
 
 /** Throws `invalid_request` for a table whose rows the remote owns: the next pull would undo the import. D-11.9. */

@@ -17,31 +17,19 @@ export function columnsNow(table: Table, leftOut: readonly string[]): KnownColum
   return { moved: names.filter((name) => !leftOut.includes(name)), leftOut };
 }
 
-/** As it is kept beside the markers: names with commas, a minus before those left out. Names have neither. */
-export function writeColumns({ moved, leftOut }: KnownColumns): string {
-  return [...moved, ...leftOut.map((name) => `-${name}`)].join(",");
-}
-
-/** Null for a text that was never kept. */
-export function readColumns(text: string | undefined): KnownColumns | null {
-  if (text === undefined || text === "") return null;
-  const names = text.split(",");
-  return {
-    moved: names.filter((name) => !name.startsWith("-")),
-    leftOut: names.filter((name) => name.startsWith("-")).map((name) => name.slice(1)),
-  };
-}
-
 /** Columns that take part now and did not then: they are to be moved for all rows. None when nothing is known of then. */
-export function addedColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
-  return then === null ? [] : now.moved.filter((name) => !then.moved.includes(name));
+export function addedColumns(then: KnownColumns | undefined, now: KnownColumns): readonly string[] {
+  return then === undefined ? [] : now.moved.filter((name) => !then.moved.includes(name));
 }
 
 /**
  * Those of them that were not registered here then, though the remote had them or may have: nothing was fetched for them,
  * so that a push would empty what the remote has.
  */
-export function unfetchedColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
+export function unfetchedColumns(
+  then: KnownColumns | undefined,
+  now: KnownColumns,
+): readonly string[] {
   return addedColumns(then, now).filter((name) => !then?.leftOut.includes(name));
 }
 
@@ -57,6 +45,9 @@ export function leavingOut(
 }
 
 /** Columns that the remote did not have at the last push, and has now: it knows nothing of what is in them here. */
-export function unsentColumns(then: KnownColumns | null, now: KnownColumns): readonly string[] {
-  return then === null ? [] : now.moved.filter((name) => then.leftOut.includes(name));
+export function unsentColumns(
+  then: KnownColumns | undefined,
+  now: KnownColumns,
+): readonly string[] {
+  return then === undefined ? [] : now.moved.filter((name) => then.leftOut.includes(name));
 }

@@ -1,12 +1,60 @@
-// What a table remembers of its remote, and whose that is. D-11.10.
-import {
-  allMarkerNames,
-  columnsName,
-  deletePlaceName,
-  driftName,
-  remoteMarkerName,
-  SYNC_DIRECTIONS,
-} from "./marker.ts";
+// What a table remembers of its remote, and whose that is. D-4.5, D-11.10.
+import type { DeletePlace } from "./delete-place.ts";
+import type { KnownColumns } from "./known-columns.ts";
+import { SYNC_DIRECTIONS, type SyncDirection } from "./marker.ts";
+
+/** What a table remembers of a direction. What no run has kept is absent. */
+export interface DirectionMemory {
+  /** Up to where rows were moved, as the end that sent them writes times; empty once it was cleared. S-2.5, S-4.4.2. */
+  readonly marker?: string;
+  /** The latest `server_time` that the remote sent. */
+  readonly remoteClock?: string;
+  /** The latest time at which this deployment began to push the table. */
+  readonly ownClock?: string;
+  /** The mark of late rows up to which rows were moved: the own one for a push, the remote's for a pull. D-7.4. */
+  readonly lateMark?: string;
+  /** The columns that took part. It says what the rows here hold, not where a run begins, so it is not cleared. D-7.3. */
+  readonly columns?: KnownColumns;
+  /** Up to where tombstones were moved. Deletes before it may not be known any more, so it is not cleared. D-7.6. */
+  readonly deletes?: DeletePlace;
+  /** Versions that pulls have added to the exchanged rows since they were put together. D-7.1. */
+  readonly added?: number;
+}
+
+export type TableMemory = Readonly<Record<SyncDirection, DirectionMemory>>;
+
+/** What changes: of each direction the fields that get another value. */
+export type MemoryChange = Partial<TableMemory>;
+
+export const NO_MEMORY: TableMemory = { push: {}, pull: {} };
+
+/** The memory with which a direction begins at the first row. Its marker is set to the empty text. S-4.4.2. */
+export function clearedMemory({ columns, deletes }: DirectionMemory): DirectionMemory {
+  return {
+    marker: "",
+    ...(columns === undefined ? {} : { columns }),
+    ...(deletes === undefined ? {} : { deletes }),
+  };
+}
+
+/** True when all fields are the same. */
+export function isSameMemory(a: DirectionMemory, b: DirectionMemory): boolean {
+  const textOf = (memory: DirectionMemory) =>
+    JSON.stringify(Object.entries(memory).sort(([x], [y]) => (x < y ? -1 : 1)));
+  return textOf(a) === textOf(b);
+}
+
+export function isNoChange(change: MemoryChange): boolean {
+  return SYNC_DIRECTIONS.every((direction) => Object.keys(change[direction] ?? {}).length === 0);
+}
+
+/** Two changes as one; of a field that both have the second counts. */
+export function bothChanges(first: MemoryChange, second: MemoryChange): MemoryChange {
+  return {
+    push: { ...first.push, ...second.push },
+    pull: { ...first.pull, ...second.pull },
+  };
+}
 
 /** What a remote is known by. */
 export interface RemoteIdentity {
@@ -20,28 +68,7 @@ export function remoteText({ id, address }: RemoteIdentity): string {
   return id ?? address;
 }
 
-/**
- * True when a table was moved with another remote before. Each direction keeps its own text, so that it shows when two
- * processes with different remotes moved the table at the same time. A remote of which only the address was kept, and
- * that tells an id now, is the same one.
- */
-export function isOtherRemote(
-  kept: ReadonlyMap<string, string>,
-  tableName: string,
-  { id, address }: RemoteIdentity,
-): boolean {
-  return SYNC_DIRECTIONS.some((direction) => {
-    const text = kept.get(remoteMarkerName(direction, tableName));
-    return text !== undefined && text !== id && text !== address;
-  });
-}
-
-/** The names of everything that a table remembers of its remote. */
-export function memoryNames(tableName: string): readonly string[] {
-  const ofDirections = SYNC_DIRECTIONS.flatMap((direction) => [
-    remoteMarkerName(direction, tableName),
-    deletePlaceName(direction, tableName),
-    columnsName(direction, tableName),
-  ]);
-  return [...allMarkerNames(tableName), ...ofDirections, driftName(tableName)];
+/** True for the text of another remote. One of which only the address was kept, and that tells an id now, is the same. */
+export function isOtherRemote(kept: string | undefined, { id, address }: RemoteIdentity): boolean {
+  return kept !== undefined && kept !== id && kept !== address;
 }

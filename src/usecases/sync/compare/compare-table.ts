@@ -21,7 +21,7 @@ import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import { RecordWriter } from "../transfer/apply-records.ts";
 import { areDeletesKnown, DeletePlacesNow } from "../transfer/delete-places.ts";
 import { DeletesReadAhead, requireComparable } from "../transfer/meeting.ts";
-import { otherRemoteText, RemoteMemory } from "../transfer/remote-memory.ts";
+import { otherRemoteText, TransferMemory } from "../transfer/transfer-memory.ts";
 import { TransferReport } from "../transfer/transfer-report.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
@@ -103,7 +103,7 @@ async function compareAndRepair(
     await requireComparable({ run, table, calls }, handshake, leases.has("push"));
     if (repair !== plan.repair) requireOneOwner({ run, table, calls }, handshake);
     const source = { run, table, calls, handshake };
-    const memory = await RemoteMemory.read(run, table, handshake);
+    const memory = await TransferMemory.read(run, table, handshake);
     if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
     const rule = {
       ...{
@@ -113,7 +113,7 @@ async function compareAndRepair(
         readAhead: new DeletesReadAhead(),
       },
       memory,
-      lastMarkers: memory.markers,
+      last: memory.kept,
     };
     const openEnd = async (direction: SyncDirection): Promise<RepairTransfer | null> => {
       const lease = leases.get(direction);

@@ -141,7 +141,7 @@ export class RepairHere extends RepairEnd {
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {
     const deleted = removed.map((tombstone, index) => ({ index, ...tombstone }));
-    return (await commitRows(this.transfer, [], () => ({}), { deleted })).deleted;
+    return (await commitRows(this.transfer, { writes: [], deleted }, () => ({}))).deleted;
   }
 
   protected async countRows(): Promise<number> {

@@ -5,11 +5,10 @@ import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
+import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
-export interface DeleteRowDeps {
+export interface DeleteRowDeps extends WriteRowsDeps {
   readonly rows: RowSource;
-  readonly tables: TableStore;
   readonly clock: Clock;
 }
 
@@ -29,7 +28,7 @@ export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Pr
     }
     const deletedAt = deletionTime(rowTime(table, row), deps.clock.nowMs());
     const deleted = [{ index: 0, key, deletedAt }];
-    if ((await deps.tables.write(table, [], { deleted })).deleted > 0) return;
+    if ((await writeRows(deps, table, { writes: [], deleted })).deleted > 0) return;
   }
   const text = `The row is written to all the time, and was not deleted; try again`;
   throw new AppError("commit_failed", text);

@@ -1,10 +1,5 @@
 // Takes deletes back that were never sent. D-7.6.
-import { readDeletePlace } from "../../../domain/sync/run/delete-place.ts";
-import {
-  deletePlaceName,
-  SYNC_DIRECTIONS,
-  transferMarkerNames,
-} from "../../../domain/sync/run/marker.ts";
+import { SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
@@ -28,13 +23,11 @@ export async function dropTombstones(
     for (const direction of SYNC_DIRECTIONS) {
       leases.push(await holdLease(deps, transferLeaseName(direction, table.name), holder, stop));
     }
-    const markers = await deps.markers.readAll();
-    const sent = readDeletePlace(markers.get(deletePlaceName("push", table.name)));
+    const { push } = await deps.memory.read(table.name);
     for (const lease of leases) lease.assertHeld();
     // Before they are forgotten: a pull from the start does no harm.
-    const cleared = transferMarkerNames("pull", table.name);
-    await deps.markers.writeAll(new Map(cleared.map((marker) => [marker, ""])));
-    return await deps.tombstones.forgetAfter(table, sent?.cursor ?? null);
+    await deps.memory.clear([table.name], ["pull"]);
+    return await deps.tombstones.forgetAfter(table, push.deletes?.cursor ?? null);
   } finally {
     for (const lease of leases) await lease.release();
   }

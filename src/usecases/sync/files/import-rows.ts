@@ -4,7 +4,8 @@ import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
-import type { RowWrite, TableStore } from "../../../ports/tables/table-store.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import type { RecordProblem, RecordReader } from "./record-reader.ts";
 
 /** One thing that could not be read, of a record that is written all the same. */
@@ -47,11 +48,11 @@ const BATCH_CHARS = 1 * 1024 * 1024;
 /**
  * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by those of D-10.3: one commit per batch, the same key
  * twice as if one by one. A record that fails stops no other. What was committed stays when a later batch cannot be:
- * importing the file again is safe. Without `tables` nothing is written: a dry run. Throws `commit_failed`,
+ * importing the file again is safe. Without `deps` nothing is written: a dry run. Throws `commit_failed`,
  * `store_unavailable`, the stop's reason, and what reading the records throws.
  */
 export async function importRows(
-  tables: Pick<TableStore, "write"> | null,
+  deps: WriteRowsDeps | null,
   job: ImportJob,
 ): Promise<ImportCounts> {
   const counts = { read: 0, written: 0, failed: 0, lastLine: 0 };
@@ -63,7 +64,7 @@ export async function importRows(
     [batch, chars] = [[], 0];
     if (found.length === 0) return;
     job.stop.throwIfAborted();
-    const failed = await writeRecords(tables, job, found);
+    const failed = await writeRecords(deps, job, found);
     counts.read += found.length;
     counts.failed += failed;
     counts.written += found.length - failed;
@@ -92,7 +93,7 @@ export async function importRows(
 
 /** Writes one batch, and tells what is odd or wrong with it. Resolves to the number of records that failed. */
 async function writeRecords(
-  tables: Pick<TableStore, "write"> | null,
+  deps: WriteRowsDeps | null,
   job: ImportJob,
   batch: readonly FoundRecord[],
 ): Promise<number> {
@@ -101,8 +102,8 @@ async function writeRecords(
     row === null ? [] : [{ index, row }],
   );
   const refusals = new Map<number, string>();
-  if (tables !== null) {
-    const { failures, erased = [] } = await tables.write(job.table, writes);
+  if (deps !== null) {
+    const { failures, erased } = await writeRows(deps, job.table, { writes });
     for (const { index, message } of failures) refusals.set(index, message);
     for (const index of erased) refusals.set(index, ERASED_MESSAGE);
   }

@@ -9,7 +9,7 @@ import {
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import type { TombstoneWrite } from "../../../ports/tables/table-store.ts";
+import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
 
 export interface CountDeletesDeps {

@@ -16,16 +16,16 @@ import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import type { RowWrite, TableStore, WriteOptions } from "../../../ports/tables/table-store.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { planDeletes } from "./plan-deletes.ts";
 
 /** Longer than any time; other text that a caller sends there is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
-export interface PushRecordsDeps {
+export interface PushRecordsDeps extends WriteRowsDeps {
   /** Counts the rows that pushes really write or remove; absent: nobody does. D-9.5. */
   readonly traffic?: RowCounter;
-  readonly tables: TableStore;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
@@ -80,20 +80,19 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
   const { table, records, deleted = [], isGuarded = false, isForced, integrity } = input;
   const { writes, failures } = await planWrites(deps, table, records);
   const deletes = planDeletes(table, deleted, deps.clock.nowMs());
-  const options: WriteOptions = {
-    ...(isGuarded ? { conflict: "newer" } : {}),
-    ...(isForced ? { conflict: "overwrite" } : {}),
-    ...(deletes.tombstones.length === 0 ? {} : { deleted: deletes.tombstones }),
+  const rules = {
+    ...(isGuarded ? ({ conflict: "newer" } as const) : {}),
+    ...(isForced ? ({ conflict: "overwrite" } as const) : {}),
   };
-  const isNothing = writes.length === 0 && deletes.tombstones.length === 0;
-  const written = isNothing ? null : await deps.tables.write(table, writes, options);
-  const { kept = [], changed = 0, erased = [] } = written ?? {};
-  deps.traffic?.addRows(changed + (written?.deleted ?? 0));
+  const rows = { writes, deleted: deletes.tombstones, ...rules };
+  const written = await writeRows(deps, table, rows);
+  const { kept, changed, erased } = written;
+  deps.traffic?.addRows(changed + written.deleted);
   return pushedResult(table, {
     records,
     failures: [
       ...failures,
-      ...(written?.failures ?? []),
+      ...written.failures,
       ...(isGuarded ? [] : erased.map((index) => ({ index, message: ERASED_MESSAGE }))),
     ],
     integrity,
@@ -101,7 +100,7 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
     deletes:
       deleted.length === 0
         ? null
-        : { members: deleted, failures: deletes.failures, removed: written?.deleted ?? 0 },
+        : { members: deleted, failures: deletes.failures, removed: written.deleted },
   });
 }
 

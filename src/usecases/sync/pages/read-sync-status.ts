@@ -2,16 +2,16 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
+import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
 
 export interface SyncStatusDeps {
   readonly isSyncEnabled: boolean;
   readonly registry: Registry;
   readonly tables: TableStore;
-  readonly markers: MarkerStore;
+  readonly memory: RemoteMemory;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,12 +51,12 @@ async function countTable(deps: SyncStatusDeps, name: string): Promise<number> {
 
 async function readMarkers(deps: SyncStatusDeps, names: readonly string[]) {
   if (names.length === 0) return {};
-  const all = await deps.markers.readAll();
+  const all = await deps.memory.readAll();
   const lastSync: Record<string, string> = {};
   for (const direction of SYNC_DIRECTIONS) {
     for (const name of names) {
-      const value = all.get(markerName(direction, name));
-      if (value !== undefined && value !== "") lastSync[markerName(direction, name)] = value;
+      const { marker = "" } = all.get(name)?.[direction] ?? {};
+      if (marker !== "") lastSync[markerName(direction, name)] = marker;
     }
   }
   return lastSync;

@@ -1,6 +1,6 @@
 import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import { describeTable, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
-import type { LateRows } from "../../../ports/tables/late-rows.ts";
+import type { LateRows } from "../../../repositories/late-rows.ts";
 
 export interface TableSchemaDeps {
   readonly registry: Registry;

@@ -11,7 +11,7 @@ import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { columnHistory, lacksText, type Meeting, meetRemote } from "../transfer/meeting.ts";
-import { RemoteMemory } from "../transfer/remote-memory.ts";
+import { TransferMemory } from "../transfer/transfer-memory.ts";
 import { transferTable } from "../transfer/transfer-table.ts";
 import type { RunProgress } from "./run-progress.ts";
 
@@ -99,8 +99,8 @@ function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirect
 async function directionsOf(run: RunContext, meeting: Meeting): Promise<readonly SyncDirection[]> {
   const { directions } = run;
   if (directions.length < 2) return directions;
-  const { markers } = await RemoteMemory.read(run, meeting.table, meeting.handshake);
-  const { added } = columnHistory(meeting, "pull", markers);
+  const { kept } = await TransferMemory.read(run, meeting.table, meeting.handshake);
+  const { added } = columnHistory(meeting, "pull", kept);
   return added.length === 0 ? directions : directions.toReversed();
 }
 

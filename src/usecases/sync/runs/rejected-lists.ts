@@ -10,9 +10,9 @@ import {
 import { formatMs } from "../../../domain/shared/time.ts";
 import { convertPosition, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { RejectedItem } from "../../../domain/sync/run/run.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
-import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { retryRecord } from "../transfer/retry-record.ts";
 

@@ -1,6 +1,5 @@
 // A run, top to bottom: each table in turn, each of its directions in turn (`moveTable`), and what is kept of it.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { allMarkerNames } from "../../../domain/sync/run/marker.ts";
 import type { RunEvent, RunNews, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
@@ -168,9 +167,9 @@ function openRun(progress: RunProgress, stop: AbortSignal): RunContext | null {
 }
 
 async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<void> {
-  const names = tables.flatMap(({ name }) => allMarkerNames(name));
-  await deps.markers.writeAll(new Map(names.map((name) => [name, ""])));
-  await deps.agreed.clear(tables.map(({ name }) => name));
+  const names = tables.map(({ name }) => name);
+  await deps.memory.clear(names);
+  await deps.exchanged.clear(names);
 }
 
 function logEnd(logger: Logger, run: SyncRun): void {

@@ -1,6 +1,5 @@
 // The numbers of rows at both ends, looked at when a run has moved its tables. D-7.5.
 import { isAppError } from "../../../domain/shared/errors.ts";
-import { driftName } from "../../../domain/sync/run/marker.ts";
 import type { TableResult } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { RunContext } from "../shared/run-context.ts";
@@ -68,13 +67,13 @@ async function keepDrift(
   { deps }: RunContext,
   counts: ReadonlyMap<string, EndCounts>,
 ): Promise<void> {
-  const kept = await deps.markers.readAll();
-  const changed = new Map<string, string>();
+  const kept = await deps.memory.drifts();
+  const changed = new Map<string, number>();
   for (const [table, { countHere, countThere: there }] of counts) {
     if (countHere === null || there === null) continue;
-    const drift = String(countHere - there);
-    if (kept.get(driftName(table)) === drift) continue;
-    changed.set(driftName(table), drift);
+    const drift = countHere - there;
+    if (kept.get(table) === drift) continue;
+    changed.set(table, drift);
     if (countHere === there) continue;
     // First, so that a crash in between tells it again.
     await deps.alerts?.raise({ type: "drift.found", table, countHere, countThere: there });
@@ -85,5 +84,5 @@ async function keepDrift(
       advice: `repsync compare ${table}`,
     });
   }
-  if (changed.size > 0) await deps.markers.writeAll(changed);
+  if (changed.size > 0) await deps.memory.keepDrifts(changed);
 }

@@ -2,9 +2,9 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import type { HeldLease, LeaseClaim, LeaseStore } from "../../../ports/runs/lease-store.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+import type { HeldLease, LeaseClaim, Leases } from "../../../repositories/leases.ts";
 
 /** How often a run that waits for another one looks again. */
 const WAIT_STEP_MS = 500;
@@ -46,7 +46,7 @@ export class RunLease {
 }
 
 export interface LeaseDeps {
-  readonly leases: LeaseStore;
+  readonly leases: Pick<Leases, "acquire">;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly timer: Timer;
   readonly logger: Logger;

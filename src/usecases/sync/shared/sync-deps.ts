@@ -3,20 +3,21 @@ import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { AgreedBlocks } from "../../../ports/runs/agreed-rows.ts";
-import type { LeaseStore } from "../../../ports/runs/lease-store.ts";
-import type { MarkerStore } from "../../../ports/runs/marker-store.ts";
-import type { RejectedRecords } from "../../../ports/runs/rejected-records.ts";
+import type { DocumentStore } from "../../../ports/documents.ts";
 import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { KnownNames } from "../../../ports/tables/known-names.ts";
-import type { LateRows } from "../../../ports/tables/late-rows.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { ExchangedBlocks } from "../../../repositories/exchanged-blocks.ts";
+import type { LateRows } from "../../../repositories/late-rows.ts";
+import type { Leases } from "../../../repositories/leases.ts";
+import type { RejectedRecords } from "../../../repositories/rejected-records.ts";
+import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
 import type { Runs } from "../../../repositories/runs.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
 
@@ -38,9 +39,11 @@ export interface SyncDeps {
   readonly names: KnownNames;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
-  readonly agreed: AgreedBlocks;
-  readonly markers: MarkerStore;
-  readonly leases: LeaseStore;
+  /** Of the commits that write rows; the repositories below are over it. */
+  readonly documents: DocumentStore;
+  readonly exchanged: ExchangedBlocks;
+  readonly memory: RemoteMemory;
+  readonly leases: Pick<Leases, "acquire">;
   readonly runs: Runs;
   readonly rejected: RejectedRecords;
   /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
@@ -60,7 +63,7 @@ export interface SyncDeps {
 
 export interface Remote {
   readonly peer: RemotePeer;
-  /** As markers remember it. */
+  /** As it is remembered. */
   readonly address: string;
   readonly learned: LearnedSizes;
 }

@@ -10,15 +10,11 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import { halves } from "../../../domain/sync/run/pacing.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
-import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import type {
-  CommitExtras,
-  RowWrite,
-  WriteOptions,
-  WriteOutcome,
-} from "../../../ports/tables/table-store.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { CommitExtras, RowsToWrite, WriteOutcome } from "../shared/write-rows.ts";
 import type { OwnTransfer } from "./begin-transfer.ts";
 import { commitRows } from "./commit.ts";
 import { fillColumns, withoutEmpty } from "./fill-columns.ts";
@@ -39,7 +35,7 @@ export interface AppliedRecords {
 export type ExtrasOfRows = (
   rows: readonly Row[],
   changed: number,
-) => Pick<CommitExtras, "markers" | "agreed">;
+) => Pick<CommitExtras, "memory" | "exchanged">;
 
 /** Records, the rows they make, and those that make none. */
 interface WritePlan {
@@ -50,6 +46,8 @@ interface WritePlan {
 
 /** Made anew for each part of the records; what stands for all of them belongs to the last. */
 type MakeExtras = (isLast: boolean) => ExtrasOfRows;
+
+type WriteRules = Omit<RowsToWrite, "writes" | "deleted">;
 
 const NO_EXTRAS: MakeExtras = () => () => ({});
 
@@ -96,7 +94,7 @@ export class RecordWriter {
 
   async #commitParts(
     records: readonly JsonObject[],
-    options: Pick<WriteOptions, "conflict" | "isOwnRun">,
+    options: WriteRules,
     makeExtras: MakeExtras,
     isLast: boolean,
   ): Promise<AppliedRecords> {
@@ -118,7 +116,7 @@ export class RecordWriter {
 
   async #commit(
     records: readonly JsonObject[],
-    options: Pick<WriteOptions, "conflict" | "isOwnRun" | "isDivisible">,
+    options: WriteRules,
     extrasOf: ExtrasOfRows,
   ): Promise<AppliedRecords> {
     const { rejections } = this;
@@ -132,13 +130,13 @@ export class RecordWriter {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
     };
-    const outcome = await commitRows(this.#transfer, plan.writes, extras, options);
+    const outcome = await commitRows(this.#transfer, { ...options, writes: plan.writes }, extras);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
     const kept = [...older, ...outcome.kept].map((index) => records[index] ?? {});
     const filled = await fillColumns(this.#transfer, kept);
     const unusable = planned.refused.size - plan.refused.size;
-    const erased = (outcome.erased?.length ?? 0) + unusable;
+    const erased = outcome.erased.length + unusable;
     return { rejected, kept, erased, changed: outcome.changed + filled };
   }
 
@@ -206,7 +204,7 @@ interface SortedOut {
 }
 
 function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome): SortedOut {
-  const { failures, kept, erased = [] } = outcome;
+  const { failures, kept, erased } = outcome;
   const problems = new Map([...refused, ...failures.map((f) => [f.index, f.message] as const)]);
   const keptAt = new Set([...kept, ...erased]);
   const isHere = ({ index }: RowWrite) => !problems.has(index) && !keptAt.has(index);

@@ -4,29 +4,22 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
+import { type KnownColumns, leavingOut } from "../../../domain/sync/run/known-columns.ts";
+import { cappedMarker, markerCap, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import {
-  type KnownColumns,
-  leavingOut,
-  readColumns,
-  writeColumns,
-} from "../../../domain/sync/run/known-columns.ts";
-import {
-  cappedMarker,
-  clockMarkerName,
-  columnsName,
-  markerCap,
-  markerName,
-  markName,
-  ownClockMarkerName,
-  type SyncDirection,
-} from "../../../domain/sync/run/marker.ts";
+  type DirectionMemory,
+  isSameMemory,
+  type MemoryChange,
+  NO_MEMORY,
+  type TableMemory,
+} from "../../../domain/sync/run/remote-memory.ts";
 import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
-import type { LateRowsReply } from "../../../ports/tables/late-rows.ts";
+import type { LateRowsReply } from "../../../repositories/late-rows.ts";
 import type { Clocks, Handshake } from "../shared/handshake.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
 import type { DeletesReadAhead } from "./meeting.ts";
-import type { RemoteMemory } from "./remote-memory.ts";
+import type { TransferMemory } from "./transfer-memory.ts";
 import type { TransferReport } from "./transfer-report.ts";
 
 /** What writing here under a transfer's lease takes. */
@@ -36,7 +29,7 @@ export interface OwnTransfer {
   readonly direction: SyncDirection;
   readonly lease: RunLease;
   /** Null where it is not known which remote something came from. */
-  readonly memory: RemoteMemory | null;
+  readonly memory: TransferMemory | null;
   /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
   readonly conflict: ConflictRule | null;
   /** Columns that took no part before: all rows are moved for them. */
@@ -48,11 +41,11 @@ export interface OwnTransfer {
 export interface TableTransfer extends OwnTransfer, RemoteTable {
   readonly run: RunContext;
   readonly table: Table;
-  readonly memory: RemoteMemory;
+  readonly memory: TransferMemory;
   readonly report: TransferReport;
   readonly handshake: Handshake;
-  /** Those of `memory` by which it begins. */
-  readonly lastMarkers: ReadonlyMap<string, string>;
+  /** That of `memory` by which it begins. */
+  readonly last: TableMemory;
   /** The columns that take part; `added` are among them. D-7.3. */
   readonly columns: KnownColumns;
   readonly readAhead: DeletesReadAhead;
@@ -64,10 +57,10 @@ export interface TableTransfer extends OwnTransfer, RemoteTable {
  * of the clocks they were made by has been set back.
  */
 export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null): TransferMarkers {
-  const { run, table, handshake, lastMarkers, columns } = transfer;
+  const { run, table, handshake, last, columns } = transfer;
   const options = {
     // With full they were cleared; another run may have kept its own since.
-    kept: run.isFull ? new Map<string, string>() : lastMarkers,
+    kept: run.isFull ? NO_MEMORY : last,
     table,
     columns,
     clocks: handshake.clocks,
@@ -85,20 +78,18 @@ export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null)
  * What to keep of the columns of the last push once a pull has ended, null for no change: what it left here in added columns,
  * and wrote to rows that came, is not there, so the next push begins anew. D-7.3.
  */
-function columnsPushedAnew({ table, direction, lastMarkers, added }: TableTransfer): string | null {
-  const pushed = readColumns(lastMarkers.get(columnsName("push", table.name)));
-  if (direction === "push" || pushed === null) return null;
-  const columns = leavingOut(pushed, added);
-  return columns === null ? null : writeColumns(columns);
+function columnsPushedAnew({ direction, last, added }: TableTransfer): KnownColumns | null {
+  const pushed = last.push.columns;
+  return direction === "push" || pushed === undefined ? null : leavingOut(pushed, added);
 }
 
 interface MarkerOptions {
   readonly table: Table;
   readonly direction: SyncDirection;
   readonly clocks: Clocks;
-  readonly kept: ReadonlyMap<string, string>;
+  readonly kept: TableMemory;
   readonly columns: KnownColumns;
-  readonly pushedAnew: string | null;
+  readonly pushedAnew: KnownColumns | null;
   readonly lagSeconds: number;
   /** The remote does. */
   readonly tellsOfLateRows: boolean;
@@ -115,30 +106,28 @@ export class TransferMarkers {
    */
   readonly lateFrom: string | null;
   readonly #options: MarkerOptions;
-  readonly #name: string;
-  /** Values by name, with what has been committed since. */
-  readonly #written: Map<string, string>;
+  /** What is remembered of the direction, with what has been committed since. */
+  #written: DirectionMemory;
   /** The clocks: without them a marker cannot be trusted. */
-  readonly #companions: ReadonlyMap<string, string>;
+  readonly #companions: DirectionMemory;
 
   /** Throws `sync_failed` for a marker that cannot be trusted. */
   constructor(options: MarkerOptions) {
-    const { table, direction, kept, late } = options;
+    const { direction, kept, late } = options;
     this.#options = options;
-    this.#name = markerName(direction, table.name);
-    this.#written = new Map(kept);
+    this.#written = kept[direction];
     const marker = this.current;
     if (marker !== null && parseDateTime(marker) === null) {
       throw this.#distrust(`it is no date and time: "${marker}"`);
     }
-    this.#companions = new Map(this.#latestClocks());
-    this.lateFrom = kept.has(markName(direction, table.name)) ? (late?.from ?? null) : "";
+    this.#companions = this.#latestClocks();
+    this.lateFrom = kept[direction].lateMark === undefined ? "" : (late?.from ?? null);
     this.start = late === null ? marker : startAt(marker, this.lateFrom);
   }
 
   /** The marker as it was last committed; null when there is none. */
   get current(): string | null {
-    return this.#written.get(this.#name) ?? null;
+    return this.#written.marker || null;
   }
 
   /** True for a row that may have been noted as late. */
@@ -149,17 +138,16 @@ export class TransferMarkers {
   }
 
   /** What to commit once every row before this time has been applied; empty when the marker does not move on. */
-  advance(seenUpTo: string | null): ReadonlyMap<string, string> {
-    if (seenUpTo === null) return new Map();
+  advance(seenUpTo: string | null): MemoryChange {
+    if (seenUpTo === null) return {};
     const { table, lagSeconds } = this.#options;
     // In the notation of the rows' own times, which the end that sent them can read.
     const cap = markerCap(table, seenUpTo, this.#startedAtMs(), lagSeconds);
     const marker = cappedMarker(seenUpTo, cap);
-    if (this.current !== null && !isLater(marker, this.current)) return new Map();
-    const wanted = new Map([...this.#companions, [this.#name, marker]]);
+    if (this.current !== null && !isLater(marker, this.current)) return {};
     // All rows are read, so those noted as late before the mark are among them.
-    if (this.lateFrom === "") this.#addMark(wanted);
-    return this.#keep(wanted);
+    const mark = this.lateFrom === "" ? this.#mark : {};
+    return this.#keep({ ...this.#companions, marker, ...mark });
   }
 
   /**
@@ -174,44 +162,39 @@ export class TransferMarkers {
   }
 
   /** What to commit when the transfer ends well; empty when nothing changes. */
-  finish(): ReadonlyMap<string, string> {
-    const { table, direction, columns, pushedAnew } = this.#options;
-    const wanted = new Map([[columnsName(direction, table.name), writeColumns(columns)]]);
-    if (pushedAnew !== null) wanted.set(columnsName("push", table.name), pushedAnew);
-    this.#addMark(wanted);
-    return this.#keep(wanted);
+  finish(): MemoryChange {
+    const { columns, pushedAnew } = this.#options;
+    const change = this.#keep({ columns, ...this.#mark });
+    return pushedAnew === null ? change : { ...change, push: { columns: pushedAnew } };
   }
 
-  #addMark(wanted: Map<string, string>): void {
-    const { table, direction, late } = this.#options;
-    if (late !== null) wanted.set(markName(direction, table.name), late.mark);
+  get #mark(): DirectionMemory {
+    const { late } = this.#options;
+    return late === null ? {} : { lateMark: late.mark };
   }
 
-  #keep(wanted: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-    if ([...wanted].every(([name, value]) => this.#written.get(name) === value)) return new Map();
+  #keep(wanted: DirectionMemory): MemoryChange {
+    const written = { ...this.#written, ...wanted };
+    if (isSameMemory(written, this.#written)) return {};
+    this.#written = written;
     // All of them, as a run with full may have cleared them meanwhile.
-    for (const [name, value] of wanted) this.#written.set(name, value);
-    return wanted;
+    return { [this.#options.direction]: wanted };
   }
 
   /** The clocks to keep. Throws when one was set back by more than the allowance for late commits. */
-  #latestClocks(): [string, string][] {
-    const { table, direction, clocks } = this.#options;
-    const remoteName = clockMarkerName(direction, table.name);
-    const remote = this.#latestClock("the remote's", remoteName, clocks.remoteTime);
-    if (direction === "pull") return [[remoteName, remote]];
-    const ownName = ownClockMarkerName(table.name);
-    const own = this.#latestClock("this machine's", ownName, clocks.ownTime);
-    return [
-      [remoteName, remote],
-      [ownName, own],
-    ];
+  #latestClocks(): DirectionMemory {
+    const { direction, clocks, kept } = this.#options;
+    const memory = kept[direction];
+    const remoteClock = this.#latestClock("the remote's", memory.remoteClock, clocks.remoteTime);
+    if (direction === "pull") return { remoteClock };
+    const ownClock = this.#latestClock("this machine's", memory.ownClock, clocks.ownTime);
+    return { remoteClock, ownClock };
   }
 
-  /** The later one of a clock's time and what the marker remembers of it. */
-  #latestClock(whose: string, name: string, time: string): string {
-    const { kept, lagSeconds } = this.#options;
-    const before = this.current === null ? time : (kept.get(name) ?? time);
+  /** The later one of a clock's time and what is remembered of it with the marker. */
+  #latestClock(whose: string, remembered: string | undefined, time: string): string {
+    const { lagSeconds } = this.#options;
+    const before = this.current === null ? time : (remembered ?? time);
     if (compareDateTimes(before, time) <= 0) return time;
     if (dateTimeMs(before) - dateTimeMs(time) <= lagSeconds * 1000) return before;
     throw this.#distrust(

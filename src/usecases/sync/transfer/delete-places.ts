@@ -3,13 +3,9 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { withAdvice } from "../../../domain/shared/text.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
-import {
-  type DeletePlace,
-  isPlaceTooOld,
-  readDeletePlace,
-  writeDeletePlace,
-} from "../../../domain/sync/run/delete-place.ts";
-import { deletePlaceName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { type DeletePlace, isPlaceTooOld } from "../../../domain/sync/run/delete-place.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
@@ -31,28 +27,19 @@ export function doDeletesTravel(table: Table, handshake: Handshake): boolean {
 
 /** The place kept last; null when there is none. */
 export function placeOf(transfer: TableTransfer, direction: SyncDirection): DeletePlace | null {
-  const { table, lastMarkers } = transfer;
-  return readDeletePlace(lastMarkers.get(deletePlaceName(direction, table.name)));
+  return transfer.last[direction].deletes ?? null;
 }
 
 /** What to commit once deletes were moved up to a place; empty when that is kept, and not long ago. */
-export function placeMarker(
+export function movedPlace(
   transfer: TableTransfer,
   cursor: string | null,
   givenAt: string,
-): ReadonlyMap<string, string> {
+): MemoryChange {
   const kept = placeOf(transfer, transfer.direction);
   const isSame = kept !== null && kept.cursor === cursor;
-  if (isSame && dateTimeMs(givenAt) - dateTimeMs(kept.givenAt) < KEEP_AGAIN_MS) return new Map();
-  return newPlace(transfer, transfer.direction, { cursor, givenAt });
-}
-
-function newPlace(
-  { table }: TableTransfer,
-  direction: SyncDirection,
-  place: DeletePlace,
-): ReadonlyMap<string, string> {
-  return new Map([[deletePlaceName(direction, table.name), writeDeletePlace(place)]]);
+  if (isSame && dateTimeMs(givenAt) - dateTimeMs(kept.givenAt) < KEEP_AGAIN_MS) return {};
+  return { [transfer.direction]: { deletes: { cursor, givenAt } } };
 }
 
 /** Throws `sync_failed` when deletes here behind the place kept may not be on record: rows would come back. */
@@ -134,31 +121,30 @@ export async function readDeletedPage(
  */
 export class DeletePlacesNow {
   readonly #transfer: TableTransfer;
-  readonly #markers: ReadonlyMap<string, string>;
+  readonly #memory: MemoryChange;
 
-  private constructor(transfer: TableTransfer, markers: ReadonlyMap<string, string>) {
+  private constructor(transfer: TableTransfer, memory: MemoryChange) {
     this.#transfer = transfer;
-    this.#markers = markers;
+    this.#memory = memory;
   }
 
   /** Call it before the ends are compared. */
   static async read(transfer: TableTransfer): Promise<DeletePlacesNow> {
     const { run, table, handshake, direction } = transfer;
-    if (!doDeletesTravel(table, handshake)) return new DeletePlacesNow(transfer, new Map());
+    if (!doDeletesTravel(table, handshake)) return new DeletePlacesNow(transfer, {});
     const { ownTime, remoteTime } = handshake.clocks;
     const isPush = direction === "push";
     const own = isPush ? null : await run.deps.tombstones.end(table);
     const remote = isPush ? await endThere(transfer) : null;
-    const markers = new Map([
-      ...newPlace(transfer, "push", { cursor: own, givenAt: ownTime }),
-      ...newPlace(transfer, "pull", { cursor: remote, givenAt: remoteTime }),
-    ]);
-    return new DeletePlacesNow(transfer, markers);
+    return new DeletePlacesNow(transfer, {
+      push: { deletes: { cursor: own, givenAt: ownTime } },
+      pull: { deletes: { cursor: remote, givenAt: remoteTime } },
+    });
   }
 
   /** Call it once they are alike. */
   async keep(): Promise<void> {
-    await commitExtras(this.#transfer, { markers: this.#markers });
+    await commitExtras(this.#transfer, { memory: this.#memory });
   }
 }
 

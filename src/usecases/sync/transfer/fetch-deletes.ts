@@ -4,14 +4,15 @@ import { parseDateTime } from "../../../domain/shared/time.ts";
 import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
+import { isNoChange, type MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import type { DeletedReply, SentTombstone } from "../../../ports/tables/remote-peer.ts";
-import type { TombstoneWrite, WriteOutcome } from "../../../ports/tables/table-store.ts";
+import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import { DeleteBudget } from "../shared/delete-budget.ts";
+import type { WriteOutcome } from "../shared/write-rows.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { commitRows } from "./commit.ts";
-import { placeMarker, placeOf, readDeletedPage } from "./delete-places.ts";
+import { movedPlace, placeOf, readDeletedPage } from "./delete-places.ts";
 
-const NO_MARKERS: ReadonlyMap<string, string> = new Map();
 /** Later than any time that a tombstone may have. */
 const NO_LIMIT = "9999-12-31T23:59:59.999999Z";
 
@@ -39,10 +40,10 @@ export async function fetchDeletes(transfer: TableTransfer): Promise<AppError | 
     report.addRejected(refused);
     isRefused ||= refused > 0;
     const givenAt = parseDateTime(page.serverTime) ?? "";
-    const place = placeMarker(transfer, page.nextCursor ?? page.cursor, givenAt);
-    const markers = isRefused ? NO_MARKERS : place;
-    if (deleted.length === 0 && markers.size === 0) continue;
-    const problem = await apply(transfer, budget, { deleted, markers });
+    const place = movedPlace(transfer, page.nextCursor ?? page.cursor, givenAt);
+    const memory = isRefused ? {} : place;
+    if (deleted.length === 0 && isNoChange(memory)) continue;
+    const problem = await apply(transfer, budget, { deleted, memory });
     if (problem !== null) return problem;
   }
   return null;
@@ -83,18 +84,18 @@ async function apply(
   budget: DeleteBudget,
   page: {
     readonly deleted: readonly TombstoneWrite[];
-    readonly markers: ReadonlyMap<string, string>;
+    readonly memory: MemoryChange;
   },
 ): Promise<AppError | null> {
-  const { deleted, markers } = page;
+  const { deleted, memory } = page;
   let problem: AppError | null = null;
   const extrasOf = ({ deleted: count }: WriteOutcome) => {
     problem = budget.isExceededBy(count) ? budget.problem(count) : null;
     if (problem !== null) throw problem;
-    return { markers };
+    return { memory };
   };
   try {
-    const outcome = await commitRows(transfer, [], extrasOf, { deleted });
+    const outcome = await commitRows(transfer, { writes: [], deleted }, extrasOf);
     transfer.calls.progressed();
     budget.spend(outcome.deleted);
     transfer.report.addDeleted(outcome.deleted);

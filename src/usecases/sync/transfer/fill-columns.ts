@@ -37,7 +37,7 @@ export async function fillColumns(
     const rows = await filledRows(transfer, offered);
     if (rows.length === 0) break;
     const writes = rows.map((row, index) => ({ index, row, refusedIfNew: "It was deleted" }));
-    const outcome = await commitRows(transfer, writes, () => ({}), { conflict: "newer" });
+    const outcome = await commitRows(transfer, { writes, conflict: "newer" }, () => ({}));
     changed += outcome.changed;
     const keptKeys = new Set(outcome.kept.map((index) => keyText(table, rows[index] ?? {})));
     for (const key of offered.keys()) if (!keptKeys.has(key)) offered.delete(key);

@@ -12,11 +12,11 @@ import {
   addedColumns,
   columnsNow,
   type KnownColumns,
-  readColumns,
   unfetchedColumns,
   unsentColumns,
 } from "../../../domain/sync/run/known-columns.ts";
-import { columnsName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SyncExtension } from "../../../domain/sync/table/table-schema.ts";
@@ -24,7 +24,7 @@ import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import { type Handshake, hasExtension, readFirstRecord, shakeHands } from "../shared/handshake.ts";
 import type { RemoteTable, RunContext } from "../shared/run-context.ts";
-import { otherRemoteText, RemoteMemory } from "./remote-memory.ts";
+import { otherRemoteText, TransferMemory } from "./transfer-memory.ts";
 
 export interface Meeting {
   readonly table: Table;
@@ -65,10 +65,10 @@ export async function meetRemote(run: RunContext, table: Table): Promise<Meeting
   const calls = new RemoteCalls(run.deps, run.stop, (retry) =>
     run.publish({ type: "retry", table: table.name, direction, ...retry }),
   );
-  const markers = await run.deps.markers.readAll();
-  const lateAfter = run.isFull ? null : (markers.get(markName("pull", table.name)) ?? null);
+  const { pull } = await run.deps.memory.read(table.name);
+  const lateAfter = run.isFull ? null : (pull.lateMark ?? null);
   const handshake = await shakeHands({ run, table, calls }, lateAfter);
-  const memory = await RemoteMemory.read(run, table, handshake);
+  const memory = await TransferMemory.read(run, table, handshake);
   const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
   if (problem !== null) throw new AppError("sync_failed", problem);
   const directions = compareDirections(table, handshake.schema, run.deps.deploymentId);
@@ -116,9 +116,9 @@ export interface ColumnHistory {
 export function columnHistory(
   { table, columns }: Pick<Meeting, "table" | "columns">,
   direction: SyncDirection,
-  markers: ReadonlyMap<string, string>,
+  memory: TableMemory,
 ): ColumnHistory {
-  const then = (of: SyncDirection) => readColumns(markers.get(columnsName(of, table.name)));
+  const then = (of: SyncDirection) => memory[of].columns;
   // Whoever owns the rows has nothing to fetch. D-11.9.
   const isOwner = table.direction === "push";
   const unfetched = isOwner ? [] : unfetchedColumns(then("pull"), columns);

@@ -1,9 +1,10 @@
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
-import { PullAgreement } from "./agreement.ts";
+import { bothChanges, isNoChange } from "../../../domain/sync/run/remote-memory.ts";
 import { RecordWriter } from "./apply-records.ts";
 import { openMarkers, type TableTransfer } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
+import { PullExchange } from "./exchange.ts";
 import { askPage } from "./remote-pages.ts";
 import type { MovedBatch } from "./transfer-report.ts";
 
@@ -19,7 +20,7 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
   const { maxPageRows } = run.deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
   const writer = await RecordWriter.open(transfer);
-  const agreement = await PullAgreement.open(transfer, markers);
+  const exchange = await PullExchange.open(transfer, markers);
   const retried = await retryRejected(writer);
   const size = new BatchSize(maxPageRows);
   const isTimelessFirst = handshake.schema !== null;
@@ -39,13 +40,13 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
     }
     const records = accepted.records.filter((record) => !writer.rejections.isSettled(record));
     const passed = markers.advance(accepted.seenUpTo);
-    if (records.length === 0 && passed.size === 0) continue;
+    if (records.length === 0 && isNoChange(passed)) continue;
     const beganMs = run.deps.clock.monotonicMs();
     const applied = await writer.write(records, (isLast) => {
-      const agreed = agreement.page();
+      const exchanged = exchange.page();
       return (rows, changed) => {
-        const { markers: others = [], ...rest } = agreed(rows, changed);
-        return { ...rest, markers: new Map([...(isLast ? passed : []), ...others]) };
+        const { memory = {}, ...rest } = exchanged(rows, changed);
+        return { ...rest, memory: bothChanges(isLast ? passed : {}, memory) };
       };
     });
     calls.progressed();
@@ -65,8 +66,8 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
     });
   }
   report.countThere(cursor.tableRows);
-  await commitExtras(transfer, { markers: markers.finish() });
-  await agreement.finish();
+  await commitExtras(transfer, { memory: markers.finish() });
+  await exchange.finish();
 }
 
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */

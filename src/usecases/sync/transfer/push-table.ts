@@ -1,13 +1,12 @@
 import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { markName } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
-import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
-import { PushAgreement } from "./agreement.ts";
 import { openMarkers, type TableTransfer, type TransferMarkers } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
+import { PushExchange } from "./exchange.ts";
 import { countPush, PushReader, type PushRows } from "./own-rows.ts";
 import { type RemoteRows, readFirst } from "./remote-rows.ts";
 import { isGuarded, requestOf, type SentRows, sendRows } from "./send-rows.ts";
@@ -22,7 +21,7 @@ interface Push {
   readonly transfer: TableTransfer;
   readonly markers: TransferMarkers;
   readonly rejections: TableRejections;
-  readonly agreement: PushAgreement;
+  readonly exchange: PushExchange;
   readonly size: BatchSize;
   /** What a remote that guards nothing has; null when it guards its rows, or is to be overwritten. */
   readonly there: RemoteRows | null;
@@ -56,8 +55,8 @@ export async function pushTable(transfer: TableTransfer): Promise<void> {
     const isChasing = sentRows > MAX_GROWTH * totalRows && isAfter(batch, handshake.clocks.ownTime);
     isEnd = batch.isLast || isChasing;
   }
-  if (!push.isLeftOver) await commitExtras(transfer, { markers: markers.finish() });
-  await push.agreement.finish();
+  if (!push.isLeftOver) await commitExtras(transfer, { memory: markers.finish() });
+  await push.exchange.finish();
 }
 
 /** Sends a record that the remote rejected again, as the table has it now, and nothing else; as `pushTable` otherwise. */
@@ -69,8 +68,8 @@ async function beginPush(
   transfer: TableTransfer,
   waiting?: readonly RejectedRecord[],
 ): Promise<Push> {
-  const { run, table, lastMarkers } = transfer;
-  const afterMark = run.isFull ? null : (lastMarkers.get(markName("push", table.name)) ?? null);
+  const { run, table, last } = transfer;
+  const afterMark = run.isFull ? null : (last.push.lateMark ?? null);
   // Before any row is read: what comes late during the run is for the next one.
   const late = await run.deps.lateRows.read(table, { afterMark, isForOwnPush: true });
   const markers = openMarkers(transfer, late);
@@ -78,7 +77,7 @@ async function beginPush(
     transfer,
     markers,
     rejections: await TableRejections.open(transfer, waiting),
-    agreement: await PushAgreement.open(transfer, markers),
+    exchange: await PushExchange.open(transfer, markers),
     size: new BatchSize(
       run.deps.maxPageRows,
       run.remote.learned.rowsOf(run.remote.address, table.name, FIRST_BATCH_ROWS),
@@ -88,8 +87,8 @@ async function beginPush(
   };
   if (transfer.conflict !== "newer" || isGuarded(transfer)) return push;
   const firstSent = async (rows: readonly Row[]) => {
-    await push.agreement.prepare(rows);
-    return rows.find((row) => !push.rejections.isSettled(row) && !push.agreement.has(row)) ?? null;
+    await push.exchange.prepare(rows);
+    return rows.find((row) => !push.rejections.isSettled(row) && !push.exchange.has(row)) ?? null;
   };
   const waitingKeys = push.rejections.waiting.map(({ key }) => key);
   return {
@@ -162,22 +161,22 @@ async function pushBatch(
   batch: readonly Row[],
   readUpTo: string | null,
 ): Promise<void> {
-  const { transfer, markers, rejections, agreement, size } = push;
-  await agreement.prepare(batch);
-  const { wanted, newerThere, agreed } = sortRows(push, batch);
+  const { transfer, markers, rejections, exchange, size } = push;
+  await exchange.prepare(batch);
+  const { wanted, newerThere, exchanged } = sortRows(push, batch);
   const { clock } = transfer.run.deps;
   const beganMs = clock.monotonicMs();
   const sent = await sendRows(transfer, size, wanted);
   const tookMs = clock.monotonicMs() - beganMs;
-  const done = [...sent.accepted, ...newerThere, ...agreed];
+  const done = [...sent.accepted, ...newerThere, ...exchanged];
   const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
   if (settled.length < newerThere.length) push.isLeftOver = true;
   const passed = markers.advance(readUpTo);
   await commitExtras(transfer, {
-    markers: passed,
+    memory: passed,
     ...rejections.extras(sent.rejected, done),
     // Which rows were left out is not told: all of them are sent again while the allowance lasts. D-8.2.
-    ...agreement.extras(sent.erased > 0 ? settled : [...sent.accepted, ...settled]),
+    ...exchange.extras(sent.erased > 0 ? settled : [...sent.accepted, ...settled]),
   });
   rejections.settle(sent.rejected, done);
   size.grow(tookMs);
@@ -205,14 +204,14 @@ interface SortedRows {
   /** Known to be newer at a remote that guards nothing. */
   readonly newerThere: readonly Row[];
   /** They last went, or came, as they are here. */
-  readonly agreed: readonly Row[];
+  readonly exchanged: readonly Row[];
 }
 
 /** Sorts out what need not go. What this transfer has tried already is left out. */
-function sortRows({ rejections, agreement, there }: Push, batch: readonly Row[]): SortedRows {
+function sortRows({ rejections, exchange, there }: Push, batch: readonly Row[]): SortedRows {
   const rows = Map.groupBy(batch, (row) => {
     if (rejections.isSettled(row)) return "settled";
-    if (agreement.has(row)) return "agreed";
+    if (exchange.has(row)) return "exchanged";
     return there?.versionThere(row) === "newer" ? "newer" : "wanted";
   });
   const wanted = rows.get("wanted") ?? [];
@@ -220,6 +219,6 @@ function sortRows({ rejections, agreement, there }: Push, batch: readonly Row[])
     // The same array where it can be: it is encoded already.
     wanted: wanted.length === batch.length ? batch : wanted,
     newerThere: rows.get("newer") ?? [],
-    agreed: rows.get("agreed") ?? [],
+    exchanged: rows.get("exchanged") ?? [],
   };
 }

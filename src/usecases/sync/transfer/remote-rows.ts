@@ -14,7 +14,7 @@ import {
   versionOf,
 } from "../../../domain/sync/rows/row-versions.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
-import { markerName, timeLike } from "../../../domain/sync/run/marker.ts";
+import { timeLike } from "../../../domain/sync/run/marker.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
@@ -165,8 +165,8 @@ async function firstSent(
 }
 
 /** A time as the remote writes it, which it can read; null when none is known. */
-function sampleTime({ table, handshake, lastMarkers }: TableTransfer): string | null {
+function sampleTime({ table, handshake, last }: TableTransfer): string | null {
   const { firstRecord } = handshake;
   const sample = firstRecord === null ? null : rowTimeText(table, firstRecord);
-  return sample ?? lastMarkers.get(markerName("pull", table.name)) ?? null;
+  return sample || last.pull.marker || null;
 }

@@ -2,8 +2,8 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import { type RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
 import type { RunContext } from "../shared/run-context.ts";
@@ -63,7 +63,7 @@ async function writeHere(
   lease: RunLease,
 ): Promise<boolean> {
   const columns = columnsNow(table, []);
-  const { silent } = columnHistory({ table, columns }, "pull", await deps.markers.readAll());
+  const { silent } = columnHistory({ table, columns }, "pull", await deps.memory.read(table.name));
   const writer = await RecordWriter.open(
     {
       ...{ run: { deps, isDryRun: false }, table, direction: "pull", lease, silent },

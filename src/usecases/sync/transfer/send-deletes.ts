@@ -10,7 +10,7 @@ import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import { DeleteBudget } from "../shared/delete-budget.ts";
 import type { TableTransfer } from "./begin-transfer.ts";
 import { commitExtras } from "./commit.ts";
-import { listOwn, placeMarker, placeOf, TOMBSTONES_AT_ONCE } from "./delete-places.ts";
+import { listOwn, movedPlace, placeOf, TOMBSTONES_AT_ONCE } from "./delete-places.ts";
 
 /**
  * Sends the tombstones listed since the place kept last, batch by batch, the place behind each acknowledged one. One that
@@ -44,10 +44,10 @@ export async function sendDeletes(transfer: TableTransfer): Promise<AppError | n
     isRefused ||= errorCount > 0;
     if (isRefused) continue;
     ({ cursor } = page);
-    await commitExtras(transfer, { markers: placeMarker(transfer, cursor, givenAt) });
+    await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
   }
   if (pending === 0) {
-    await commitExtras(transfer, { markers: placeMarker(transfer, cursor, givenAt) });
+    await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
   }
   return null;
 }

@@ -8,8 +8,8 @@ import { cutText } from "../../../domain/shared/text.ts";
 import { type RowKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
-import type { RejectedRecord } from "../../../ports/runs/rejected-records.ts";
-import type { CommitExtras } from "../../../ports/tables/table-store.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import type { CommitExtras } from "../shared/write-rows.ts";
 import type { OwnTransfer } from "./begin-transfer.ts";
 
 export interface Rejection {

@@ -1,5 +1,5 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import { markerName, markName, type SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import { shakeHands } from "../shared/handshake.ts";
 import { holdLease, RunLease, transferLeaseName } from "../shared/hold-lease.ts";
@@ -10,10 +10,10 @@ import { fetchDeletes } from "./fetch-deletes.ts";
 import { columnHistory, type Meeting } from "./meeting.ts";
 import { pullTable } from "./pull-table.ts";
 import { pushTable } from "./push-table.ts";
-import { RemoteMemory } from "./remote-memory.ts";
 import { countPull } from "./remote-pages.ts";
 import { sendDeletes } from "./send-deletes.ts";
 import { TableRejections } from "./table-rejections.ts";
+import { TransferMemory } from "./transfer-memory.ts";
 import { TransferReport, type TransferTotals } from "./transfer-report.ts";
 
 interface TransferOutcome {
@@ -72,26 +72,24 @@ export async function beginTransfer(
   direction: SyncDirection,
 ) {
   const { run, table } = source;
-  const memory = await RemoteMemory.read(run, table, meeting.handshake);
-  const { markers } = memory;
-  const { added, silent, pushProblem } = columnHistory(meeting, direction, markers);
+  const memory = await TransferMemory.read(run, table, meeting.handshake);
+  const { kept } = memory;
+  const { added, silent, pushProblem } = columnHistory(meeting, direction, kept);
   // A dry run of both counts as if the pull before it had ended.
   const isPulledBefore = run.isDryRun && run.directions.includes("pull");
   if (direction === "push" && pushProblem !== null && !isPulledBefore) {
     throw new AppError("sync_failed", pushProblem);
   }
-  const names = [markerName(direction, table.name), markName(direction, table.name)];
-  const isAnew = (name: string) => added.length > 0 && names.includes(name);
-  const lastMarkers = new Map([...markers].filter(([name]) => !isAnew(name)));
-  const mark = markers.get(markName("pull", table.name));
-  const lateAfter = run.isFull ? null : (mark ?? null);
+  const { marker: _, lateMark: __, ...anew } = kept[direction];
+  const last = added.length === 0 ? kept : { ...kept, [direction]: anew };
+  const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
   const handshake =
     direction === "push" || isToDate(run, meeting, lateAfter)
       ? meeting.handshake
       : await shakeHands(source, lateAfter);
   const conflict = run.isForced ? null : ("newer" as const);
   const { columns, readAhead } = meeting;
-  return { handshake, memory, lastMarkers, conflict, columns, added, silent, readAhead };
+  return { handshake, memory, last, conflict, columns, added, silent, readAhead };
 }
 
 /**

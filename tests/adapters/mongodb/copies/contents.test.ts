@@ -9,14 +9,9 @@ import { releaseResources } from "../../../http/support/resources.ts";
 import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
 
 /** Those of which an entry is more or less than a document. */
-const OTHER_COLLECTIONS = [
-  ...["repsync_store", "repsync_rejected", "repsync_rejected_details"],
-  ...["repsync_agreed", "repsync_delete_recorder", "repsync_counters"],
-];
+const OTHER_COLLECTIONS = ["repsync_store", "repsync_delete_recorder", "repsync_counters"];
 /** Made anew by a start, or put together before a move. */
-const NOT_MOVED = [
-  ...["repsync_tables", "repsync_versions", "repsync_late_commits", "repsync_audit_segments"],
-];
+const NOT_MOVED = ["repsync_tables", "repsync_versions", "repsync_audit_segments"];
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

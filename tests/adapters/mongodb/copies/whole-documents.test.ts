@@ -1,4 +1,5 @@
 // What other programs keep in documents of tables goes back into MongoDB as it was.
+
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import {
   Binary,
@@ -19,6 +20,7 @@ import { MONGODB } from "../../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+import { writeTo } from "../../../support/write-to.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -54,7 +56,7 @@ test.skipIf(!MONGODB.isAvailable)(
     const logger = new MemoryLogger();
     const storage = await openStorage(from, { clock: new SystemClock(), logger });
     await storage.tables.prepare([TABLE]);
-    await storage.tables.write(TABLE, [{ index: 0, row: { name: "pushed", price: 0.5 } }]);
+    await writeTo(storage, TABLE, [{ index: 0, row: { name: "pushed", price: 0.5 } }]);
     await storage.close();
     const collectionOf = (url: string) => {
       const client = new MongoClient(url);

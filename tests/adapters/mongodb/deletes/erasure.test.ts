@@ -8,6 +8,7 @@ import {
 } from "../../../contract/lookups/reputation-harness.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { forgetful, realScene } from "../reputation-support.ts";
 import { databaseTest } from "../support.ts";
 
@@ -29,7 +30,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
         { username: 'bea","username":"ana', platform: "ebay" },
       ];
       const rows = keys.map((key) => ({ ...key, updated_at: "2024-05-01T10:00:00Z" }));
-      await storage.tables.write(TABLE, asWrites(rows));
+      await writeTo(storage, TABLE, asWrites(rows));
       await db.collection("platform_accounts").deleteMany({});
       expect(await stores.membership.erase("ana")).toBe("erased");
       const query = { after: null, sinceTime: null, limitRows: 100 };

@@ -1,4 +1,5 @@
 // Deletes while primaries are killed, and after an oplog has gone on without a recorder.
+
 import { describe, expect, test } from "bun:test";
 import {
   type Collection,
@@ -12,6 +13,7 @@ import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
 import { startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
 
 /** A connection may break without being noticed. */
@@ -53,7 +55,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes and failures of servers", () 
       }
       const row = { k: "k00000", at: "2024-05-01T10:00:00Z", v: 1 };
       const guarded = { conflict: "newer" } as const;
-      const outcome = await instances[1]!.storage.tables.write(ITEMS, asWrites([row]), guarded);
+      const outcome = await writeTo(instances[1]!.storage, ITEMS, asWrites([row]), guarded);
       expect(outcome.kept).toEqual([0]);
       for (const { storage } of instances) await storage.close();
       await client.close();

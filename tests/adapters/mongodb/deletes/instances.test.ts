@@ -1,10 +1,12 @@
 // Several instances, of which one at a time records deletes.
+
 import { describe, expect } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS, WITHOUT_DELETES } from "../../../contract/tables/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 import {
   documents,
@@ -92,7 +94,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
         await db.collection("items").insertMany(documents(k));
         await db.collection("items").deleteOne({ k });
         const { storage } = instances[n % 2] ?? instances[0]!;
-        const outcome = await storage.tables.write(ITEMS, asWrites([row]), GUARDED);
+        const outcome = await writeTo(storage, ITEMS, asWrites([row]), GUARDED);
         expect([k, outcome.kept, outcome.changed]).toEqual([k, [0], 0]);
       }
       expect(await db.collection("items").countDocuments()).toBe(0);
@@ -112,7 +114,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       for (const call of [
         () => storage.tombstones.list(ITEMS, query),
         () => storage.tombstones.end(ITEMS),
-        () => storage.tables.write(ITEMS, asWrites([row]), GUARDED),
+        () => writeTo(storage, ITEMS, asWrites([row]), GUARDED),
       ]) {
         await holdRecording(database);
         clock.times = 100;
@@ -121,7 +123,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       }
       expect(await database.db.collection("items").countDocuments()).toBe(0);
       // A plain push does not look at deletes.
-      expect((await storage.tables.write(ITEMS, asWrites([row]))).changed).toBe(1);
+      expect((await writeTo(storage, ITEMS, asWrites([row]))).changed).toBe(1);
       await storage.close();
     },
   );

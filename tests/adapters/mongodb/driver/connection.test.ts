@@ -1,4 +1,5 @@
 // Opening, losing and regaining MongoDB: lost replies, conflicts, unusable deployments.
+
 import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,6 +14,7 @@ import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-t
 import { makeTable } from "../../../support/make-table.ts";
 import { findMongod } from "../../../support/mongod-binary.mjs";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -92,7 +94,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
               totalRows: 2,
               rows: [{ k: "b" }],
             });
-            expect(await storage.markers.readAll()).toEqual(new Map());
+            expect(await storage.memory.readAll()).toEqual(new Map());
           },
         );
       }
@@ -105,7 +107,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     const failing = async (failCommands: string[], failure: Document) => {
       const failed = { ...failure, failCommands, appName: "no_answer" };
       return await withFailure(database, { ...failed, times: 1000 }, () =>
-        refusalOf(storage.tables.write(ITEMS, asWrites([{ k: "a", at: null, v: 1 }]))),
+        refusalOf(writeTo(storage, ITEMS, asWrites([{ k: "a", at: null, v: 1 }]))),
       );
     };
     expect(await failing(["commitTransaction"], NETWORK_FAILURE)).toMatchObject({
@@ -152,7 +154,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
             const v = writer * 100 + lane * 10 + turn;
             const keys = [`own ${v}`, ...(turn % 2 === 0 ? shared : shared.toReversed())];
             const writes = asWrites(keys.map((k) => ({ k, at: AT, v })));
-            expect((await storage.tables.write(ITEMS, writes)).failures).toEqual([]);
+            expect((await writeTo(storage, ITEMS, writes)).failures).toEqual([]);
           }
         }),
       ),
@@ -171,7 +173,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     await Promise.all(instances.map((storage) => storage.tables.prepare([ITEMS])));
     await Promise.all(
       instances.map((storage, n) =>
-        storage.tables.write(ITEMS, asWrites([{ k: `k${n}`, at: null, v: n }])),
+        writeTo(storage, ITEMS, asWrites([{ k: `k${n}`, at: null, v: n }])),
       ),
     );
     const counts = await Promise.all(instances.map((storage) => storage.tables.countRows(ITEMS)));

@@ -1,10 +1,12 @@
 // Calls to a MongoDB that does not answer: they end all the same.
+
 import { describe, expect } from "bun:test";
 import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
-import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import type { RunStorage } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -35,8 +37,7 @@ class LeapingClock implements Pick<Clock, "monotonicMs"> {
   }
 }
 
-const push = (storage: FullStorage) =>
-  storage.tables.write(ITEMS, asWrites([{ k: "a", at: null }]));
+const push = (storage: RunStorage) => writeTo(storage, ITEMS, asWrites([{ k: "a", at: null }]));
 const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
 
 const SILENCE = "MongoDB did not answer in time";
@@ -46,7 +47,7 @@ const IN_DOUBT = "The connection to the store broke during a commit: its outcome
 const CALLS: readonly [
   string,
   command: string,
-  (storage: FullStorage) => Promise<unknown>,
+  (storage: RunStorage) => Promise<unknown>,
   message: string,
 ][] = [
   ["a push", "update", push, SILENCE],
@@ -54,16 +55,16 @@ const CALLS: readonly [
   ["the commit of a push", "commitTransaction", push, IN_DOUBT],
   ["a page", "find", ({ tables }) => tables.readPage(ITEMS, page), SILENCE],
   ["a count", "aggregate", ({ tables }) => tables.countRows(ITEMS), SILENCE],
-  ["markers", "find", ({ markers }) => markers.readAll(), SILENCE],
+  ["what is remembered", "aggregate", ({ memory }) => memory.readAll(), SILENCE],
   [
-    "the commit of a marker",
+    "the commit of a drift",
     "commitTransaction",
-    ({ markers }) => markers.writeAll(new Map([["a", "b"]])),
+    ({ memory }) => memory.keepDrifts(new Map([["a", 1]])),
     IN_DOUBT,
   ],
   [
     "a lease",
-    "findAndModify",
+    "update",
     ({ leases }) => leases.acquire({ name: "a", holder: "b", ttlMs: 10_000 }),
     SILENCE,
   ],

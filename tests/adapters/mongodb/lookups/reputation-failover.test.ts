@@ -10,6 +10,7 @@ import { REQUEST_DEADLINE_MS } from "../../../../src/domain/shared/limits.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { openParts, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
+import { withRunParts } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { failureOf, realScene, remembering, UNLIMITED, verify } from "../reputation-support.ts";
 
@@ -81,7 +82,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
       clock: new SystemClock(),
       collections: COLLECTIONS,
     });
-    return realScene(await openParts(storage, remembering));
+    return realScene(await openParts(withRunParts(storage), remembering));
   };
   const close = async (...scenes: readonly Scene[]) => {
     await Promise.all(scenes.map(({ parts }) => parts.storage.close()));

@@ -1,10 +1,11 @@
 // Rows that other tools wrote, and what does not fit one document.
+
 import { describe, expect } from "bun:test";
 import { Decimal128, type Document, Double, Long, ObjectId } from "mongodb";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
-import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { commitAlone, writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it } from "../support.ts";
 
 const EVENTS = makeTable(
@@ -114,7 +115,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
       at: n < 1_000 ? null : `2024-01-01T00:00:${10 + (n % 50)}Z`,
     }));
     const writes = rows.map((row, index) => ({ index, row }));
-    await storage.tables.write(EVENTS, writes);
+    await writeTo(storage, EVENTS, writes);
     await database.db.command({ profile: 2 });
     const after = { shop: "shop 0", n: 999, at: null };
     const sinceTime = "2024-01-01T00:00:30Z";
@@ -153,12 +154,12 @@ describe.skipIf(!mongoAvailable)("MongoDB: rejected records", () => {
       ...{ fingerprint: "f", lastAtMs: 1 },
     } as const;
     const query = { table: "a", direction: null, limit: 10, beforeId: null };
-    const parts = database.db.collection("repsync_rejected_details");
+    const parts = database.db.collection("repsync_rejected_texts");
     const large = { ...refusal, record: { k: 1, text }, message: "Too large" };
     await commitAlone(storage, items, { rejected: [large] });
     const [entry] = await rejected.list(query);
     expect(entry?.record?.["text"] === text).toBe(true);
-    expect(await parts.countDocuments()).toBe(3);
+    expect(await parts.countDocuments()).toBe(11);
     const small = { ...refusal, record: { k: 1 }, message: "Small" };
     await commitAlone(storage, items, { rejected: [small] });
     expect((await rejected.list(query))[0]).toMatchObject({ record: { k: 1 }, attempts: 2 });

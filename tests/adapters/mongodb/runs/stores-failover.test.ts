@@ -1,17 +1,18 @@
 // A three-member set whose primary is killed while two instances sign in, hold leases and note refusals.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
-import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { Sessions } from "../../../../src/repositories/accounts/sessions.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
-import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
+import { type RunStorage, withRunParts } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { commitAlone } from "../../../support/write-to.ts";
 
 const ITEMS = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
 const TEST_TIMEOUT_MS = 240_000;
@@ -21,7 +22,7 @@ const TTL_MS = 60_000;
 const WINDOW_MS = 3_600_000;
 
 /** Looks at one promise of a store, on both instances; `n` is another one each time. */
-type Check = (n: number, here: FullStorage, there: FullStorage) => Promise<void>;
+type Check = (n: number, here: RunStorage, there: RunStorage) => Promise<void>;
 
 describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
   let set: ReplicaSet;
@@ -34,12 +35,14 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
     await set?.stop();
   }, TEST_TIMEOUT_MS);
 
-  const open = () =>
-    openMongoStorage({
-      url: set.uri("stores"),
-      clock: new SystemClock(),
-      collections: COLLECTIONS,
-    });
+  const open = async () =>
+    withRunParts(
+      await openMongoStorage({
+        url: set.uri("stores"),
+        clock: new SystemClock(),
+        collections: COLLECTIONS,
+      }),
+    );
 
   test(
     "D-6.3 a killed primary breaks no promise of a store, and fails no call",
@@ -98,7 +101,7 @@ class Worker {
   #onRound: () => void = () => {};
   readonly #work: Promise<void>;
 
-  constructor(check: Check, here: FullStorage, there: FullStorage) {
+  constructor(check: Check, here: RunStorage, there: RunStorage) {
     this.#work = this.#run(check, here, there);
   }
 
@@ -119,7 +122,7 @@ class Worker {
     await this.#work;
   }
 
-  async #run(check: Check, here: FullStorage, there: FullStorage): Promise<void> {
+  async #run(check: Check, here: RunStorage, there: RunStorage): Promise<void> {
     while (!this.#isStopping) {
       const isOdd = this.#rounds % 2 === 1;
       await check(this.#rounds, isOdd ? there : here, isOdd ? here : there);
@@ -129,7 +132,7 @@ class Worker {
   }
 }
 
-async function sessionEnds(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+async function sessionEnds(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const id = `s${n}`;
   const session = { id, username: "bob", expiresAtMs: Date.now() + WINDOW_MS };
   const [sessionsHere, sessionsThere] = [here, there].map(
@@ -141,7 +144,7 @@ async function sessionEnds(n: number, here: FullStorage, there: FullStorage): Pr
   expect(await sessionsHere.isKnown(session)).toBe(false);
 }
 
-async function oneWins(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+async function oneWins(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const created = await Promise.all([
     here.accounts.create(makeAccount(`ana${n}`, `ana${n}@example.org`)),
     there.accounts.create(makeAccount(`ana${n}`, null)),
@@ -155,7 +158,7 @@ async function oneWins(n: number, here: FullStorage, there: FullStorage): Promis
   expect(removed.toSorted()).toEqual([false, true]);
 }
 
-async function countsOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+async function countsOnce(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const counter = { key: ["account", n], limit: 3, windowMs: WINDOW_MS, nowMs: Date.now() };
   const counts = [here, there, here, there, here].map(({ documents }) =>
     new SignIns(documents).count([counter]),
@@ -166,7 +169,7 @@ async function countsOnce(n: number, here: FullStorage, there: FullStorage): Pro
   expect(await new SignIns(here.documents).retryAfterSeconds([more])).toBeNull();
 }
 
-async function notesOnce(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+async function notesOnce(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const key = { k: n };
   const refused = { table: "a", direction: "pull", key, record: null, message: "No" } as const;
   const rejected = [{ ...refused, fingerprint: "f", lastAtMs: n }];
@@ -178,7 +181,7 @@ async function notesOnce(n: number, here: FullStorage, there: FullStorage): Prom
   expect(await here.rejected.remove(entry?.id ?? "")).toBe(true);
 }
 
-async function holdsAlone(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+async function holdsAlone(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const name = "sync push a";
   const held = await here.leases.acquire({ name, holder: `run ${n}`, ttlMs: TTL_MS });
   if ("heldBy" in held) throw new Error(`The lease is held by "${held.heldBy}"`);
@@ -188,7 +191,7 @@ async function holdsAlone(n: number, here: FullStorage, there: FullStorage): Pro
   await held.release();
 }
 
-async function savesInOrder(n: number, here: FullStorage, there: FullStorage): Promise<void> {
+async function savesInOrder(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const [runsHere, runsThere] = [new Runs(here.documents), new Runs(there.documents)];
   await runsHere.save(makeRun(`${n}a`));
   await runsThere.save(makeRun(`${n}b`));

@@ -1,8 +1,10 @@
 // The commands by which pushes reach MongoDB: the driver makes several of a `bulkWrite` that is too large for one, and
 // goes on with the next after one that has ended the transaction.
+
 import { describe, expect, spyOn, test } from "bun:test";
 import { BSON, Collection, type Document, MongoClient } from "mongodb";
 import { DeleteRecorder } from "../../../../src/adapters/mongodb/deletes/delete-recorder.ts";
+import { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
@@ -11,10 +13,12 @@ import { PushPlace } from "../../../../src/adapters/mongodb/tables/push-place.ts
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { makeDatabase } from "../support.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -55,7 +59,8 @@ interface Command {
 
 /** A store on a database of its own whose commands are listened to. */
 class Watched {
-  readonly store: MongoTableStore;
+  readonly tables: MongoTableStore;
+  readonly documents: MongoDocuments;
   readonly client: MongoClient;
   readonly commands: Command[] = [];
   readonly #byRequest = new Map<number, Command>();
@@ -76,7 +81,9 @@ class Watched {
       versions,
     };
     const recorder = new DeleteRecorder(deps, new MemoryLogger());
-    this.store = new MongoTableStore(new PushPlace(deps), new ErasedNames(db, clock), recorder);
+    const place = new PushPlace(deps, new ErasedNames(db, clock));
+    this.tables = new MongoTableStore(place, recorder);
+    this.documents = new MongoDocuments(deps, place);
     this.client.on("commandStarted", ({ commandName, command, requestId }) => {
       if (command[commandName] !== "items" || !["insert", "update"].includes(commandName)) return;
       const one = readCommand(commandName, command);
@@ -94,7 +101,7 @@ class Watched {
     this.commands.length = 0;
     const bulkWrites = spyOn(Collection.prototype, "bulkWrite");
     try {
-      const { failures } = await this.store.write(ITEMS, asWrites(rows));
+      const { failures } = await writeTo(this, ITEMS, asWrites(rows));
       const collections = bulkWrites.mock.contexts as readonly Collection[];
       const ofTable = collections.filter(({ collectionName }) => collectionName === "items");
       return { commands: [...this.commands], bulkWrites: ofTable.length, failures };
@@ -122,6 +129,7 @@ function commandTest(name: string, body: (watched: Watched) => Promise<void>): v
       const database = await makeDatabase();
       await (await database.open()).tables.prepare([ITEMS]);
       const watched = new Watched(database.url);
+      await watched.documents.prepare(COLLECTIONS);
       try {
         await body(watched);
       } finally {

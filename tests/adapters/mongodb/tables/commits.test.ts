@@ -1,11 +1,13 @@
 // What commits of several at once do to one another.
+
 import { describe, expect } from "bun:test";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
-import type { HeldLease } from "../../../../src/ports/runs/lease-store.ts";
-import type { FullStorage } from "../../../../src/ports/storage.ts";
+import type { HeldLease } from "../../../../src/repositories/leases.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import type { RunStorage } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it, makeOlder, type TestDatabase } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -24,15 +26,14 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
     // A push of known keys after one of new keys alone: more new ones are not expected any more.
-    for (const v of [1, 2]) await storage.tables.write(ITEMS, rows(4_000, v));
+    for (const v of [1, 2]) await writeTo(storage, ITEMS, rows(4_000, v));
     const held = await acquired(storage);
     const aborted = await abortedTransactions(database);
     let isWriting = true;
-    const writing = storage.tables
-      .write(ITEMS, rows(4_000, 3), { lease: held.claim })
-      .finally(() => {
-        isWriting = false;
-      });
+    const lease = held.claim;
+    const writing = writeTo(storage, ITEMS, rows(4_000, 3), { lease }).finally(() => {
+      isWriting = false;
+    });
     let renewals = 0;
     for (; isWriting; renewals++) expect(await held.renew()).toBe(true);
     expect((await writing).changed).toBe(4_000);
@@ -46,9 +47,9 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
     await storage.tables.prepare([ITEMS]);
     for (let round = 0; round < 8; round++) {
       const held = await acquired(storage);
-      const writing = storage.tables
-        .write(ITEMS, rows(300 * round, round, `${round} `), { lease: held.claim })
-        .catch((error: object) => error);
+      const lease = held.claim;
+      const pushed = rows(300 * round, round, `${round} `);
+      const writing = writeTo(storage, ITEMS, pushed, { lease }).catch((error: object) => error);
       await makeOlder(database, 2 * TTL_MS);
       const taken = await acquired(other);
       const seen = await other.tables.countRows(ITEMS);
@@ -68,7 +69,7 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
       const writes = versions.map((v, n) => {
         const at = `2024-01-01T00:00:00.0${v}Z`;
         const guarded = asWrites(keys.map((k) => ({ k, at, v })));
-        return stores[n % 2]!.tables.write(ITEMS, guarded, { conflict: "newer" });
+        return writeTo(stores[n % 2]!, ITEMS, guarded, { conflict: "newer" });
       });
       await Promise.all(writes);
       const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
@@ -84,7 +85,7 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
     const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
     const aborted = await abortedTransactions(database);
     const pushes = Array.from({ length: 6 }, (_, n) =>
-      storage.tables.write(ITEMS, rows(200, n, `${n} `)),
+      writeTo(storage, ITEMS, rows(200, n, `${n} `)),
     );
     await Promise.all(pushes);
     expect(await abortedTransactions(database)).toBe(aborted);
@@ -95,7 +96,7 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
   it("D-7.4 what commits have noted does not pile up where no run reads it", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
-    for (let n = 0; n < 130; n++) await storage.tables.write(ITEMS, rows(1, n));
+    for (let n = 0; n < 130; n++) await writeTo(storage, ITEMS, rows(1, n));
     expect(await database.db.collection("repsync_late_commits").countDocuments()).toBeLessThan(101);
   });
 });
@@ -106,7 +107,7 @@ async function abortedTransactions({ db }: TestDatabase): Promise<number> {
   return Number(transactions.totalAborted);
 }
 
-async function acquired({ leases }: FullStorage): Promise<HeldLease> {
+async function acquired({ leases }: RunStorage): Promise<HeldLease> {
   const request = { name: "sync pull items", holder: "run", ttlMs: TTL_MS };
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) throw new Error(`The lease is held by "${lease.heldBy}"`);

@@ -1,4 +1,5 @@
 // Documents that other programs wrote into the collections, and what repsync leaves in them.
+
 import { describe, expect } from "bun:test";
 import { Decimal128, Double, Long, ObjectId } from "mongodb";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
@@ -6,6 +7,7 @@ import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -42,7 +44,7 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
       extra: { n: rawNumber("1.10") },
       secret: "s",
     };
-    await storage.tables.write(table, asWrites([row]));
+    await writeTo(storage, table, asWrites([row]));
     const documents = await database.db.collection("listings").find().toArray();
     expect(documents.map(({ _id, ...fields }) => [_id instanceof ObjectId, fields])).toEqual([
       [
@@ -240,9 +242,9 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
         { shop: "a", sku: "2", price: null, updated_at: "soon", extra: null },
         { shop: "a", sku: "3", price: true, updated_at: null, extra: null },
       ]);
-      await storage.tables.write(table, writes);
+      await writeTo(storage, table, writes);
       const { oplog } = await lastEntry();
-      await storage.tables.write(table, writes);
+      await writeTo(storage, table, writes);
       expect((await lastEntry()).oplog).toEqual(oplog);
     }
 

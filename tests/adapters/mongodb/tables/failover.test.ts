@@ -1,13 +1,16 @@
 // A three-member set whose primary is killed or frozen while several instances write and read.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
-import type { Storage } from "../../../../src/ports/storage.ts";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 
 const ITEMS = makeTable({
   timestamp_column: "at",
@@ -37,7 +40,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover", () => {
   }, TEST_TIMEOUT_MS);
 
   const open = (dbName: string) =>
-    openMongoStorage({ url: set.uri(dbName), clock: new SystemClock() });
+    openMongoStorage({ url: set.uri(dbName), clock: new SystemClock(), collections: COLLECTIONS });
 
   test(
     "D-3.8 a killed primary loses no acknowledged push, tears none and fails none",
@@ -128,7 +131,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover", () => {
 });
 
 /** True when there is a primary that answers. */
-function answers(storage: Storage): Promise<boolean> {
+function answers(storage: FullStorage): Promise<boolean> {
   return storage.ping(800).then(
     () => true,
     () => false,
@@ -143,9 +146,9 @@ class Traffic {
   #isStopping = false;
   #onProgress: () => void = () => {};
 
-  constructor(instances: readonly Storage[]) {
+  constructor(instances: readonly FullStorage[]) {
     const writers = Array.from({ length: WRITERS }, (_, n) => n);
-    this.#work = writers.map((n) => this.#write(n, instances[n % instances.length] as Storage));
+    this.#work = writers.map((n) => this.#write(n, instances[n % instances.length] as FullStorage));
     this.#work.push(...instances.map((storage) => this.#read(storage)));
   }
 
@@ -166,7 +169,7 @@ class Traffic {
     await Promise.all(this.#work);
   }
 
-  async #write(writer: number, storage: Storage): Promise<void> {
+  async #write(writer: number, storage: FullStorage): Promise<void> {
     for (let n = 0; !this.#isStopping; n++) {
       const batch = `${writer}-${n}`;
       const rows = Array.from({ length: ROWS_PER_BATCH }, (_, i) => ({
@@ -174,14 +177,14 @@ class Traffic {
         at: i % 2 === 0 ? null : "2024-01-01T00:00:00Z",
         batch,
       }));
-      expect((await storage.tables.write(ITEMS, asWrites(rows))).failures).toEqual([]);
+      expect((await writeTo(storage, ITEMS, asWrites(rows))).failures).toEqual([]);
       this.acknowledged.add(batch);
       this.#onProgress();
     }
   }
 
   /** Every page shows whole pushes, and all that were acknowledged before it was asked for. */
-  async #read(storage: Storage): Promise<void> {
+  async #read(storage: FullStorage): Promise<void> {
     while (!this.#isStopping) {
       const expected = [...this.acknowledged];
       const { rows, totalRows } = await storage.tables.readPage(ITEMS, EVERYTHING);

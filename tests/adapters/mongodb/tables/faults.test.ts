@@ -1,9 +1,9 @@
 // The contract while one command in ten loses its connection.
+
 import { describe, expect } from "bun:test";
 import { accountStoreContract } from "../../../contract/accounts/account-store-contract.ts";
-import { leaseStoreContract } from "../../../contract/runs/lease-store-contract.ts";
-import { rejectedRecordsContract } from "../../../contract/runs/rejected-records-contract.ts";
 import { rowHistoryTests } from "../../../contract/tables/row-source-histories.ts";
+import { tableExtrasTests } from "../../../contract/tables/table-store-extras.ts";
 import { tableHistoryTests } from "../../../contract/tables/table-store-histories.ts";
 import { tableMarkerTests } from "../../../contract/tables/table-store-markers.ts";
 import { tableSharingTests } from "../../../contract/tables/table-store-sharing.ts";
@@ -79,7 +79,6 @@ describe.skipIf(!mongoAvailable)("MongoDB faults", () => {
   tableSharingTests(HARNESS);
   tableMarkerTests(HARNESS);
   rowHistoryTests(HARNESS);
-  leaseStoreContract(HARNESS);
-  rejectedRecordsContract(HARNESS);
+  tableExtrasTests(HARNESS);
   accountStoreContract(HARNESS);
 });

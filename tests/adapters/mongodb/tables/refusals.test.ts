@@ -1,4 +1,5 @@
 // Records and tables that MongoDB itself refuses.
+
 import { describe, expect } from "bun:test";
 import type { Db } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
@@ -7,6 +8,7 @@ import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const PEOPLE = makeTable(
@@ -42,7 +44,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     const rows = Array.from({ length: 200 }, (_, n) =>
       person(`p${n}`, n % 50 === 7 ? "0@x" : `${n}@y`),
     );
-    expect((await storage.tables.write(PEOPLE, asWrites(rows))).failures).toEqual([
+    expect((await writeTo(storage, PEOPLE, asWrites(rows))).failures).toEqual([
       { index: 7, message: DUPLICATE },
       { index: 57, message: DUPLICATE },
       { index: 107, message: DUPLICATE },
@@ -58,7 +60,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     const people = await TableUnderTest.prepare(storage, PEOPLE);
     await database.db.collection("people").createIndex({ email: 1 }, { unique: true });
     const rows = [person("a", "1@x"), person("b", "1@x"), person("c", "2@x"), person("d", "1@x")];
-    const { failures } = await storage.tables.write(PEOPLE, asWrites(rows));
+    const { failures } = await writeTo(storage, PEOPLE, asWrites(rows));
     expect(failures.map(({ message }) => message)).toEqual([DUPLICATE, DUPLICATE]);
     expect((await people.column("email")).toSorted()).toEqual(["1@x", "2@x"]);
   });
@@ -69,7 +71,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     await people.write(person("a", "1@x"), person("b", "2@x"));
     await database.db.command({ collMod: "people", validator: { email: { $type: "string" } } });
     const rows = [person("c", null), person("a", null), person("b", "3@x"), person("d", "4@x")];
-    expect((await storage.tables.write(PEOPLE, asWrites(rows))).failures).toEqual([
+    expect((await writeTo(storage, PEOPLE, asWrites(rows))).failures).toEqual([
       { index: 0, message: INVALID },
       { index: 1, message: INVALID },
     ]);
@@ -99,7 +101,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     const people = await TableUnderTest.prepare(storage, PEOPLE);
     await database.db.command({ collMod: "people", validator: { email: "nobody" } });
     const rows = Array.from({ length: 60 }, (_, n) => person(`p${n}`, "x"));
-    const { failures } = await storage.tables.write(PEOPLE, asWrites(rows));
+    const { failures } = await writeTo(storage, PEOPLE, asWrites(rows));
     expect(failures.map(({ index }) => index)).toEqual(rows.map((_, n) => n));
     expect(await people.count()).toBe(0);
   });
@@ -113,7 +115,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
       person("b", long),
       person("c", "é".repeat(8 * MIB)),
     ];
-    expect((await storage.tables.write(PEOPLE, asWrites(rows))).failures).toEqual([
+    expect((await writeTo(storage, PEOPLE, asWrites(rows))).failures).toEqual([
       { index: 0, message: TOO_LARGE },
       { index: 2, message: TOO_LARGE },
     ]);
@@ -128,7 +130,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     await storage.tables.prepare([PEOPLE]);
     await database.db.collection("people").insertOne({ name: "a", notes: "x".repeat(9 * MIB) });
     const rows = [person("a", "y".repeat(8 * MIB)), person("b", "z")];
-    expect((await storage.tables.write(PEOPLE, asWrites(rows))).failures).toEqual([
+    expect((await writeTo(storage, PEOPLE, asWrites(rows))).failures).toEqual([
       { index: 0, message: TOO_LARGE },
     ]);
   });

@@ -13,6 +13,7 @@ import {
   type ReputationParts,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
+import { withRunParts } from "../../../support/run-parts.ts";
 import { remembering } from "../reputation-support.ts";
 
 interface Child {
@@ -22,7 +23,7 @@ interface Child {
 
 async function start(path: string, keyHash: string, username: string): Promise<Child> {
   const storage = await SqliteStorage.open(openBunSqlite, path, { collections: COLLECTIONS });
-  const parts = await openParts(storage, remembering);
+  const parts = await openParts(withRunParts(storage), remembering);
   let count = 0;
   const call = async () => {
     const requestId = `request-${process.pid}-${count++}`;

@@ -6,6 +6,7 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { runParts } from "../../../support/run-parts.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
 /** What one process won. */
@@ -20,8 +21,8 @@ export interface Winnings {
 /** Events that are too many in the window. */
 export const SIGN_IN_LIMIT = 10;
 
-/** A count that every holder of the lease raises by one, in two steps that others must not come between. */
-export const COUNT_MARKER = "sync_last_push_count";
+/** What has a count that every holder of the lease raises by one, in two steps that others must not come between. */
+export const COUNTED = "count";
 
 async function main(path: string, process_: number, rounds: number): Promise<void> {
   const storage = await SqliteStorage.open(await driverOfRuntime(), path, {
@@ -57,16 +58,17 @@ async function main(path: string, process_: number, rounds: number): Promise<voi
   console.log(JSON.stringify({ accounts, counted, secret } satisfies Winnings));
 }
 
-async function raiseCount(storage: SqliteStorage, holder: string): Promise<void> {
+async function raiseCount({ documents }: SqliteStorage, holder: string): Promise<void> {
+  const { leases, memory } = runParts(documents);
   for (;;) {
-    const lease = await storage.leases.acquire({ name: "count", holder, ttlMs: 60_000 });
+    const lease = await leases.acquire({ name: "count", holder, ttlMs: 60_000 });
     if ("heldBy" in lease) {
       await nextTurn();
       continue;
     }
-    const count = Number((await storage.markers.readAll()).get(COUNT_MARKER) ?? 0);
+    const count = (await memory.drifts()).get(COUNTED) ?? 0;
     if (!(await lease.renew())) throw new Error("The lease was lost");
-    await storage.markers.writeAll(new Map([[COUNT_MARKER, String(count + 1)]]));
+    await memory.keepDrifts(new Map([[COUNTED, count + 1]]));
     return await lease.release();
   }
 }

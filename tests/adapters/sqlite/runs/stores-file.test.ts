@@ -1,4 +1,5 @@
 // What the contract cannot ask of every store: the file, its indexes, other tools' rows and failures.
+
 import { describe, expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { SqliteRowSource } from "../../../../src/adapters/sqlite/tables/row-source.ts";
@@ -6,10 +7,10 @@ import { rowSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
-import { commitAlone } from "../../../contract/runs/rejected-under-test.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { commitAlone, writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const EVENTS = makeTable(
@@ -68,7 +69,7 @@ describe("SQLite: reading for runs", () => {
       const rows = Array.from({ length: 5 }, (_, n) =>
         Object.fromEntries(Object.keys(columns).map((name) => [name, `${n}`])),
       );
-      await storage.tables.write(wide, asWrites(rows));
+      await writeTo(storage, wide, asWrites(rows));
       expect(await storage.rows.readByKeys(wide, rows)).toEqual(rows);
       const tables = { after: rows[1]!, sinceTime: null, limitRows: 2 };
       expect(await storage.rows.readAfter(wide, tables)).toEqual(rows.slice(2, 4));
@@ -188,7 +189,7 @@ describe("SQLite: time of leases", () => {
       const storage = await file.open();
       const lease = await storage.leases.acquire(wanted);
       if ("release" in lease) await lease.release();
-      expect(file.openElsewhere().query("SELECT name FROM repsync_leases").values()).toEqual([]);
+      expect(file.openElsewhere().query("SELECT key FROM repsync_leases").values()).toEqual([]);
     }));
 
   test("D-4.8 without a clock the time is the machine's", () =>
@@ -199,7 +200,7 @@ describe("SQLite: time of leases", () => {
       const endedMs = Date.now();
       const [[expiresAtMs]] = file
         .openElsewhere()
-        .query("SELECT expires_at_ms FROM repsync_leases")
+        .query("SELECT json_extract(doc, '$.endsAtMs') FROM repsync_leases")
         .values() as [[number]];
       expect(expiresAtMs).toBeGreaterThanOrEqual(beganMs + 10_000 - 1);
       expect(expiresAtMs).toBeLessThanOrEqual(endedMs + 10_000 + 1);
@@ -230,15 +231,16 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
       expect(await failureOf(secrets.getOrCreate("jwt_secret", large))).toEqual(full);
       const small = { ...refusal, message: "small", lastAtMs: 1 };
       const rejected = [small, { ...refusal, message: large, lastAtMs: 1 }];
-      expect(await failureOf(commitAlone(storage, PLAIN, { rejected }))).toMatchObject({
+      expect(await failureOf(commitAlone(storage, PLAIN, { rejected }))).toEqual({
         kind: "commit_failed",
+        message: "The database wrote nothing: the disk is full",
       });
       expect(await storage.rejected.countByTable()).toEqual(new Map());
       expect(await secrets.getOrCreate("jwt_secret", "small")).toBe("small");
       await commitAlone(storage, PLAIN, { rejected: [small] });
     }));
 
-  test("D-4.5 a write that fails as a whole leaves its markers as they were", () =>
+  test("D-4.5 a write that fails as a whole leaves its marker as it was", () =>
     SqliteFile.use(async (file) => {
       const storage = await file.open({}, async (path) => {
         const connection = await openBunSqlite(path);
@@ -247,26 +249,27 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
       });
       await storage.tables.prepare([PLAIN]);
       const write = (k: string, marker: string) =>
-        storage.tables.write(PLAIN, asWrites([{ k }]), {
-          beforeCommit: () => ({ markers: new Map([["m", marker]]) }),
+        writeTo(storage, PLAIN, asWrites([{ k }]), {
+          beforeCommit: () => ({ memory: { pull: { marker } } }),
         });
       await write("a", "1");
       expect((await failureOf(write("x".repeat(1_000_000), "2")))?.kind).toBe("commit_failed");
-      expect(await storage.markers.readAll()).toEqual(new Map([["m", "1"]]));
+      expect((await storage.memory.read("plain")).pull.marker).toBe("1");
     }));
 
-  test("D-4.5 markers are set when the store refuses records, for the others were written", () =>
+  test("D-4.5 a marker is set when the store refuses records, for the others were written", () =>
     SqliteFile.use(async (file) => {
       file.openElsewhere().run("CREATE TABLE plain (k TEXT CHECK (k <> 'bad'))");
       const storage = await file.open();
       await storage.tables.prepare([PLAIN]);
-      const { failures } = await storage.tables.write(
+      const { failures } = await writeTo(
+        storage,
         PLAIN,
         asWrites([{ k: "a" }, { k: "bad" }, { k: "b" }]),
-        { beforeCommit: () => ({ markers: new Map([["m", "1"]]) }) },
+        { beforeCommit: () => ({ memory: { pull: { marker: "1" } } }) },
       );
       expect(failures.map(({ index }) => index)).toEqual([1]);
-      expect(await storage.markers.readAll()).toEqual(new Map([["m", "1"]]));
+      expect((await storage.memory.read("plain")).pull.marker).toBe("1");
       expect(await storage.tables.countRows(PLAIN)).toBe(2);
     }));
 });

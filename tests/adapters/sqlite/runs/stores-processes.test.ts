@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { SqliteFile } from "../support.ts";
-import { COUNT_MARKER, SIGN_IN_LIMIT, type Winnings } from "./stores-child.ts";
+import { COUNTED, SIGN_IN_LIMIT, type Winnings } from "./stores-child.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
 const CHILD = join(import.meta.dir, "stores-child.ts");
@@ -34,8 +34,7 @@ test(
       const secrets = new Set(winnings.map(({ secret }) => secret));
       expect(secrets.size).toBe(1);
       const storage = await file.open();
-      const markers = await storage.markers.readAll();
-      expect(markers.get(COUNT_MARKER)).toBe(String(children.length * ROUNDS));
+      expect((await storage.memory.drifts()).get(COUNTED)).toBe(children.length * ROUNDS);
       expect(await new Secrets(storage.documents).getOrCreate("jwt_secret", "late")).toBe(
         [...secrets][0]!,
       );

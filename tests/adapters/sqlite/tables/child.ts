@@ -1,9 +1,12 @@
 // A process of its own on a shared file: writes batches and tells of each that was acknowledged.
 // Arguments: the file, the number of the writer, the number of batches (0 for no end).
+
 import { writeSync } from "node:fs";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
 /** Rows of each batch; all of one batch carry its number. */
@@ -42,11 +45,11 @@ export function batchOf(writer: number, batch: number): Row[] {
 
 async function main(path: string, writer: number, batches: number): Promise<void> {
   const openSqlite = await driverOfRuntime();
-  const storage = await SqliteStorage.open(openSqlite, path);
+  const storage = await SqliteStorage.open(openSqlite, path, { collections: COLLECTIONS });
   await storage.tables.prepare([SHARED]);
   for (let batch = 0; batches === 0 || batch < batches; batch++) {
     const writes = batchOf(writer, batch).map((row, index) => ({ index, row }));
-    await storage.tables.write(SHARED, writes);
+    await writeTo(storage, SHARED, writes);
     // Not through a stream: what was told must be told when the process is killed.
     writeSync(1, `${batch}\n`);
   }

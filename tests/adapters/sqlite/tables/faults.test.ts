@@ -7,9 +7,12 @@ import type {
   SqliteConnection,
 } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import type { Storage } from "../../../../src/ports/storage.ts";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { runParts } from "../../../support/run-parts.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -54,8 +57,8 @@ function openWith(pragma: string): OpenSqlite {
   };
 }
 
-function writeItems(storage: Storage, ...rows: { k: string; v: number }[]): Promise<unknown> {
-  return storage.tables.write(ITEMS, asWrites(rows));
+function writeItems(storage: FullStorage, ...rows: { k: string; v: number }[]): Promise<unknown> {
+  return writeTo(storage, ITEMS, asWrites(rows));
 }
 
 describe("SQLite: when nothing can be written", () => {
@@ -106,9 +109,9 @@ describe("SQLite: when nothing can be written", () => {
       await TableUnderTest.prepare(storage, ITEMS);
       const refused = { table: "items", direction: "pull", key: { k: "b" }, record: {} } as const;
       const extras = {
-        markers: new Map([["sync_last_pull_items", "1"]]),
+        memory: { pull: { marker: "1" } },
         rejected: [{ ...refused, message: "Refused", fingerprint: "1", lastAtMs: 0 }],
-        agreed: new Uint8Array([1]),
+        exchanged: new Uint8Array([1]),
       };
       let asked = 0;
       const beforeCommit = () => {
@@ -116,12 +119,12 @@ describe("SQLite: when nothing can be written", () => {
         return extras;
       };
       const write = (v: number | null) =>
-        storage.tables.write(ITEMS, asWrites([{ k: "a", v }]), { beforeCommit });
+        writeTo(storage, ITEMS, asWrites([{ k: "a", v }]), { beforeCommit });
       const look = async () => [
         await storage.tables.countRows(ITEMS),
-        (await storage.markers.readAll()).size,
+        (await storage.memory.readAll()).size,
         (await storage.rejected.countByTable()).get("items") ?? 0,
-        (await storage.agreed.read("items")).length,
+        (await storage.exchanged.read("items")).blocks.length,
       ];
       expect((await failureOf(write(7)))?.kind).toBe("commit_failed");
       expect([asked, await look()]).toEqual([1, [0, 0, 0, 0]]);
@@ -179,7 +182,7 @@ describe("SQLite: when the file is not what it was", () => {
       const storage = await file.open();
       await storage.tables.prepare([ITEMS, OTHERS]);
       await writeItems(storage, { k: "a", v: 1 });
-      await storage.tables.write(OTHERS, asWrites([{ k: "a" }]));
+      await writeTo(storage, OTHERS, asWrites([{ k: "a" }]));
       expect(await storage.tables.countRows(ITEMS)).toBe(1);
       file.openElsewhere().run("DROP TABLE items");
       const reason = "a table is not as it was prepared";
@@ -254,8 +257,8 @@ describe("SQLite: when the file is not what it was", () => {
   test("D-1.3 open() makes the folder, and a file that only its owner may read", () =>
     SqliteFile.use(async (file) => {
       const path = join(file.folder, "new", "folder", "test.db");
-      const storage = await SqliteStorage.open(openBunSqlite, path);
-      await storage.markers.writeAll(new Map([["m", "1"]]));
+      const storage = await SqliteStorage.open(openBunSqlite, path, { collections: COLLECTIONS });
+      await runParts(storage.documents).memory.keepDrifts(new Map([["m", 1]]));
       for (const name of ["", "-wal", "-shm"]) {
         expect((await stat(`${path}${name}`)).mode & 0o777).toBe(0o600);
       }
@@ -268,7 +271,7 @@ describe("SQLite: when the file is not what it was", () => {
       await storage.close();
       const closed = { kind: "store_unavailable", message: "The database is closed" };
       expect(await failureOf(storage.ping(800))).toEqual(closed);
-      expect(await failureOf(storage.markers.readAll())).toEqual(closed);
+      expect(await failureOf(storage.memory.readAll())).toEqual(closed);
       expect(await failureOf(writeItems(storage, { k: "a", v: 1 }))).toEqual(closed);
     }));
 });
@@ -303,7 +306,7 @@ describe("SQLite: when another process holds the file", () => {
       const elsewhere = file.openElsewhere();
       elsewhere.run("BEGIN IMMEDIATE");
       expect(await failureOf(writeItems(storage, { k: "a", v: 1 }))).toEqual(busy);
-      expect(await failureOf(storage.markers.writeAll(new Map([["m", "1"]])))).toEqual(busy);
+      expect(await failureOf(storage.memory.keepDrifts(new Map([["m", 1]])))).toEqual(busy);
       elsewhere.run("ROLLBACK");
       await table.write({ k: "a", v: 1 });
       expect(await table.count()).toBe(1);

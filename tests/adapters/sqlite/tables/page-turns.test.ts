@@ -1,10 +1,13 @@
 // Large pages are read with turns for others in between, and are of one moment all the same. D-3.4, D-7.9.
+
 import { expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { HurriedClock } from "../../../support/hurried-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { writeTo } from "../../../support/write-to.ts";
 
 const table = makeTable({
   upsert_key: ["n"],
@@ -14,11 +17,12 @@ const ROWS = 100;
 
 async function openFilled(): Promise<SqliteStorage> {
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    collections: COLLECTIONS,
     clock: new HurriedClock(),
   });
   await storage.tables.prepare([table]);
   const rows = Array.from({ length: ROWS }, (_, n) => ({ n, body: "x".repeat(500_000) }));
-  await storage.tables.write(table, asWrites(rows));
+  await writeTo(storage, table, asWrites(rows));
   return storage;
 }
 
@@ -52,7 +56,7 @@ test("D-3.4, D-7.9 readPage() is of one moment, whatever is written in the turns
   const storage = await openFilled();
   let next = -1;
   const { rows, totalRows } = await readPage(storage, async () => {
-    await storage.tables.write(table, asWrites([{ n: next--, body: "new" }]));
+    await writeTo(storage, table, asWrites([{ n: next--, body: "new" }]));
   });
   expect(rows.length).toBe(totalRows);
   expect(rows.map(({ n }) => n)).toEqual(

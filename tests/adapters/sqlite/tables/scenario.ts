@@ -1,15 +1,18 @@
 // One scenario for both drivers: prints all that a caller gets to see, a line for each step.
 // Arguments: a file that does not exist yet, and the seed of the random parts.
+
 import fc from "fast-check";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { ColumnType, Row, Table } from "../../../../src/domain/sync/table/table.ts";
-import type { Storage } from "../../../../src/ports/storage.ts";
+import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import {
   arbitraryEntry,
   arbitraryRows,
   arbitraryValue,
 } from "../../../contract/tables/table-arbitraries.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
 const TYPES: readonly ColumnType[] = [
@@ -26,13 +29,19 @@ const TYPES: readonly ColumnType[] = [
 
 async function main(path: string, seed: number): Promise<void> {
   const openSqlite = await driverOfRuntime();
-  await tellValues(await SqliteStorage.open(openSqlite, ":memory:"), seed);
-  await tellHistories(await SqliteStorage.open(openSqlite, ":memory:"), seed);
+  await tellValues(
+    await SqliteStorage.open(openSqlite, ":memory:", { collections: COLLECTIONS }),
+    seed,
+  );
+  await tellHistories(
+    await SqliteStorage.open(openSqlite, ":memory:", { collections: COLLECTIONS }),
+    seed,
+  );
   await tellFailures(path);
 }
 
 /** Random values of every type. */
-async function tellValues(storage: Storage, seed: number): Promise<void> {
+async function tellValues(storage: FullStorage, seed: number): Promise<void> {
   for (const type of TYPES) {
     const columns = { n: { type: "integer" as const }, value: { type } };
     const table = makeTable({ upsert_key: ["n"], columns }, `cells_${type}`);
@@ -49,7 +58,7 @@ async function tellValues(storage: Storage, seed: number): Promise<void> {
 }
 
 /** Random tables of every kind, filled in several pushes. */
-async function tellHistories(storage: Storage, seed: number): Promise<void> {
+async function tellHistories(storage: FullStorage, seed: number): Promise<void> {
   for (const [i, entry] of fc.sample(arbitraryEntry, { seed, numRuns: 60 }).entries()) {
     const table = makeTable(entry, `history_${i}`);
     await storage.tables.prepare([table]);
@@ -73,7 +82,10 @@ async function tellFailures(path: string): Promise<void> {
     upsert_key: ["k"],
     columns: { k: { type: "text" }, v: { type: "integer" } },
   });
-  const storage = await SqliteStorage.open(openSqlite, path, { busyDeadlineMs: 20 });
+  const storage = await SqliteStorage.open(openSqlite, path, {
+    busyDeadlineMs: 20,
+    collections: COLLECTIONS,
+  });
   await storage.tables.prepare([table]);
   await write(storage, table, [
     { k: "a", v: 1 },
@@ -91,16 +103,17 @@ async function tellFailures(path: string): Promise<void> {
   elsewhere.close();
 }
 
-async function write(storage: Storage, table: Table, rows: readonly Row[]): Promise<void> {
+async function write(storage: FullStorage, table: Table, rows: readonly Row[]): Promise<void> {
   await tell(
-    storage.tables.write(
+    writeTo(
+      storage,
       table,
       rows.map((row, index) => ({ index, row })),
     ),
   );
 }
 
-async function tellPages(storage: Storage, table: Table): Promise<void> {
+async function tellPages(storage: FullStorage, table: Table): Promise<void> {
   for (const offsetRows of [0, 3, 6, 280, 9]) {
     await tell(storage.tables.readPage(table, { sinceTime: null, offsetRows, limitRows: 50 }));
   }

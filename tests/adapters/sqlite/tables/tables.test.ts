@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/make-table.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const listings = makeTable(LISTINGS, "listings");
@@ -213,7 +214,8 @@ describe("SQLite: writes", () => {
       }
       const table = await TableUnderTest.prepare(storage, definition);
       const rows = ["a", "ABORT", "b", "FAIL", "IGNORE", "c"].map((k, v) => ({ k, v }));
-      const { failures } = await storage.tables.write(
+      const { failures } = await writeTo(
+        storage,
         definition,
         asWrites([...rows, { k: "d", v: 100 }, { k: "e", v: 0 }, { k: "f", v: 99 }]),
       );

@@ -3,6 +3,7 @@ import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { OtherProgram, TombstoneParts } from "../../../contract/tables/tombstone-table.ts";
 import { tombstonesContract } from "../../../contract/tables/tombstones-contract.ts";
+import { withRunParts } from "../../../support/run-parts.ts";
 import { SqliteFile } from "../support.ts";
 
 tombstonesContract({
@@ -22,7 +23,7 @@ tombstonesContract({
 });
 
 function asParts(storage: SqliteStorage, file: SqliteFile): TombstoneParts {
-  return Object.assign(storage, { program: otherProgram(file.openElsewhere()) });
+  return Object.assign(withRunParts(storage), { program: otherProgram(file.openElsewhere()) });
 }
 
 /** A program that writes times as this service does. */

@@ -1,11 +1,16 @@
 // Large pushes are written with turns for others in between, and are one commit all the same. D-7.9.
+
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { HurriedClock } from "../../../support/hurried-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { runParts } from "../../../support/run-parts.ts";
+import { writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const table = makeTable({
@@ -30,7 +35,7 @@ async function openHurried(file: SqliteFile, busyDeadlineMs = 60_000): Promise<S
 /** Starts a write; `isOver` tells whether it has ended. */
 function startWrite(storage: SqliteStorage, batch: number, count = ROWS) {
   const write = { isOver: false, ended: Promise.resolve<unknown>(null) };
-  write.ended = storage.tables.write(table, rowsOf(batch, count)).finally(() => {
+  write.ended = writeTo(storage, table, rowsOf(batch, count)).finally(() => {
     write.isOver = true;
   });
   return write;
@@ -64,13 +69,16 @@ async function seenBy(storage: SqliteStorage): Promise<readonly unknown[]> {
 test("D-3.8, D-7.9.2 readers go on while a push is written, and see the state before it", () =>
   SqliteFile.use(async (file) => {
     const storage = await openHurried(file);
-    await storage.tables.write(table, rowsOf(1, 10));
+    await writeTo(storage, table, rowsOf(1, 10));
     const write = startWrite(storage, 2);
     await untilHeld(file);
     const seen: (readonly unknown[])[] = [];
     for (;;) {
       await storage.ping(60_000);
-      const [markers, found] = [await storage.markers.readAll(), await seenBy(storage)];
+      const [markers, found] = [
+        await runParts(storage.documents).memory.drifts(),
+        await seenBy(storage),
+      ];
       if (write.isOver) break;
       expect(markers.size).toBe(0);
       seen.push(found);
@@ -110,10 +118,11 @@ test("D-7.9.2 writes wait for the one before them, and are done in the order of 
     const first = startWrite(storage, 1);
     await untilHeld(file);
     const note = (what: string) => () => done.push(what);
+    const { memory, leases } = runParts(storage.documents);
     const waiting = [
-      storage.markers.writeAll(new Map([["a", "1"]])).then(note("marker")),
-      storage.leases.acquire({ name: "l", holder: "h", ttlMs: 1_000_000 }).then(note("lease")),
-      storage.markers.writeAll(new Map([["a", "2"]])).then(note("other marker")),
+      memory.keepDrifts(new Map([["a", 1]])).then(note("marker")),
+      leases.acquire({ name: "l", holder: "h", ttlMs: 1_000_000 }).then(note("lease")),
+      memory.keepDrifts(new Map([["a", 2]])).then(note("other marker")),
       startWrite(storage, 2).ended.then(note("second")),
       startWrite(storage, 3).ended.then(note("third")),
     ];
@@ -126,7 +135,7 @@ test("D-7.9.2 writes wait for the one before them, and are done in the order of 
 test("D-7.9.2 a write that ends in an error leaves nothing, and those that wait go on", () =>
   SqliteFile.use(async (file) => {
     const storage = await openHurried(file);
-    const failing = storage.tables.write(table, rowsOf(1), {
+    const failing = writeTo(storage, table, rowsOf(1), {
       beforeCommit: () => {
         throw new Error("Stop");
       },
@@ -144,14 +153,15 @@ test("D-8.3 a small write does not wait longer than its limit for a push", () =>
     const storage = await openHurried(file, 1);
     const write = startWrite(storage, 1, 20_000);
     await untilHeld(file);
-    const lease = storage.leases.acquire({ name: "l", holder: "h", ttlMs: 1_000_000 });
-    expect(await failureOf(lease)).toEqual({
+    const small = new Secrets(storage.documents).getOrCreate("jwt_secret", "small");
+    expect(await failureOf(small)).toEqual({
       kind: "store_unavailable",
       message: "The database is unavailable: it is being written to",
     });
     expect(write.isOver).toBeFalse();
+    const failure = failureOf(write.ended);
     await storage.close();
-    expect(await failureOf(write.ended)).not.toBeNull();
+    expect(await failure).not.toBeNull();
   }));
 
 test("D-3.8, D-7.9.2 of a push that a stop interrupts nothing is there", () =>
@@ -160,10 +170,10 @@ test("D-3.8, D-7.9.2 of a push that a stop interrupts nothing is there", () =>
     const write = startWrite(storage, 1);
     await untilHeld(file);
     const waiting = startWrite(storage, 2);
+    const failures = [failureOf(write.ended), failureOf(waiting.ended)];
     await storage.close();
     const closed = { kind: "store_unavailable", message: "The database is closed" };
-    expect(await failureOf(write.ended)).toEqual(closed);
-    expect(await failureOf(waiting.ended)).toEqual(closed);
+    expect(await Promise.all(failures)).toEqual([closed, closed]);
     const after = await openHurried(file);
     expect(await seenBy(after)).toEqual([[], 0, 0, 0]);
   }));
@@ -173,11 +183,11 @@ test("D-7.9.2 the log of a long write is copied into the file by another thread,
     const storage = await file.open();
     await storage.tables.prepare([table]);
     const { size } = statSync(file.path);
-    await storage.tables.write(table, rowsOf(1, LONG_ROWS));
+    await writeTo(storage, table, rowsOf(1, LONG_ROWS));
     // That commit has left it where it was.
     while (statSync(file.path).size === size) await nextTurn();
-    await storage.tables.write(table, rowsOf(2, LONG_ROWS));
-    await storage.tables.write(table, rowsOf(3, 1));
+    await writeTo(storage, table, rowsOf(2, LONG_ROWS));
+    await writeTo(storage, table, rowsOf(3, 1));
     const { rows, totalRows } = await storage.tables.readPage(table, { ...ALL, limitRows: 2 });
     expect([rows.map(({ batch }) => batch), totalRows]).toEqual([[3, 2], LONG_ROWS]);
   }));
@@ -191,18 +201,19 @@ test("D-7.9.2 the log of a write that takes long for one row is left to another 
     const storage = await file.open({ clock: new HurriedClock(100) });
     await storage.tables.prepare([texts]);
     const { size } = statSync(file.path);
-    await storage.tables.write(texts, asWrites([{ n: 1, text: "x".repeat(20_000_000) }]));
+    await writeTo(storage, texts, asWrites([{ n: 1, text: "x".repeat(20_000_000) }]));
     expect(statSync(file.path).size).toBe(size);
     while (statSync(file.path).size < 20_000_000) await nextTurn();
   }));
 
 test("D-7.9.2 in memory readers wait for a push that is being written", async () => {
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    collections: COLLECTIONS,
     clock: new HurriedClock(),
   });
   await storage.tables.prepare([table]);
+  const seen = new Set([JSON.stringify(await seenBy(storage))]);
   const write = startWrite(storage, 1);
-  const seen = new Set<string>();
   while (!write.isOver) {
     await storage.ping(60_000);
     seen.add(JSON.stringify(await seenBy(storage)));

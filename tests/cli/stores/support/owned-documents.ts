@@ -1,10 +1,18 @@
 import { PinoLogger } from "../../../../src/adapters/pino/pino-logger.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { openStorage } from "../../../../src/app/services.ts";
+import { noLateNotes } from "../../../../src/domain/sync/run/late-rows.ts";
 import { copiedOf } from "../../../../src/ports/documents.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { AlertOutbox } from "../../../../src/repositories/alert-outbox.ts";
-import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { COLLECTIONS, SETTINGS } from "../../../../src/repositories/collections.ts";
+import {
+  DRIFTS,
+  DROPPED,
+  EXCHANGED,
+  LATE_COMMITS,
+  LATE_NOTES,
+} from "../../../../src/repositories/run-collections.ts";
 
 /** The documents of every collection that copies take along, by its name. The store is one that no service uses. */
 export async function ownedDocuments(url: string): Promise<Readonly<Record<string, unknown>>> {
@@ -19,11 +27,22 @@ export async function ownedDocuments(url: string): Promise<Readonly<Record<strin
   });
 }
 
-/** Keeps an alert, which a service would try to deliver. */
-export async function keepAlert(url: string): Promise<void> {
+/** Keeps what a service would deliver, add up or has not kept yet, such as an alert. */
+export async function keepWaiting(url: string): Promise<void> {
   const about = { type: "quota.80", account: "acme", atMs: 1_772_366_400_000 } as const;
+  const [table, direction] = ["former", "push"] as const;
+  const times = { byOwnRuns: null, byOthers: "2024-01-01T00:00:00Z" };
   await withStore(url, async ({ documents }) => {
     await new AlertOutbox(documents).add([{ ...about, id: "alert-1", body: '{"used":8}' }]);
+    await documents.transact({ name: "test.keep" }, async (tx) => {
+      await tx.read();
+      tx.put(LATE_COMMITS, { table, id: "commit-1", ...times });
+      tx.put(LATE_NOTES, { table, ...noLateNotes("origin-1") });
+      tx.put(DRIFTS, { table, rows: -1 });
+      tx.put(EXCHANGED, { table, number: 1, id: "block-1", versions: new Uint8Array([0, 255]) });
+      tx.put(DROPPED, { table, direction, entry: ["a"], key: '{"k":"a"}', fingerprint: "f" });
+      tx.put(SETTINGS, { name: "last_backup", value: "1772366400000" });
+    });
   });
 }
 

@@ -1,0 +1,97 @@
+// Rows that arrive for people who have an account here, or were erased here. D-8.1, D-8.2.
+import { keyText } from "../rows/row-text.ts";
+import { rowTime } from "../rows/row-time.ts";
+import type { Tombstone } from "../rows/tombstone.ts";
+import type { Row, Table } from "../table/table.ts";
+import { isLeftOut, isTombstoneLeftOut } from "./erasure.ts";
+import { type NameFacts, ownedRow, personOf, ranksBelow } from "./owned-row.ts";
+
+/** What is known of people, by name, as far as anything is. */
+export type FactsByName = ReadonlyMap<string, NameFacts>;
+
+export interface ArrivalRules {
+  readonly facts: FactsByName;
+  /** Rows here of the people of whom something is known. */
+  readonly here: readonly Row[];
+  /** As in `rankTimes`. */
+  readonly aheadLimit: string;
+  /** True where a row that ranks below the one here is kept out anyway. */
+  readonly isGuarded: boolean;
+}
+
+export interface Arrivals<Arriving> {
+  /** What is left to write, with what is the owner's as it is here. */
+  readonly records: readonly Arriving[];
+  /** Positions of the records of which nothing is written, as they differ in what is the owner's only. */
+  readonly kept: readonly number[];
+  /** Positions of the records of people who were erased. */
+  readonly erased: readonly number[];
+  /** The times of the rows that were merged with the owner's: they are told to where they came from, too. */
+  readonly mergedTimes: readonly (string | null)[];
+}
+
+/** The people whom rows name, each once. */
+export function peopleOf(rows: Iterable<Row>): readonly string[] {
+  const names = new Set<string>();
+  for (const row of rows) {
+    const name = personOf(row);
+    if (name !== null) names.add(name);
+  }
+  return [...names];
+}
+
+/** What becomes of records, one after the other, as it stands here with those before; a step for each. */
+export function* meetPeople<Arriving extends { readonly index: number; readonly row: Row }>(
+  table: Table,
+  arriving: readonly Arriving[],
+  rules: ArrivalRules,
+): Generator<undefined, Arrivals<Arriving>, undefined> {
+  const here = new Map(rules.here.map((row) => [keyText(table, row), row]));
+  const records: Arriving[] = [];
+  const kept: number[] = [];
+  const erased: number[] = [];
+  const mergedTimes: (string | null)[] = [];
+  for (const record of arriving) {
+    const fate = fateOf(table, record.row, here, rules);
+    if (fate === "kept") kept.push(record.index);
+    else if (fate === "erased") erased.push(record.index);
+    else if (fate === record.row) records.push(record);
+    else {
+      records.push({ ...record, row: fate });
+      mergedTimes.push(rowTime(table, fate));
+    }
+    yield;
+  }
+  return { records, kept, erased, mergedTimes };
+}
+
+/** The tombstones but those of rows of people who were erased. */
+export function tombstonesLeft<Buried extends Tombstone>(
+  tombstones: readonly Buried[],
+  facts: FactsByName,
+): readonly Buried[] {
+  return tombstones.filter((tombstone) => {
+    const erased = facts.get(personOf(tombstone.key) ?? "")?.erased ?? null;
+    return erased === null || !isTombstoneLeftOut(erased, tombstone);
+  });
+}
+
+/** The row to write, or why there is none; `here` then has it as records of the same key that follow will find it. */
+function fateOf(
+  table: Table,
+  row: Row,
+  here: Map<string, Row>,
+  { facts, aheadLimit, isGuarded }: ArrivalRules,
+): Row | "kept" | "erased" {
+  const known = facts.get(personOf(row) ?? "");
+  if (known === undefined) return row;
+  const { erased } = known;
+  if (erased !== null && isLeftOut(table, row, erased, aheadLimit)) return "erased";
+  const key = keyText(table, row);
+  const stored = here.get(key);
+  if (stored !== undefined && isGuarded && ranksBelow(table, stored, row, aheadLimit)) return row;
+  const owned = stored === undefined ? row : ownedRow(table, stored, row, known);
+  if (owned === null) return "kept";
+  here.set(key, { ...stored, ...owned });
+  return owned;
+}

@@ -1,0 +1,153 @@
+// Exchanged rows, which both ends had alike: as they last went to the remote, or came from it. A push that meets such a row again,
+// unchanged, does not send it, so that it reverts no edit with the same time. D-7.1.
+import { parseDateTime } from "../../shared/time.ts";
+import { comparedColumns } from "../rows/row-text.ts";
+import { timeMicros } from "../rows/row-time.ts";
+import {
+  microsOf,
+  NO_TIME,
+  type RowVersion,
+  RowVersions,
+  versionOf,
+} from "../rows/row-versions.ts";
+import type { Row, Table } from "../table/table.ts";
+import { firstMicros, readBlock, writeBlock } from "./exchanged-block.ts";
+
+/** A store keeps a block as one value, and reading one holds nothing else up for long. */
+const MAX_BLOCK_VERSIONS = 50_000;
+/** Versions that are held before those that the push has passed are dropped. */
+const MANY_VERSIONS = 50_000;
+
+interface KeptBlock {
+  readonly block: Uint8Array;
+  /** Place in the order in which blocks were kept: of the versions of one row the last counts. */
+  readonly turn: number;
+  readonly firstMicros: number;
+}
+
+/**
+ * The exchanged rows of one table during a push. Blocks are read as it comes to their times, and what it has passed is dropped, so
+ * that not all are held at once. A table without a timestamp column has none: each push sends all of it.
+ */
+export class ExchangedRows {
+  readonly #table: Table;
+  /** Those that were not read yet, by their earliest time. */
+  readonly #unread: KeptBlock[];
+  readonly #ownTurn: number;
+  #versions = new RowVersions();
+  #manyVersions = MANY_VERSIONS;
+
+  /** `blocks` as they were kept, the oldest first. */
+  constructor(table: Table, blocks: readonly Uint8Array[] = []) {
+    this.#table = table;
+    this.#ownTurn = blocks.length;
+    this.#unread = blocks
+      .map((block, turn) => ({ block, turn, firstMicros: firstMicros(block) }))
+      .sort((a, b) => a.firstMicros - b.firstMicros);
+  }
+
+  /** Reads block after block until all are read that rows may be in. Call it before `has`. */
+  *readFor(rows: readonly Row[]): Generator<void, void, undefined> {
+    if (this.#unread.length === 0) return;
+    const lastMicros = rows.reduce(
+      (last, row) => Math.max(last, microsOf(this.#table, row)),
+      NO_TIME,
+    );
+    yield* this.#readThrough(lastMicros);
+  }
+
+  /** True for a row that is as it last went or came. */
+  has(row: Row): boolean {
+    if (this.#versions.size === 0) return false;
+    return this.#versions.find(exchangedVersion(this.#table, row))?.isSame ?? false;
+  }
+
+  /**
+   * Adds rows that have gone, and drops what the marker behind them has passed. Returns their block, as `exchangedBlock` does,
+   * with every row of which another version was exchanged.
+   */
+  note(rows: readonly Row[], pushMarker: string | null): Uint8Array | null {
+    const versions = versionsToKeep(this.#table, rows, pushMarker, this.#versions);
+    for (const version of versions) this.#versions.note(version, this.#ownTurn);
+    this.#drop(pushMarker);
+    return versions.length === 0 ? null : writeBlock(versions);
+  }
+
+  /** Blocks of the rows that a push from the marker on can meet. */
+  blocks(pushMarker: string | null): Uint8Array[] {
+    for (const _ of this.#readThrough(Number.POSITIVE_INFINITY));
+    const fromMicros = firstMetMicros(pushMarker);
+    const blocks: Uint8Array[] = [];
+    let versions: RowVersion[] = [];
+    for (const [version] of this.#versions.all()) {
+      if (canBeMet(version.micros, fromMicros)) versions.push(version);
+      if (versions.length < MAX_BLOCK_VERSIONS) continue;
+      blocks.push(writeBlock(versions));
+      versions = [];
+    }
+    return versions.length === 0 ? blocks : [...blocks, writeBlock(versions)];
+  }
+
+  *#readThrough(lastMicros: number): Generator<void, void, undefined> {
+    for (let next = this.#unread[0]; next !== undefined; next = this.#unread[0]) {
+      if (next.firstMicros > lastMicros) return;
+      this.#unread.shift();
+      for (const version of readBlock(next.block)) this.#versions.note(version, next.turn);
+      yield;
+    }
+  }
+
+  #drop(pushMarker: string | null): void {
+    if (this.#versions.size < this.#manyVersions) return;
+    const fromMicros = firstMetMicros(pushMarker);
+    const left = new RowVersions();
+    for (const [version, turn] of this.#versions.all()) {
+      if (canBeMet(version.micros, fromMicros)) left.note(version, turn);
+    }
+    this.#versions = left;
+    this.#manyVersions = MANY_VERSIONS + 2 * left.size;
+  }
+}
+
+/** The block of rows that came, as the table keeps them: of those that a push from the marker on can meet. Null for none. */
+export function exchangedBlock(
+  table: Table,
+  rows: readonly Row[],
+  pushMarker: string | null,
+): Uint8Array | null {
+  const versions = versionsToKeep(table, rows, pushMarker, new RowVersions());
+  return versions.length === 0 ? null : writeBlock(versions);
+}
+
+function versionsToKeep(
+  table: Table,
+  rows: readonly Row[],
+  pushMarker: string | null,
+  known: RowVersions,
+): RowVersion[] {
+  if (table.timestampColumn === null) return [];
+  const fromMicros = firstMetMicros(pushMarker);
+  return rows.flatMap((row) => {
+    const isMet = canBeMet(microsOf(table, row), fromMicros);
+    // Most rows of a large push are behind its marker: their texts are not made.
+    if (!isMet && known.size === 0) return [];
+    const version = exchangedVersion(table, row);
+    return isMet || known.find(version) !== null ? [version] : [];
+  });
+}
+
+/** Rows are compared as this store has them, so their values need no common form. */
+function exchangedVersion(table: Table, row: Row): RowVersion {
+  const values = comparedColumns(table).map(({ name }) => row[name] ?? null);
+  return versionOf(table, row, JSON.stringify(values));
+}
+
+/** Every push meets rows without a time. */
+function canBeMet(micros: number, fromMicros: number): boolean {
+  return micros === NO_TIME || micros >= fromMicros;
+}
+
+function firstMetMicros(pushMarker: string | null): number {
+  const from = pushMarker === null ? null : parseDateTime(pushMarker);
+  return from === null ? NO_TIME : timeMicros(from);
+}

@@ -1,0 +1,107 @@
+// Records that one end rejected, and those that somebody dropped. D-4.6, D-4.9, D-7.7.
+import { isKey } from "../../shared/document-key.ts";
+import { hashHex } from "../../shared/hash.ts";
+import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
+import type { SyncDirection } from "./marker.ts";
+
+/** A record that one end rejected. */
+export interface RejectedRecord {
+  /** Opaque; never used again. As texts, ids are in the order in which the entries were first noted. */
+  readonly id: string;
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly key: JsonObject;
+  /** The whole record as it was pulled; null for a push, whose row is in the table. */
+  readonly record: JsonObject | null;
+  readonly message: string;
+  /** Equal for records with the same content: tells a dropped record from a changed one. */
+  readonly fingerprint: string;
+  /** Times it was rejected, 1 or more. */
+  readonly attempts: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+export type NewRejection = Omit<RejectedRecord, "id" | "attempts" | "firstAtMs">;
+
+/** A record that somebody dropped: it is not taken up again until it changes. D-7.7. */
+export interface DroppedRecord {
+  readonly key: JsonObject;
+  readonly fingerprint: string;
+}
+
+/** Records of a table and direction that were accepted, by their keys. */
+export interface AcceptedRecords {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly keys: readonly JsonObject[];
+}
+
+/**
+ * Identifies an entry among those of a table and direction: keys are the same when their columns hold the same JSON, in any
+ * order of fields: `1` and `1.0` are two. Records of which a key column is null are apart by their content, too.
+ */
+export type EntryName = readonly [key: string] | readonly [key: string, fingerprint: string];
+
+const MAX_NAME_BYTES = 500;
+const MAX_PERSON_BYTES = 128;
+
+export function entryName({ key, fingerprint }: DroppedRecord): EntryName {
+  return hasNull(key) ? [keyName(key), fingerprint] : [keyName(key)];
+}
+
+/** How the names of all entries of a key begin. */
+export function keyName(key: JsonObject): string {
+  const name = JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return utf8Bytes(name) <= MAX_NAME_BYTES ? name : hashHex(name);
+}
+
+/** True for a key that identifies no row: its entries are apart by their content. */
+export function hasNull(key: JsonObject): boolean {
+  return Object.values(key).includes(null);
+}
+
+/** Whom a record names by its `username`; undefined for nobody, and for what can be nobody's name. */
+export function namedPerson({ key, record }: Pick<NewRejection, "key" | "record">) {
+  const name = key["username"] ?? record?.["username"];
+  if (typeof name !== "string" || !isKey([name])) return undefined;
+  return utf8Bytes(name) <= MAX_PERSON_BYTES ? name : undefined;
+}
+
+/** What was noted of an entry within one commit. */
+export interface NotedRejection {
+  readonly name: EntryName;
+  readonly attempts: number;
+  readonly firstAtMs: number;
+  readonly last: NewRejection;
+}
+
+/**
+ * What is to be noted of rejections, in their order, one for each entry. `droppedAs` has the fingerprints of those that were
+ * dropped, by `nameText`: such a record is not noted, another one of its key is, and the drop is forgotten.
+ */
+export function planRejections(
+  rejections: readonly NewRejection[],
+  droppedAs: ReadonlyMap<string, string>,
+): { readonly noted: readonly NotedRejection[]; readonly forgotten: readonly NewRejection[] } {
+  const dropped = new Map(droppedAs);
+  const noted = new Map<string, NotedRejection>();
+  const forgotten: NewRejection[] = [];
+  for (const last of rejections) {
+    const name = entryName(last);
+    const text = nameText(last, name);
+    if (dropped.get(text) === last.fingerprint) continue;
+    if (dropped.delete(text)) forgotten.push(last);
+    const { attempts, firstAtMs } = noted.get(text) ?? { attempts: 0, firstAtMs: last.lastAtMs };
+    noted.set(text, { name, attempts: attempts + 1, firstAtMs, last });
+  }
+  return { noted: [...noted.values()], forgotten };
+}
+
+/** The name of an entry among those of all tables, for maps. */
+export function nameText(
+  { table, direction }: Pick<NewRejection, "table" | "direction">,
+  name: EntryName,
+): string {
+  return JSON.stringify([table, direction, ...name]);
+}

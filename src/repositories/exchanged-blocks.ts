@@ -1,0 +1,91 @@
+import type { Key } from "../domain/shared/document-key.ts";
+import { blockParts } from "../domain/sync/run/exchanged-block.ts";
+import type { DocumentStore, Transaction } from "../ports/documents.ts";
+import type { Ids } from "../ports/runtime/runtime.ts";
+import { EXCHANGED, RUN_CALLS } from "./run-collections.ts";
+
+/** Blocks of a table as they were read together. */
+export interface ReadBlocks {
+  /** The oldest first. */
+  readonly blocks: readonly Uint8Array[];
+  /** Where they stand, for `replace`. */
+  readonly keys: readonly Key[];
+}
+
+/**
+ * The rows of each table as they last went to the remote or came from it, in blocks that only the domain can read
+ * (`ExchangedRows` there). Every method throws `store_unavailable`. D-7.1.
+ */
+export class ExchangedBlocks {
+  readonly #documents: DocumentStore;
+  readonly #ids: Ids;
+
+  constructor(documents: DocumentStore, ids: Ids) {
+    this.#documents = documents;
+    this.#ids = ids;
+  }
+
+  async read(table: string): Promise<ReadBlocks> {
+    const options = { name: "exchanged.read", limit: RUN_CALLS };
+    const [found] = await this.#documents.read(options, (at) =>
+      at.read({ from: EXCHANGED, stretch: { within: [[table]] } }),
+    );
+    return {
+      blocks: found.map(({ versions }) => versions),
+      keys: found.map((block) => EXCHANGED.keyOf(block)),
+    };
+  }
+
+  /**
+   * Adds a block within a commit that has read `lastBlockQuery`, behind those that it sees. Two at once that add to a table
+   * get the same number and do not meet.
+   */
+  add(tx: Transaction, table: string, block: Uint8Array, [last]: readonly Key[]): void {
+    const number = last === undefined ? 0 : numberOf(last) + 1;
+    for (const [i, versions] of blockParts(block).entries()) {
+      tx.put(EXCHANGED, { table, number: number + i, id: this.#ids.next(), versions });
+    }
+  }
+
+  /**
+   * Puts these in place of blocks that were read; later ones stay. Does nothing when one of them is gone: somebody else has
+   * put them together, or removed them.
+   */
+  async replace(table: string, keys: readonly Key[], blocks: readonly Uint8Array[]): Promise<void> {
+    const last = keys.at(-1);
+    const number = last === undefined ? 0 : numberOf(last);
+    // Blocks with one number stand in the order of their ids.
+    const ids = blocks.map(() => this.#ids.next()).sort();
+    const options = { name: "exchanged.replace", limit: RUN_CALLS };
+    await this.#documents.transact(options, async (tx) => {
+      const [found] = await tx.read({ from: EXCHANGED, keysOf: { within: keys } });
+      if (found.length < keys.length) return;
+      for (const key of keys) tx.remove(EXCHANGED, key);
+      for (const [i, versions] of blocks.entries()) {
+        tx.put(EXCHANGED, { table, number, id: ids[i] ?? "", versions });
+      }
+    });
+  }
+
+  /** Removes all of these tables. */
+  async clear(tables: readonly string[]): Promise<void> {
+    const options = { name: "exchanged.clear", limit: RUN_CALLS };
+    await this.#documents.transact(options, (tx) => forgetBlocks(tx, tables));
+  }
+}
+
+/** What a commit reads that adds a block: the place of the last one. */
+export function lastBlockQuery(table: string) {
+  return { from: EXCHANGED, keysOf: { within: [[table]], isReverse: true, limit: 1 } } as const;
+}
+
+/** Removes all of these tables within a commit. */
+export async function forgetBlocks(tx: Transaction, tables: readonly string[]): Promise<void> {
+  const within = tables.map((table) => [table]);
+  const [keys] = await tx.read({ from: EXCHANGED, keysOf: { within } });
+  for (const key of keys) tx.remove(EXCHANGED, key);
+}
+
+function numberOf([, number]: Key): number {
+  return Number(number);
+}

@@ -1,0 +1,128 @@
+import { AppError } from "../domain/shared/errors.ts";
+import type { DocumentStore, Transaction } from "../ports/documents.ts";
+import {
+  LEASES,
+  type LeaseDocument,
+  RUN_CALLS,
+  TURNS,
+  type TurnDocument,
+} from "./run-collections.ts";
+
+/** What tells a held lease from those before and after it. */
+export interface LeaseClaim {
+  readonly name: string;
+  /** Another one each time the lease is taken. */
+  readonly turn: number;
+}
+
+/** An exclusive right over all instances on a store. */
+export interface HeldLease {
+  /** For commits that are made under the lease: `fence`. */
+  readonly claim: LeaseClaim;
+
+  /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */
+  renew(): Promise<boolean>;
+
+  /** Gives it up. Idempotent; does nothing when it was lost. */
+  release(): Promise<void>;
+}
+
+export interface LeaseRequest {
+  /** Such as `sync push listings`. */
+  readonly name: string;
+  /** The holder, such as a run id, for the message to those who wait. */
+  readonly holder: string;
+  /** Lifetime without `renew`. D-4.8. */
+  readonly ttlMs: number;
+}
+
+export interface LeaseRefusal {
+  readonly heldBy: string;
+}
+
+/**
+ * Leases by name, by the store's clock. Who takes one also puts its turn, as every commit under it does: so the two meet, and
+ * a renewal meets neither. Every method, and those of a lease, throw `store_unavailable`.
+ */
+export class Leases {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /**
+   * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
+   * the same as the request's. Of several at once exactly one gets it.
+   */
+  async acquire({ name, holder, ttlMs }: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
+    const taken = await this.#transact("leases.acquire", async (tx) => {
+      const [[lease], [last]] = await tx.read(...leaseQueries(name));
+      if (lease !== undefined && isHeld(lease, tx.nowMs)) return { heldBy: lease.holder };
+      const turn = (last?.turn ?? 0) + 1;
+      tx.put(LEASES, { name, holder, turn, ttlMs, endsAtMs: tx.nowMs + ttlMs });
+      tx.put(TURNS, { name, turn, commits: 0 });
+      return turn;
+    });
+    return typeof taken === "number" ? this.#held({ name, turn: taken }) : taken;
+  }
+
+  #held(claim: LeaseClaim): HeldLease {
+    return {
+      claim,
+      renew: () => this.#renew(claim),
+      release: () => this.#release(claim),
+    };
+  }
+
+  async #renew({ name, turn }: LeaseClaim): Promise<boolean> {
+    return await this.#transact("leases.renew", async (tx) => {
+      const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
+      if (lease?.turn !== turn || !isHeld(lease, tx.nowMs)) return false;
+      tx.put(LEASES, { ...lease, endsAtMs: tx.nowMs + lease.ttlMs });
+      return true;
+    });
+  }
+
+  async #release({ name, turn }: LeaseClaim): Promise<void> {
+    await this.#transact("leases.release", async (tx) => {
+      const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
+      if (lease?.turn === turn) tx.remove(LEASES, [name]);
+    });
+  }
+
+  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
+  }
+}
+
+/** What a commit under a lease reads of it, to give it to `fence`; nothing without one. */
+export function leaseQueries(name: string | null) {
+  const keys = name === null ? [] : [[name]];
+  return [
+    { from: LEASES, keys },
+    { from: TURNS, keys },
+  ] as const;
+}
+
+/**
+ * Makes a commit one under a lease: until it has ended nobody else takes that, and renewals go on. Throws `lease_lost` when
+ * it is not held any more.
+ */
+export function fence(
+  tx: Transaction,
+  { name, turn }: LeaseClaim,
+  [[lease], [last]]: readonly [readonly LeaseDocument[], readonly TurnDocument[]],
+): void {
+  const isOurs = lease?.turn === turn && isHeld(lease, tx.nowMs) && last?.turn === turn;
+  if (!isOurs) {
+    const text = `The lease "${name}" was lost, so nothing more was written; run again`;
+    throw new AppError("lease_lost", text);
+  }
+  tx.put(TURNS, { ...last, commits: last.commits + 1 });
+}
+
+/** One that ends later than it could is free: the clock was set back since. */
+function isHeld({ endsAtMs, ttlMs }: LeaseDocument, nowMs: number): boolean {
+  return endsAtMs > nowMs && endsAtMs <= nowMs + 2 * ttlMs;
+}

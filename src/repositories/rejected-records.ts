@@ -1,0 +1,275 @@
+import type { Key } from "../domain/shared/document-key.ts";
+import { type JsonObject, parseJson } from "../domain/shared/json.ts";
+import { textParts } from "../domain/shared/text.ts";
+import type { SyncDirection } from "../domain/sync/run/marker.ts";
+import {
+  type AcceptedRecords,
+  type DroppedRecord,
+  entryName,
+  keyName,
+  type NewRejection,
+  type NotedRejection,
+  namedPerson,
+  nameText,
+  planRejections,
+  type RejectedRecord,
+} from "../domain/sync/run/rejections.ts";
+import type { DocumentStore, Reader, Stretch, Transaction } from "../ports/documents.ts";
+import { SEQUENCES } from "./collections.ts";
+import {
+  DROPPED,
+  PART_LENGTH,
+  REJECTED,
+  REJECTED_TEXTS,
+  type RejectedDocument,
+  RUN_CALLS,
+} from "./run-collections.ts";
+
+export interface RejectedQuery {
+  /** Null for all tables. */
+  readonly table: string | null;
+  /** Null for both directions. */
+  readonly direction: SyncDirection | null;
+  /** 1 or more. */
+  readonly limit: number;
+  /** Only those first noted before the one with this id, which may be gone by now; null for the newest. */
+  readonly beforeId: string | null;
+}
+
+type Texts = Pick<RejectedRecord, "key" | "record" | "message">;
+
+/** Digits of an id: with leading zeros, ids sort as their numbers do. */
+const ID_DIGITS = 16;
+/** Entries of one read. */
+const READ_AT_ONCE = 1_000;
+/** Comes after every direction. */
+const AFTER_DIRECTIONS = "q";
+
+/**
+ * Records that were rejected and wait for the next run: one entry per table, direction and `entryName`. The commits of runs
+ * note them and drop what was accepted (`keepRejections`). Every method throws `store_unavailable`.
+ */
+export class RejectedRecords {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
+  async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
+    return await this.#read("rejected.list", async (at) => {
+      const [found] = await at.read({ from: REJECTED, stretch: stretchOf(query) });
+      return await withTexts(at, found);
+    });
+  }
+
+  /** One entry; null when there is none. */
+  async find(id: string): Promise<RejectedRecord | null> {
+    return await this.#read("rejected.find", async (at) => {
+      const [found] = await at.read({ from: REJECTED, stretch: numbered(id) });
+      const [entry = null] = await withTexts(at, found);
+      return entry;
+    });
+  }
+
+  /** Drops one entry, which is remembered: D-7.7. Resolves to false when there is none. */
+  async remove(id: string): Promise<boolean> {
+    return await this.#transact("rejected.remove", async (tx) => {
+      const [found] = await tx.read({ from: REJECTED, stretch: numbered(id) });
+      const [entry] = found;
+      const [texts] = await withTexts(tx, found);
+      if (entry === undefined || texts === undefined) return false;
+      const { table, direction, fingerprint, person } = entry;
+      const whose = person === undefined ? {} : { person };
+      const key = JSON.stringify(texts.key);
+      removeEntry(tx, entry);
+      tx.put(DROPPED, { table, direction, entry: entry.entry, key, fingerprint, ...whose });
+      return true;
+    });
+  }
+
+  /** What `remove` dropped of a table and direction, and no commit has met since. */
+  async dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]> {
+    const [found] = await this.#read("rejected.dropped", (at) =>
+      at.read({ from: DROPPED, stretch: { within: [[table, direction]] } }),
+    );
+    return found.map(({ key, fingerprint }) => ({
+      key: parseJson(key) as JsonObject,
+      fingerprint,
+    }));
+  }
+
+  /** The number of entries by table, of both directions or of one. */
+  async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
+    return await this.#read("rejected.count", async (at) => {
+      const counts = new Map<string, number>();
+      let [[next]] = await at.read({ from: REJECTED, keysOf: { limit: 1 } });
+      while (next !== undefined) {
+        const table = String(next[0]);
+        const after = [table, AFTER_DIRECTIONS];
+        const within = [direction === undefined ? [table] : [table, direction]];
+        const [count, [further]] = await at.read(
+          { from: REJECTED, count: { within } },
+          { from: REJECTED, keysOf: { after, limit: 1 } },
+        );
+        if (count > 0) counts.set(table, count);
+        next = further;
+      }
+      return counts;
+    });
+  }
+
+  #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
+    return this.#documents.read({ name, limit: RUN_CALLS }, body);
+  }
+
+  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
+  }
+}
+
+/**
+ * Drops the entries and drops of accepted records in a commit; then notes refused ones, in their order: a known one keeps its
+ * id and `firstAtMs` and gets another attempt, the new message, the new record and the new `lastAtMs`. A record that was
+ * dropped is not noted; another one of its key is, and the drop is forgotten. D-7.7.
+ */
+export async function keepRejections(
+  tx: Transaction,
+  accepted: AcceptedRecords | undefined,
+  rejected: readonly NewRejection[],
+): Promise<void> {
+  if (accepted !== undefined && accepted.keys.length > 0) await dropAccepted(tx, accepted);
+  if (rejected.length > 0) await noteRejected(tx, rejected);
+}
+
+/** Removes in a commit what waits of rows of these tables that name a person, and what was dropped of them. D-8.2. */
+export async function forgetRejected(
+  tx: Transaction,
+  tables: readonly string[],
+  person: string,
+): Promise<void> {
+  const stretch = { index: "person", within: tables.map((table) => [person, table]) };
+  const [found, dropped] = await tx.read(
+    { from: REJECTED, stretch },
+    { from: DROPPED, keysOf: stretch },
+  );
+  for (const entry of found) removeEntry(tx, entry);
+  for (const key of dropped) tx.remove(DROPPED, key);
+}
+
+async function dropAccepted(
+  tx: Transaction,
+  { table, direction, keys }: AcceptedRecords,
+): Promise<void> {
+  // A name is the whole key, or how those begin that are apart by content.
+  const places = keys.map((key) => [table, direction, keyName(key)]);
+  for (const within of inTurn(places)) {
+    const [found, dropped] = await tx.read(
+      { from: REJECTED, stretch: { within } },
+      { from: DROPPED, keysOf: { within } },
+    );
+    for (const entry of found) removeEntry(tx, entry);
+    for (const key of dropped) tx.remove(DROPPED, key);
+  }
+}
+
+async function noteRejected(tx: Transaction, rejected: readonly NewRejection[]): Promise<void> {
+  const keys = rejected.map((one) => [one.table, one.direction, ...entryName(one)]);
+  const known = new Map<string, RejectedDocument>();
+  const droppedAs = new Map<string, string>();
+  let last = 0;
+  for (const part of inTurn(keys)) {
+    const [found, dropped, [sequence]] = await tx.read(
+      { from: REJECTED, keys: part },
+      { from: DROPPED, keys: part },
+      { from: SEQUENCES, keys: [["rejected"]] },
+    );
+    last = sequence?.last ?? 0;
+    for (const entry of found) known.set(nameText(entry, entry.entry), entry);
+    for (const drop of dropped) droppedAs.set(nameText(drop, drop.entry), drop.fingerprint);
+  }
+  const { noted, forgotten } = planRejections(rejected, droppedAs);
+  for (const one of forgotten) {
+    tx.remove(DROPPED, [one.table, one.direction, ...entryName(one)]);
+  }
+  const lastBefore = last;
+  for (const one of noted) {
+    const before = known.get(nameText(one.last, one.name));
+    putEntry(tx, one, before, before === undefined ? ++last : before.number);
+  }
+  if (last > lastBefore) tx.put(SEQUENCES, { name: "rejected", last });
+}
+
+function putEntry(
+  tx: Transaction,
+  { name, attempts, firstAtMs, last }: NotedRejection,
+  before: RejectedDocument | undefined,
+  number: number,
+): void {
+  const { table, direction, key, record, message, fingerprint, lastAtMs } = last;
+  const texts = textParts(JSON.stringify({ key, record, message } satisfies Texts), PART_LENGTH);
+  const person = namedPerson(last);
+  tx.put(REJECTED, {
+    ...{ table, direction, entry: name, number, fingerprint, lastAtMs, parts: texts.length },
+    attempts: (before?.attempts ?? 0) + attempts,
+    firstAtMs: before?.firstAtMs ?? firstAtMs,
+    ...(person === undefined ? {} : { person }),
+  });
+  for (const [part, text] of texts.entries()) tx.put(REJECTED_TEXTS, { number, part, text });
+  for (let part = texts.length; part < (before?.parts ?? 0); part++) {
+    tx.remove(REJECTED_TEXTS, [number, part]);
+  }
+}
+
+function removeEntry(tx: Transaction, entry: RejectedDocument): void {
+  tx.remove(REJECTED, REJECTED.keyOf(entry));
+  for (let part = 0; part < entry.parts; part++) tx.remove(REJECTED_TEXTS, [entry.number, part]);
+}
+
+async function withTexts(
+  at: Reader,
+  entries: readonly RejectedDocument[],
+): Promise<readonly RejectedRecord[]> {
+  if (entries.length === 0) return [];
+  const within = entries.map(({ number }) => [number]);
+  const [parts] = await at.read({ from: REJECTED_TEXTS, stretch: { within } });
+  const texts = Map.groupBy(parts, ({ number }) => number);
+  return entries.map((entry) => {
+    const { number, table, direction, fingerprint, attempts, firstAtMs, lastAtMs } = entry;
+    const text = (texts.get(number) ?? []).map((part) => part.text).join("");
+    const { key, record, message } = parseJson(text) as unknown as Texts;
+    const id = String(number).padStart(ID_DIGITS, "0");
+    const times = { attempts, firstAtMs, lastAtMs };
+    return { id, table, direction, key, record, message, fingerprint, ...times };
+  });
+}
+
+function stretchOf({ table, direction, limit, beforeId }: RejectedQuery): Stretch {
+  const place = [table, direction].filter((part) => part !== null);
+  const index = indexOf(table, direction);
+  const newest = { index, isReverse: true, limit };
+  const within = place.length === 0 ? newest : { ...newest, within: [place] };
+  return beforeId === null ? within : { ...within, after: [...place, numberOf(beforeId)] };
+}
+
+function indexOf(table: string | null, direction: SyncDirection | null): string {
+  if (table !== null) return direction === null ? "table" : "both";
+  return direction === null ? "number" : "direction";
+}
+
+function numbered(id: string): Stretch {
+  return { index: "number", within: [[numberOf(id)]] };
+}
+
+/** The number of an entry; 0, which no entry has, when the text is not an id. */
+function numberOf(id: string): number {
+  const isId = /^\d+$/.test(id) && id.length === ID_DIGITS;
+  return isId && Number.isSafeInteger(Number(id)) ? Number(id) : 0;
+}
+
+function inTurn(keys: readonly Key[]): readonly (readonly Key[])[] {
+  const parts: (readonly Key[])[] = [];
+  for (let i = 0; i < keys.length; i += READ_AT_ONCE) parts.push(keys.slice(i, i + READ_AT_ONCE));
+  return parts;
+}

@@ -1,0 +1,149 @@
+import { SYNC_DIRECTIONS, type SyncDirection } from "../domain/sync/run/marker.ts";
+import {
+  clearedMemory,
+  type DirectionMemory,
+  isOtherRemote,
+  type MemoryChange,
+  NO_MEMORY,
+  type RemoteIdentity,
+  remoteText,
+  type TableMemory,
+} from "../domain/sync/run/remote-memory.ts";
+import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
+import { DRIFTS, MEMORY, type MemoryDocument, RUN_CALLS } from "./run-collections.ts";
+
+/** Whose memory a commit keeps. */
+export interface MemoryOwner {
+  readonly table: string;
+  readonly direction: SyncDirection;
+  readonly remote: RemoteIdentity;
+}
+
+/**
+ * What tables remember of the remote that they are moved with, a document for each direction, as a push and a pull of a table
+ * run at once. What is another remote's is never taken for that of this one: the first commit with this one removes it.
+ * Every method throws `store_unavailable`. D-4.5, D-11.10.
+ */
+export class RemoteMemory {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /** What a table remembers, as it was kept; with a remote nothing of another one, and whether there was any. */
+  async read(
+    table: string,
+    remote: RemoteIdentity | null = null,
+  ): Promise<TableMemory & { readonly isOther: boolean }> {
+    const [found] = await this.#read("memory.read", (at) => at.read(memoryQuery(table)));
+    const isOther = isOfOther(found, remote);
+    return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther };
+  }
+
+  /** That of every table that remembers anything. */
+  async readAll(): Promise<ReadonlyMap<string, TableMemory>> {
+    const [found] = await this.#read("memory.read_all", (at) =>
+      at.read({ from: MEMORY, stretch: {} }),
+    );
+    const byTable = Map.groupBy(found, ({ table }) => table);
+    return new Map([...byTable].map(([table, ofTable]) => [table, memoryOf(ofTable)]));
+  }
+
+  /** Lets the directions of tables begin at their first rows. S-4.4.2. */
+  async clear(
+    tables: readonly string[],
+    directions: readonly SyncDirection[] = SYNC_DIRECTIONS,
+  ): Promise<void> {
+    const places = tables.flatMap((table) => directions.map((direction) => ({ table, direction })));
+    await this.#transact("memory.clear", async (tx) => {
+      const [found] = await tx.read({ from: MEMORY, keys: places.map(MEMORY.keyOf) });
+      for (const { table, direction } of places) {
+        const kept = find(found, table, direction);
+        const { remote } = kept ?? {};
+        const whose = remote === undefined ? {} : { remote };
+        tx.put(MEMORY, { ...clearedMemory(kept ?? {}), table, direction, ...whose });
+      }
+    });
+  }
+
+  /** Changes what a table remembers of a direction, if it remembers any. */
+  async change(table: string, direction: SyncDirection, change: DirectionMemory): Promise<void> {
+    await this.#transact("memory.change", async (tx) => {
+      const [[kept]] = await tx.read({ from: MEMORY, keys: [[table, direction]] });
+      if (kept !== undefined) tx.put(MEMORY, { ...kept, ...change });
+    });
+  }
+
+  /** Rows that this end had more than the remote when the last run over a table ended, by table. D-7.5. */
+  async drifts(): Promise<ReadonlyMap<string, number>> {
+    const [found] = await this.#read("memory.drifts", (at) =>
+      at.read({ from: DRIFTS, stretch: {} }),
+    );
+    return new Map(found.map(({ table, rows }) => [table, rows]));
+  }
+
+  async keepDrifts(drifts: ReadonlyMap<string, number>): Promise<void> {
+    await this.#transact("memory.keep_drifts", async (tx) => {
+      for (const [table, rows] of drifts) tx.put(DRIFTS, { table, rows });
+    });
+  }
+
+  #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
+    return this.#documents.read({ name, limit: RUN_CALLS }, body);
+  }
+
+  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
+  }
+}
+
+/** What a commit reads to give it to `keepMemory`; nothing without a table. */
+export function memoryQuery(table: string | null) {
+  const keys = table === null ? [] : SYNC_DIRECTIONS.map((direction) => [table, direction]);
+  return { from: MEMORY, keys } as const;
+}
+
+/**
+ * Keeps in a commit what changes, and whose it is; `found` answers `memoryQuery`. Returns true when what was kept was another
+ * remote's, and is gone.
+ */
+export function keepMemory(
+  tx: Transaction,
+  { table, direction, remote }: MemoryOwner,
+  found: readonly MemoryDocument[],
+  change: MemoryChange,
+): boolean {
+  const isOther = isOfOther(found, remote);
+  for (const one of SYNC_DIRECTIONS) {
+    const before = find(found, table, one);
+    const kept = isOther ? undefined : before;
+    const whose = one === direction ? { remote: remoteText(remote) } : {};
+    const changed = { ...change[one], ...whose };
+    const isSame = Object.entries(changed).every(
+      ([name, value]) => kept?.[name as keyof MemoryDocument] === value,
+    );
+    if (!isSame) tx.put(MEMORY, { ...kept, ...changed, table, direction: one });
+    else if (isOther && before !== undefined) tx.remove(MEMORY, [table, one]);
+  }
+  if (isOther) tx.remove(DRIFTS, [table]);
+  return isOther;
+}
+
+function isOfOther(found: readonly MemoryDocument[], remote: RemoteIdentity | null): boolean {
+  return remote !== null && found.some((kept) => isOtherRemote(kept.remote, remote));
+}
+
+function memoryOf(found: readonly MemoryDocument[]): TableMemory {
+  const of = (direction: SyncDirection): DirectionMemory => {
+    const kept = found.find((one) => one.direction === direction);
+    if (kept === undefined) return {};
+    const { table: _, direction: __, remote: ___, ...memory } = kept;
+    return memory;
+  };
+  return { push: of("push"), pull: of("pull") };
+}
+
+function find(found: readonly MemoryDocument[], table: string, direction: SyncDirection) {
+  return found.find((kept) => kept.table === table && kept.direction === direction);
+}

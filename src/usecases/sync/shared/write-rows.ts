@@ -1,0 +1,214 @@
+// The one way in which rows are written here, by pushes, imports, runs and repairs alike: what is known of the people whom
+// they name, the rows, what is noted of late ones, and what a run keeps beside them, in one commit. D-4.5, D-7.4, D-8.1.
+import {
+  type FactsByName,
+  meetPeople,
+  peopleOf,
+  tombstonesLeft,
+} from "../../../domain/sync/people/arrivals.ts";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { earliestTime, lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
+import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
+import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
+import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
+import type { DocumentStore, Transaction } from "../../../ports/documents.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
+import type { RowWrite, TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import {
+  type ExchangedBlocks,
+  forgetBlocks,
+  lastBlockQuery,
+} from "../../../repositories/exchanged-blocks.ts";
+import type { LateRows } from "../../../repositories/late-rows.ts";
+import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
+import { keepRejections } from "../../../repositories/rejected-records.ts";
+import { keepMemory, type MemoryOwner, memoryQuery } from "../../../repositories/remote-memory.ts";
+import { RUN_CALLS } from "../../../repositories/run-collections.ts";
+
+export interface WriteRowsDeps {
+  readonly documents: DocumentStore;
+  readonly tables: TableStore;
+  readonly lateRows: LateRows;
+  readonly exchanged: ExchangedBlocks;
+}
+
+/** Rows, and tombstones that take effect before them. */
+export interface RowsToWrite {
+  readonly writes: readonly RowWrite[];
+  /** Only for a table with `deletes`. D-7.6. */
+  readonly deleted?: readonly TombstoneWrite[];
+  /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
+  readonly conflict?: ConflictRule;
+  /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
+  readonly isOwnRun?: boolean;
+  /**
+   * True when the caller goes on with parts: where other writers keep getting in the way of the commit, it is given up soon,
+   * with `batch_too_large`. D-11.10.
+   */
+  readonly isDivisible?: boolean;
+}
+
+/** What a run keeps in the same commit as its rows. */
+export interface CommitExtras {
+  /** What the table remembers of its remote. */
+  readonly memory?: MemoryChange;
+  /** Refused records. */
+  readonly rejected?: readonly NewRejection[];
+  /** Records whose entries are dropped before `rejected` is noted. */
+  readonly accepted?: AcceptedRecords;
+  /** A block that is added to the table's exchanged rows, once those to be forgotten are gone. */
+  readonly exchanged?: Uint8Array;
+}
+
+/** The commit of a run. */
+export interface RunCommit {
+  /** The lease under which it is made; null for none. */
+  readonly claim: LeaseClaim | null;
+  /** Null where it is not known which remote something came from: then nothing is remembered. */
+  readonly owner: MemoryOwner | null;
+  /** Removes the table's exchanged rows. */
+  readonly forgetsExchanged: boolean;
+  /**
+   * Called right before each attempt to commit, with what will have happened. What it throws comes out, and nothing is
+   * written.
+   */
+  extrasOf(outcome: WriteOutcome): CommitExtras;
+}
+
+/** What a write did, or is about to commit. Positions are those of the records. */
+export interface WriteOutcome {
+  /** The records that failed; the others were written, kept or needed no change. */
+  readonly failures: readonly WriteFailure[];
+  /** The records that were not written because the row here, or a tombstone, is newer, or its owner's. */
+  readonly kept: readonly number[];
+  /** The records that were left out, as the person whom they name was erased here. D-8.2. */
+  readonly erased: readonly number[];
+  /** Rows really inserted or changed. */
+  readonly changed: number;
+  /** Rows removed by `deleted`. */
+  readonly deleted: number;
+}
+
+export const NOTHING_WRITTEN: WriteOutcome = {
+  failures: [],
+  kept: [],
+  erased: [],
+  changed: 0,
+  deleted: 0,
+};
+/** Records after which others have their turn. */
+const TURN_RECORDS = 200;
+
+/**
+ * Upserts records in their order as one commit: all of them but the failed ones, or none. S-4.2.9 to S-4.2.11. A row for a
+ * name that was erased here is left out (`isLeftOut`), and counts as erased; where the owner of a profile has it otherwise,
+ * `ownedRow` says what is written, and where that is nothing the record counts as kept. D-8.1, D-8.2. Rows that changed late,
+ * rows that were kept and merged ones are noted (`LateRows`). D-7.4.
+ *
+ * Resolves once the commit is durable, `run` also when there is nothing to write. Throws `commit_failed` when nothing of it
+ * was written, `batch_too_large` when it can only be in parts, `lease_lost` when the run's lease is not held any more, and
+ * `store_unavailable` when the outcome is unknown.
+ */
+export async function writeRows(
+  deps: WriteRowsDeps,
+  table: Table,
+  rows: RowsToWrite,
+  run: RunCommit | null = null,
+): Promise<WriteOutcome> {
+  const { writes, deleted = [], conflict = table.conflict, isDivisible = false } = rows;
+  if (writes.length + deleted.length === 0 && run === null) return NOTHING_WRITTEN;
+  const looksAtDeletes = conflict === "newer" || deleted.length > 0;
+  if (table.deletes && looksAtDeletes) await deps.tables.settled(table);
+  const options = {
+    ...{ name: "rows.write", limit: RUN_CALLS },
+    ...(isDivisible && writes.length > 1 ? { isDivisible } : {}),
+  };
+  const outcome = await deps.documents.transact(options, (tx) =>
+    commit(deps, tx, { table, ...rows, deleted, conflict }, run),
+  );
+  await deps.lateRows.tidy(table.name);
+  return outcome;
+}
+
+interface TableRows extends RowsToWrite {
+  readonly table: Table;
+  readonly deleted: readonly TombstoneWrite[];
+  readonly conflict: ConflictRule;
+}
+
+async function commit(
+  deps: WriteRowsDeps,
+  tx: Transaction,
+  rows: TableRows,
+  run: RunCommit | null,
+): Promise<WriteOutcome> {
+  const { table, writes, deleted, conflict, isOwnRun = false } = rows;
+  const kept = run === null ? null : await begin(tx, table, run);
+  const arrivals = await meet(tx, rows);
+  const left = arrivals?.deleted ?? deleted;
+  const written = await tx.tables.write(table, arrivals?.records ?? writes, {
+    conflict,
+    ...(left.length === 0 ? {} : { deleted: left }),
+  });
+  const earliestKept = earliestTime([written.earliestKept, ...(arrivals?.mergedTimes ?? [])]);
+  const times = { earliestChanged: written.earliestChanged, earliestKept };
+  deps.lateRows.note(tx, table.name, lateTimesOf(table, times, isOwnRun, written.visibleMs));
+  const { failures, changed } = written;
+  const keptAll = [...written.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
+  const erased = arrivals?.erased ?? [];
+  const outcome = { failures, kept: keptAll, erased, changed, deleted: written.deleted };
+  if (run !== null && kept !== null) await keep(deps, tx, { table, run, kept, outcome });
+  return outcome;
+}
+
+/** Reads what a run's commit goes by, in one message, and makes it one under the lease. */
+async function begin(tx: Transaction, { name }: Table, { claim, owner }: RunCommit) {
+  const [lease, turn, memory, last] = await tx.read(
+    ...leaseQueries(claim?.name ?? null),
+    memoryQuery(owner?.table ?? null),
+    lastBlockQuery(name),
+  );
+  if (claim !== null) fence(tx, claim, [lease, turn]);
+  return { memory, last };
+}
+
+type Begun = Awaited<ReturnType<typeof begin>>;
+
+interface RunResult {
+  readonly table: Table;
+  readonly run: RunCommit;
+  readonly kept: Begun;
+  readonly outcome: WriteOutcome;
+}
+
+async function keep(
+  { exchanged }: WriteRowsDeps,
+  tx: Transaction,
+  { table: { name }, run, kept, outcome }: RunResult,
+): Promise<void> {
+  const extras = run.extrasOf(outcome);
+  const { memory = {}, accepted, rejected = [] } = extras;
+  const isOther = run.owner !== null && keepMemory(tx, run.owner, kept.memory, memory);
+  await keepRejections(tx, accepted, rejected);
+  if (isOther || run.forgetsExchanged) await forgetBlocks(tx, [name]);
+  if (extras.exchanged !== undefined) exchanged.add(tx, name, extras.exchanged, kept.last);
+}
+
+/** What becomes of rows of people; null for a table whose rows belong to nobody. */
+async function meet(tx: Transaction, { table, writes, deleted, conflict }: TableRows) {
+  if (!isOfPeople(table) || writes.length + deleted.length === 0) return null;
+  const rows = [...writes.map(({ row }) => row), ...deleted.map(({ key }) => key)];
+  const facts: FactsByName = await tx.tables.factsOf(peopleOf(rows));
+  const [here] = await tx.read({ rowsOf: table, where: ["username", [...facts.keys()]] });
+  const rules = {
+    ...{ facts, here, aheadLimit: aheadLimit(tx.nowMs) },
+    isGuarded: conflict === "newer" && isVersioned(table),
+  };
+  const steps = meetPeople(table, writes, rules);
+  let step = steps.next();
+  for (let n = 1; !step.done; n++, step = steps.next()) {
+    if (n % TURN_RECORDS === 0) await tx.turn();
+  }
+  return { ...step.value, deleted: tombstonesLeft(deleted, facts) };
+}

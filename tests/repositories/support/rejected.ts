@@ -1,0 +1,38 @@
+// Rejected records, and the commits that change them.
+import type { JsonObject } from "../../../src/domain/shared/json.ts";
+import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
+import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
+import type { DocumentStore } from "../../../src/ports/documents.ts";
+import { keepRejections, RejectedRecords } from "../../../src/repositories/rejected-records.ts";
+import { repositoryTests } from "./repository-tests.ts";
+
+export class RejectedUnderTest extends RejectedRecords {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    super(documents);
+    this.#documents = documents;
+  }
+
+  /** Notes rejections in a commit. */
+  async note(rejections: readonly NewRejection[]): Promise<void> {
+    await this.#documents.transact({ name: "test.note" }, (tx) =>
+      keepRejections(tx, undefined, rejections),
+    );
+  }
+
+  /** Drops the entries of keys that were accepted, in a commit. */
+  async clear(table: string, direction: SyncDirection, keys: readonly JsonObject[]): Promise<void> {
+    await this.#documents.transact({ name: "test.clear" }, (tx) =>
+      keepRejections(tx, { table, direction, keys }, []),
+    );
+  }
+}
+
+/** Defines tests on every store. */
+export function rejectedTests(
+  subject: string,
+  define: Parameters<typeof repositoryTests<RejectedUnderTest>>[2],
+): void {
+  repositoryTests(subject, (documents) => new RejectedUnderTest(documents), define);
+}

@@ -1,0 +1,47 @@
+import type { DocumentStore } from "../../src/ports/documents.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
+import type { TableStore } from "../../src/ports/tables/table-store.ts";
+import { ExchangedBlocks } from "../../src/repositories/exchanged-blocks.ts";
+import { LateRows } from "../../src/repositories/late-rows.ts";
+import { Leases } from "../../src/repositories/leases.ts";
+import { RejectedRecords } from "../../src/repositories/rejected-records.ts";
+import { RemoteMemory } from "../../src/repositories/remote-memory.ts";
+import { Runs } from "../../src/repositories/runs.ts";
+
+let ids = 0;
+
+/** What runs work with of a store that is opened. */
+export function runParts(documents: DocumentStore) {
+  const own = { next: () => `part-${String(++ids).padStart(12, "0")}` };
+  return {
+    documents,
+    lateRows: new LateRows(documents, own),
+    exchanged: new ExchangedBlocks(documents, own),
+    memory: new RemoteMemory(documents),
+    leases: new Leases(documents),
+    runs: new Runs(documents),
+    rejected: new RejectedRecords(documents),
+  };
+}
+
+export type RunParts = ReturnType<typeof runParts>;
+
+/** What writing rows takes, of a store that is opened. */
+export function writingParts(storage: {
+  readonly tables: TableStore;
+  readonly documents: DocumentStore;
+  readonly lateRows?: LateRows;
+}) {
+  const { tables, documents, lateRows } = storage;
+  const parts = runParts(documents);
+  return { ...parts, tables, lateRows: lateRows ?? parts.lateRows };
+}
+
+/** A store that is opened, with what runs work with. */
+export type RunStorage = FullStorage & RunParts;
+
+export function withRunParts<Storage extends { readonly documents: DocumentStore }>(
+  storage: Storage,
+): Storage & RunParts {
+  return Object.assign(storage, runParts(storage.documents));
+}
