@@ -7,7 +7,6 @@ import { AppError } from "../domain/shared/errors.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { PortableStore, PortableTarget } from "../ports/copies/portable-store.ts";
 import type { CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
-import type { FullStorage } from "../ports/storage.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { moveStore } from "../usecases/operations/move-store.ts";
 import { type Config, isStorageUrl } from "./config.ts";
@@ -65,7 +64,7 @@ async function openSource({ storageUrl, logLevel }: Config, tables: readonly Tab
   const storage = await openStorage(storageUrl, { ...deps, tables });
   let totalRows = 0;
   try {
-    await makeTables(storage, tables);
+    await storage.tables.prepare(tables);
     for (const table of tables) {
       totalRows += await storage.tables.countRows(table);
       if (table.deletes) await storage.tombstones.end(table);
@@ -96,7 +95,7 @@ async function openTarget(
   const path = sqlitePath(url);
   const prepareAt = async (address: string) => {
     const storage = await openStorage(address, { ...deps, isFilling: true });
-    await makeTables(storage, tables).finally(() => storage.close());
+    await storage.tables.prepare(tables).finally(() => storage.close());
   };
   if (path === null) {
     const { openDatabaseTarget } = await import("../adapters/mongodb/copies/move-database.ts");
@@ -109,23 +108,6 @@ async function openTarget(
   const prepare = (temp: string) => prepareAt(`sqlite:${temp}`);
   const options = { adminUsername, collections: COLLECTIONS, prepare };
   return await openFileTarget(openBunSqlite, path, options);
-}
-
-/** Makes every table of a store, as a start does, and no secret. */
-async function makeTables(storage: FullStorage, tables: readonly Table[]): Promise<void> {
-  const prepared = await storage.tables.prepare(tables);
-  const none = new Uint8Array(32);
-  await storage.openReputation(prepared, {
-    mac: new NodeMac(),
-    auditKey: none,
-    nameKey: none,
-    makeCache: () => ({
-      get: () => null,
-      set: () => {},
-      clear: () => {},
-      counts: () => ({ hits: 0, misses: 0, evictions: 0, entries: 0 }),
-    }),
-  });
 }
 
 function depsOf(logLevel: Config["logLevel"]) {

@@ -26,15 +26,13 @@ import { LearnedSizes } from "../domain/sync/run/pacing.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
-import type { ReputationStores } from "../ports/reputation-stores.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
+import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
-import { Sessions } from "../repositories/accounts/sessions.ts";
-import { SignIns } from "../repositories/accounts/sign-ins.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { ExchangedBlocks } from "../repositories/exchanged-blocks.ts";
@@ -65,6 +63,7 @@ import { CountedLookups } from "../usecases/reputation/lookups/counted-lookups.t
 import type { LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
+import { makeReputation, type Reputation } from "./reputation.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
 const MAX_PASSWORD_TASKS = 2;
@@ -150,29 +149,28 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const { storage, clock, timer, logger, tracing, damage } = opened;
   const mac = new NodeMac();
   const tables = await storage.tables.prepare([...config.registry.values()]);
-  const kept = { secrets: new Secrets(storage.documents), mac };
-  const secrets = await readReputationSecrets(kept, config.apiKeyPepper);
+  const secretDeps = { secrets: new Secrets(storage.documents), mac };
+  const secrets = await readReputationSecrets(secretDeps, config.apiKeyPepper);
   const { auditKey, pepperMac, isFirstPepper } = secrets;
   if (!isFirstPepper) logger.warn(OTHER_PEPPER);
-  const jwtSecret = config.jwtSecret ?? (await keptSecret(kept, "jwt_secret"));
+  const jwtSecret = config.jwtSecret ?? (await keptSecret(secretDeps, "jwt_secret"));
   const caches: VersionedCache<unknown>[] = [];
   const makeCache = <Value>(maxEntries: number): VersionedCache<Value> => {
     const cache = new LruVersionedCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
     caches.push(cache as VersionedCache<unknown>);
     return cache;
   };
-  const nameKey = Uint8Array.fromHex(await keptSecret(kept, "erased_names_key"));
+  const nameKey = Uint8Array.fromHex(await keptSecret(secretDeps, "erased_names_key"));
   const outbox = new AlertOutbox(storage.documents);
   const alerts =
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
-  const options = { mac, auditKey, nameKey, makeAlert, makeCache };
-  const stores = await storage.openReputation(tables, options);
-  const lookupProcessor = new CountedLookups(stores.lookupProcessor);
-  const { audit } = stores;
+  const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
+  const kept = makeReputation(storage, tables, options);
+  const lookupProcessor = new CountedLookups(kept.lookupProcessor);
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
   const passwordRest = makePasswordRest(timer, () => lookupProcessor.calls);
-  const reputation = { stores, mac, pepperMac, tokens, passwordRest };
+  const reputation = { kept, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   await makeConfiguredAdministrator(config, accounts);
   const traffic = new TrafficMeter({
@@ -188,10 +186,10 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     tracing,
     storage,
     damage,
-    sync: { ...syncDeps(config, opened), traffic, alerts },
+    sync: { ...syncDeps(config, opened, kept.names), traffic, alerts },
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },
-    audit: { audit, mac, auditKey, clock },
+    audit: { audit: kept.audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
     outbox,
@@ -205,7 +203,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   };
 }
 
-function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
+function syncDeps(config: Config, opened: OpenedStore, names: Names): SyncDeps {
   const { storage, clock, timer, logger, tracing, fetch } = opened;
   const ids = new SystemIds();
   return {
@@ -218,7 +216,7 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
     deploymentId: storage.identity.deploymentId,
     tables: storage.tables,
     rows: storage.rows,
-    names: storage.names,
+    names,
     lateRows: new LateRows(storage.documents, ids),
     tombstones: storage.tombstones,
     documents: storage.documents,
@@ -245,7 +243,7 @@ function syncDeps(config: Config, opened: OpenedStore): SyncDeps {
 }
 
 interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
-  readonly stores: ReputationStores;
+  readonly kept: Reputation;
   readonly mac: NodeMac;
   readonly tokens: JoseTokenIssuer;
   readonly passwordRest: PasswordRest;
@@ -253,23 +251,23 @@ interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
 
 async function accountDeps(
   config: Config,
-  { storage, clock, passwords }: OpenedStore,
-  { stores, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
+  { clock, passwords }: OpenedStore,
+  { kept, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
 ): Promise<AccountDeps> {
   const { BunPasswordHasher } = await import("../adapters/bun/bun-password-hasher.ts");
   return {
-    accounts: storage.accounts,
-    sessions: new Sessions(storage.documents),
-    signIns: new SignIns(storage.documents),
-    apiKeys: stores.apiKeys,
-    consents: stores.consents,
-    profiles: stores.profiles,
-    membership: stores.membership,
-    administration: stores.administration,
-    names: storage.names,
-    usage: stores.usage,
-    audit: stores.audit,
-    auditSearch: stores.auditSearch,
+    accounts: kept.accounts,
+    sessions: kept.sessions,
+    signIns: kept.signIns,
+    apiKeys: kept.apiKeys,
+    consents: kept.consents,
+    profiles: kept.profiles,
+    membership: kept.membership,
+    administration: kept.administration,
+    names: kept.names,
+    usage: kept.usage,
+    audit: kept.audit,
+    auditSearch: kept.auditSearch,
     tokens,
     passwords: passwords ?? new BunPasswordHasher(),
     passwordSemaphore: new Semaphore({

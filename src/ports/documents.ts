@@ -203,6 +203,12 @@ export class CommitInDoubt extends AppError {
  * keys and consents.
  */
 export interface DocumentStore {
+  /**
+   * How long it pays to wait for more work that shares a commit, in milliseconds; absent or 0 where a commit costs little beyond
+   * what it writes. Advice only.
+   */
+  readonly gatherMs?: number;
+
   /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */
   prepare(collections: readonly AnyCollection[]): Promise<void>;
 

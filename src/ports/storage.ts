@@ -1,12 +1,9 @@
 import type { AppError } from "../domain/shared/errors.ts";
 import type { StoreIdentity } from "../domain/shared/store-format.ts";
-import type { AccountStore } from "./accounts/account-store.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
 import type { DocumentStore } from "./documents.ts";
-import type { ReputationOptions, ReputationStores } from "./reputation-stores.ts";
-import type { KnownNames } from "./tables/known-names.ts";
 import type { RowSource } from "./tables/row-source.ts";
-import type { PreparedTables, TableStore } from "./tables/table-store.ts";
+import type { TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
 
 /** One opened store, as far as pull and push need it. */
@@ -27,8 +24,6 @@ export interface FullStorage extends Storage, StoreCopies {
   readonly documents: DocumentStore;
   readonly rows: RowSource;
   readonly tombstones: Tombstones;
-  readonly accounts: AccountStore;
-  readonly names: KnownNames;
 
   /**
    * Tells others until `close()` that a service uses the store, so that nobody fills it. Throws `invalid_request` when
@@ -48,9 +43,6 @@ export interface FullStorage extends Storage, StoreCopies {
    */
   isDamaged(): Promise<boolean>;
 
-  /**
-   * Makes what the reputation half keeps, where it is missing, and opens it; once per opened storage. `tables` is what
-   * this storage's `tables.prepare()` resolved to, with `profiles` and `platform_accounts` among them.
-   */
-  openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores>;
+  /** Tells the HMACs that stand for names that were erased, of which rows are left out. Until then none may have been. D-8.2. */
+  knowNames(hmacOf: (username: string) => string): void;
 }

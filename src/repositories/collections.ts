@@ -1,7 +1,8 @@
 // The data model: every collection of documents that the service owns.
 import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
-import { SECRETS, SESSIONS, SIGN_INS } from "./accounts/account-collections.ts";
+import { ACCOUNT_COLLECTIONS } from "./accounts/account-collections.ts";
+import { LOOKUP_COLLECTIONS } from "./lookups/lookup-collections.ts";
 import { RUN_COLLECTIONS } from "./run-collections.ts";
 
 /** The counts of a minute or an hour. */
@@ -51,7 +52,7 @@ export const RUN_NEWS: Collection<RunNewsDocument> = {
 
 /** The last number that was given out under a name. */
 export interface SequenceDocument {
-  readonly name: RunKind | "rejected";
+  readonly name: RunKind | "rejected" | "consents";
   readonly last: number;
 }
 
@@ -79,7 +80,6 @@ export const COLLECTIONS: readonly AnyCollection[] = [
   SEQUENCES,
   SETTINGS,
   ...RUN_COLLECTIONS,
-  SECRETS,
-  SESSIONS,
-  SIGN_INS,
+  ...ACCOUNT_COLLECTIONS,
+  ...LOOKUP_COLLECTIONS,
 ];

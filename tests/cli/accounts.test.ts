@@ -3,11 +3,12 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { MongoClient } from "mongodb";
+import { Binary, MongoClient } from "mongodb";
 import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts";
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
+import { makeReputation } from "../../src/app/reputation.ts";
 import { Secrets } from "../../src/repositories/accounts/secrets.ts";
 import { COLLECTIONS } from "../../src/repositories/collections.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
@@ -195,7 +196,7 @@ onEveryBackend("repsync beside a service", (backend) => {
 async function removeLog(storageUrl: string): Promise<void> {
   if (storageUrl.startsWith("sqlite:")) {
     const database = new Database(storageUrl.slice("sqlite:".length));
-    const tables = ["repsync_audit", "repsync_audit_heads", "repsync_audit_chain_count"];
+    const tables = ["repsync_audit", "repsync_lookup_log"];
     for (const table of tables) database.run(`DELETE FROM ${table}`);
     database.run("DELETE FROM repsync_secrets WHERE doc ->> 'name' = 'first_lookup'");
     database.close();
@@ -203,7 +204,7 @@ async function removeLog(storageUrl: string): Promise<void> {
   }
   const client = new MongoClient(storageUrl);
   keepResource(() => client.close());
-  for (const name of ["repsync_lookup_log", "repsync_audit_chain_count"]) {
+  for (const name of ["repsync_lookup_log", "repsync_audit"]) {
     await client.db().collection(name).deleteMany({});
   }
   const isMark = { name: "first_lookup" };
@@ -214,17 +215,30 @@ async function removeLog(storageUrl: string): Promise<void> {
 async function changeRecord(storageUrl: string, seq: number): Promise<void> {
   if (storageUrl.startsWith("sqlite:")) {
     const database = new Database(storageUrl.slice("sqlite:".length));
-    database.run("UPDATE repsync_audit SET code = 'consent_required' WHERE seq = ?", [seq]);
+    const isIt = "doc ->> 'kind' = 'block' AND doc ->> 'seq' = ?";
+    const find = `SELECT bytes_packed AS packed FROM repsync_lookup_log WHERE ${isIt}`;
+    const found = database.query<{ packed: Uint8Array }, [number]>(find).get(seq);
+    const packed = withCode(found?.packed ?? new Uint8Array());
+    database.run(`UPDATE repsync_lookup_log SET bytes_packed = ? WHERE ${isIt}`, [packed, seq]);
     database.close();
     return;
   }
   const client = new MongoClient(storageUrl);
   keepResource(() => client.close());
-  const changed = await client
-    .db()
-    .collection("repsync_lookup_log")
-    .updateOne({ "records.seq": seq }, { $set: { "records.$.code": "consent_required" } });
+  const log = client.db().collection("repsync_lookup_log");
+  const found = await log.findOne({ kind: "block", seq });
+  const before = found?.["packed"] as Binary | undefined;
+  const packed = new Binary(withCode(before?.value() ?? new Uint8Array()));
+  const changed = await log.updateOne({ kind: "block", seq }, { $set: { packed } });
   expect(changed.modifiedCount).toBe(1);
+}
+
+/** The bytes of a block whose records have another code. */
+function withCode(packed: Uint8Array): Uint8Array {
+  const [shared, own] = JSON.parse(new TextDecoder().decode(packed));
+  const place = 5;
+  const changed = shared.map((fields: unknown[]) => fields.with(place, "consent_required"));
+  return new TextEncoder().encode(JSON.stringify([changed, own]));
 }
 
 describe("repsync on accounts", () => {
@@ -331,13 +345,12 @@ async function writeLookups(
     pepper,
   );
   const tables = await storage.tables.prepare([...makeRegistry({}).values()]);
-  const stores = await storage.openReputation(tables, {
-    mac: new NodeMac(),
-    ...{ auditKey, nameKey: auditKey },
-    makeCache: forgetful,
+  const stores = makeReputation(storage, tables, {
+    ...{ mac: new NodeMac(), auditKey, nameKey: auditKey },
+    ...{ makeAlert: null, makeCache: forgetful, clock },
   });
   await createAdministrator(
-    { accounts: storage.accounts, passwords: new BunPasswordHasher(), clock },
+    { accounts: stores.accounts, passwords: new BunPasswordHasher(), clock },
     { username: "acme", password: PASSWORD },
   );
   const key = {

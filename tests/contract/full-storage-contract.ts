@@ -1,17 +1,15 @@
 import type { RunStorage } from "../support/run-parts.ts";
-import { accountStoreContract } from "./accounts/account-store-contract.ts";
 import type { StoreHarness } from "./harness.ts";
 import { liveEndsContract } from "./live-ends-contract.ts";
 import { rowSourceContract } from "./tables/row-source-contract.ts";
 import { tableMarkerTests } from "./tables/table-store-markers.ts";
 
-/** The stores that sync runs and sign-in need. */
-export type RunAndSignInParts = Omit<RunStorage, "ping" | "openReputation">;
+/** The stores that sync runs need. */
+export type RunAndSignInParts = Omit<RunStorage, "ping">;
 
-/** What every `RunStorage` does beside `storageContract`: what sync runs and sign-in need. */
+/** What every `RunStorage` does beside `storageContract`: what sync runs need. */
 export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): void {
   tableMarkerTests(harness);
   liveEndsContract(harness);
   rowSourceContract(harness);
-  accountStoreContract(harness);
 }

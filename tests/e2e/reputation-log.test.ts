@@ -34,8 +34,10 @@ test("D-5.2, D-5.6, D-1.3.12 the log at its finest has no secret and no name, in
   }
   await service.send(`/v1/me?token=${ana.token}`);
   const database = new Database(join(folder, "repsync.db"));
-  const { hash } = database.query("SELECT hash FROM repsync_api_keys").get() as { hash: string };
-  database.run("DROP TABLE repsync_audit");
+  const { hash } = database.query("SELECT doc ->> 'hash' AS hash FROM repsync_keys").get() as {
+    hash: string;
+  };
+  database.run("DROP TABLE repsync_lookup_log");
   database.run("DROP TABLE repsync_consents");
   database.close();
   const failed = [

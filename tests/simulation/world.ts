@@ -11,6 +11,7 @@ import { ownDocuments } from "../support/memory/documents.ts";
 import { KeptNow } from "../support/memory/kept-now.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { NO_NAMES } from "../support/no-names.ts";
 import { runParts } from "../support/run-parts.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { SimTime } from "../support/sim-time.ts";
@@ -101,7 +102,7 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       rows: process.reach(here.rows),
       tombstones: process.reach(here.tombstones),
       ...runParts(process.reach(documents)),
-      names: process.reach(here.names),
+      names: NO_NAMES,
       connectPeer: () => connectThrough({ time, random, weather }, { process, server }),
       clock: clocks.here,
       timer: process,

@@ -1,19 +1,18 @@
 // What the service asks MongoDB for carries the shard key, in all tests that watch it. docs/decisions/0097
 import { type CommandStartedEvent, type Document, MongoClient } from "mongodb";
 
-/** The field by which each collection of the service's own is sharded, where it is. */
+/** The field by which each collection of the service's own is sharded, where it is: keys begin with a name or an id. */
 const OWN_KEYS: ReadonlyMap<string, string> = new Map([
-  ["repsync_consents", "username"],
+  ["repsync_consents", "_id"],
   ["repsync_lookup_log", "_id"],
-  ["repsync_audit_segments", "chainId"],
 ]);
 
 /** Reads of own collections that go to every shard. */
 const OWN_READS: ReadonlyMap<string, readonly string[]> = new Map([
-  // The number of the last chain, when a process decides its first lookup; the end of the log, when it is verified.
-  ["repsync_lookup_log", ["chainNumber", ""]],
-  // Which segments may name a person, or are of a time: accesses, and the audit log as administrators read it.
-  ["repsync_audit_segments", ["$or", "$or,firstAt", "firstAt,lastAt", "lastAt", "-"]],
+  // Those that are open, by their owners; all of them where a start makes an index, or copies them.
+  ["repsync_consents", ["$or,_at.open", ""]],
+  // All of them, where they are copied.
+  ["repsync_lookup_log", [""]],
 ]);
 
 /** The first column of each table's upsert key, by database and table, as its unique index tells. */
@@ -115,9 +114,12 @@ function carries(filter: Document | undefined, key: string): boolean {
   );
 }
 
-/** Names of a filter's fields, `-` without a filter. */
+/** Names of a filter's fields, also where all of them stand in one `$and`; `-` without a filter. */
 function fieldsOf(filter: Document | undefined): string {
-  return filter === undefined ? "-" : Object.keys(filter).sort().join();
+  if (filter === undefined) return "-";
+  const { $and: every, ...others } = filter;
+  const parts: Document[] = Array.isArray(every) ? [...every, others] : [filter];
+  return [...new Set(parts.flatMap((part) => Object.keys(part)))].sort().join();
 }
 
 function noteTableKey(table: string, command: Document): void {

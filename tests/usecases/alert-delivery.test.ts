@@ -1,11 +1,13 @@
 // Alerts that wait, delivered by one of several instances, in simulated time.
+
 import { expect, test } from "bun:test";
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { type Alert, alertWaitMs } from "../../src/domain/alerts/alert.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import type { AlertMessage } from "../../src/ports/alerts/alert-sender.ts";
-import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
+import { AlertOutbox, alertsAbout } from "../../src/repositories/alert-outbox.ts";
 import { Leases } from "../../src/repositories/leases.ts";
+import { ALERTS } from "../../src/repositories/run-collections.ts";
 import { AlertDelivery } from "../../src/usecases/alerts/alert-delivery.ts";
 import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { MemoryDatabase, MemoryStorage } from "../support/memory/storage.ts";
@@ -180,7 +182,10 @@ test("D-10.12 alerts of a person who was erased are not sent again", async () =>
   await alerts.raise(REVOKED);
   time.advance(5_000);
   const before = received.length;
-  database.alerts.dropOf("ana");
+  await database.documents.transact({ name: "test.drop" }, async (tx) => {
+    const [about] = await tx.read({ from: ALERTS, keysOf: alertsAbout("ana") });
+    for (const key of about) tx.remove(ALERTS, key);
+  });
   time.advance(120_000);
   expect(received).toHaveLength(before);
 });

@@ -1,11 +1,11 @@
 // D-9.5: verifications that are left, that meet each other, and whose store fails.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/shared/errors.ts";
-import type { AuditLog } from "../../src/ports/lookups/audit-log.ts";
 import {
   type AuditVerificationEvent,
   AuditVerifications,
 } from "../../src/usecases/reputation/audit/audit-verifications.ts";
+import type { VerifyAuditDeps } from "../../src/usecases/reputation/audit/verify-audit.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
@@ -42,19 +42,18 @@ afterEach(() => store.dispose());
 /** Verifications, the pages that they read, and the turns that others had. */
 function makeVerifications(readPage: (page: number) => void = () => {}) {
   const counts = { pages: 0, turns: 0 };
-  const audit = Object.create(parts.audit) as AuditLog;
-  for (const name of [
-    "chainCount",
-    "wasBegun",
-    "heads",
-    "head",
-    "checkpoints",
-    "chainIds",
-  ] as const)
-    audit[name] = (parts.audit[name] as (...args: unknown[]) => Promise<never>).bind(parts.audit);
-  audit.records = async (chainId, page) => {
-    readPage(++counts.pages);
-    return await parts.audit.records(chainId, page);
+  const { audit: log } = parts;
+  const audit: VerifyAuditDeps["audit"] = {
+    chainCount: () => log.chainCount(),
+    wasBegun: () => log.wasBegun(),
+    heads: () => log.heads(),
+    head: (chainId) => log.head(chainId),
+    checkpoints: () => log.checkpoints(),
+    chainIds: () => log.chainIds(),
+    records: async (chainId, page) => {
+      readPage(++counts.pages);
+      return await log.records(chainId, page);
+    },
   };
   const timer = {
     sleep: async () => {

@@ -4,9 +4,11 @@ import type {
   LookupOutcome,
 } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
-import type { LookupProcessor } from "../../src/ports/lookups/lookup-processor.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
-import { LookupQueue } from "../../src/usecases/reputation/lookups/lookup-queue.ts";
+import {
+  type LookupDecider,
+  LookupQueue,
+} from "../../src/usecases/reputation/lookups/lookup-queue.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
 interface Sleeper {
@@ -25,7 +27,7 @@ function makeScene(gatherMs?: number) {
   const deadlineWaits: Sleeper[] = [];
   const clock = new FakeClock();
   const deadlines: number[] = [];
-  const lookupProcessor: LookupProcessor = {
+  const lookupProcessor: LookupDecider = {
     ...(gatherMs === undefined ? {} : { gatherMs }),
     decide: (calls, deadlineMs) => {
       deadlines.push(deadlineMs);

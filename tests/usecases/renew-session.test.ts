@@ -2,10 +2,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { JoseTokenIssuer } from "../../src/adapters/jose/jose-token-issuer.ts";
 import type { TokenClaims } from "../../src/ports/crypto/tokens.ts";
-import { Sessions } from "../../src/repositories/accounts/sessions.ts";
 import type { Identity } from "../../src/usecases/reputation/accounts/identity.ts";
 import { renewSession } from "../../src/usecases/reputation/accounts/renew-session.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { makeAccount, People } from "../repositories/support/people.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 
@@ -17,11 +17,13 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A session that has just begun. */
 async function openSession() {
   const clock = new FakeClock("2026-03-01T12:00:00Z");
-  const sessions = new Sessions(ownDocuments(clock));
+  const people = new People(ownDocuments(clock));
+  const { sessions } = people;
+  await people.accounts.create(makeAccount("ana"));
   const tokens = new JoseTokenIssuer("0123456789abcdef0123456789abcdef", clock);
   const signedInAtMs = clock.nowMs();
   const expiresAtMs = signedInAtMs + HOUR_MS;
-  await sessions.begin({ id: "stored", username: "ana", expiresAtMs });
+  await people.begin("stored", "ana", expiresAtMs);
   const claims: TokenClaims = {
     ...{ subject: "ana", role: "user", sessionId: "session-1" },
     ...{ signedInAtMs, issuedAtMs: signedInAtMs, expiresAtMs },
@@ -37,11 +39,11 @@ async function openSession() {
     if (typeof renewed === "string") throw new Error(renewed);
     return renewed;
   };
-  return { clock, sessions, claims, renew };
+  return { clock, people, sessions, claims, renew };
 }
 
 test("D-9.3 a token is renewed once it is older than 10 minutes, and the fresh one is good for an hour", async () => {
-  const { clock, sessions, claims, renew } = await openSession();
+  const { clock, people, claims, renew } = await openSession();
   clock.advance(10 * MINUTE_MS);
   expect(await renew(claims)).toBeNull();
   clock.advance(1_000);
@@ -53,9 +55,9 @@ test("D-9.3 a token is renewed once it is older than 10 minutes, and the fresh o
   });
   // The session lives as long as the fresh token.
   clock.advance(HOUR_MS - 1_000);
-  expect(await sessions.isKnown({ username: "ana", id: "stored" })).toBe(true);
+  expect(await people.isKnown("stored", "ana")).toBe(true);
   clock.advance(1_000);
-  expect(await sessions.isKnown({ username: "ana", id: "stored" })).toBe(false);
+  expect(await people.isKnown("stored", "ana")).toBe(false);
 });
 
 test("D-9.3 renewals go on until 12 hours after signing in", async () => {
@@ -78,11 +80,11 @@ test("D-9.3 renewals go on until 12 hours after signing in", async () => {
 });
 
 test("D-9.3, D-6.3 a session that has ended is not renewed, and does not begin again", async () => {
-  const { clock, sessions, claims, renew } = await openSession();
+  const { clock, people, sessions, claims, renew } = await openSession();
   clock.advance(20 * MINUTE_MS);
   await sessions.end({ username: "ana", id: "stored" });
   expect(await renew(claims)).toBeNull();
-  expect(await sessions.isKnown({ username: "ana", id: "stored" })).toBe(false);
+  expect(await people.isKnown("stored", "ana")).toBe(false);
 });
 
 test("D-9.3 a session of an identity provider is not renewed here", async () => {

@@ -6,8 +6,11 @@ import {
   END_OF_TIME,
   endOf,
 } from "../../src/domain/reputation/audit/audit-place.ts";
-import type { AuditSearch, AuditStretch } from "../../src/ports/lookups/audit-search.ts";
-import { searchAudit } from "../../src/usecases/reputation/audit/search-audit.ts";
+import type { AuditStretch } from "../../src/repositories/lookups/audit-search.ts";
+import {
+  type SearchAuditDeps,
+  searchAudit,
+} from "../../src/usecases/reputation/audit/search-audit.ts";
 
 /** The time of stretch `n`, the first of which is the latest. */
 const timeOf = (n: number) => new Date(Date.UTC(2026, 2, 1) - n * 1_000).toISOString();
@@ -19,7 +22,7 @@ function logOf(stretches: number, records: number) {
     ...{ chainId: `c${n}`, firstSeq: 1, lastSeq: records },
     ...{ firstAt: timeOf(n), lastAt: timeOf(n) },
   }));
-  const auditSearch: AuditSearch = {
+  const auditSearch: SearchAuditDeps["auditSearch"] = {
     async stretches({ upTo, limit }) {
       return all.filter(({ lastAt }) => lastAt <= upTo).slice(0, limit);
     },
@@ -27,8 +30,6 @@ function logOf(stretches: number, records: number) {
       read.push(chainId);
       return [{ chainId, seq: 1, at } as AuditRecord];
     },
-    namesOf: async (username) => ({ username, accountId: null, subjectHmacs: [] }),
-    accountNames: async () => new Map(),
   };
   return { auditSearch, read };
 }

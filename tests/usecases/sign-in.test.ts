@@ -1,15 +1,19 @@
 // Signing in while the account changes hands.
 import { expect, test } from "bun:test";
 import type { PasswordHasher } from "../../src/ports/crypto/crypto.ts";
-import { Sessions } from "../../src/repositories/accounts/sessions.ts";
-import { SignIns } from "../../src/repositories/accounts/sign-ins.ts";
 import { storedSessionId } from "../../src/usecases/reputation/accounts/identity.ts";
 import { KeyedMac } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
 import { signIn } from "../../src/usecases/reputation/accounts/sessions.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
-import { BY_ROOT, MAC, openParts, Scene } from "../contract/lookups/reputation-harness.ts";
+import {
+  BY_ROOT,
+  MAC,
+  openParts,
+  type ReputationParts,
+  Scene,
+} from "../contract/lookups/reputation-harness.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
 const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
@@ -40,9 +44,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
     },
   };
   const issued: string[] = [];
-  const { accounts, documents } = store.storage;
-  const sessions = new Sessions(documents);
-  const signIns = new SignIns(documents);
+  const { accounts, sessions, signIns } = parts;
   const deps = {
     ...{
       accounts,
@@ -62,12 +64,12 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
   const signingIn = signIn(deps, { username: "ana", password: "x" }, CALLER);
   await expect(signingIn).rejects.toThrow("Username or password is wrong");
   expect(issued).toEqual(["session-1"]);
-  expect(await sessions.isKnown(ANAS)).toBe(false);
+  expect(await sessions.accountOf(ANAS)).toBeNull();
   await dispose();
 });
 
 test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at a time", async () => {
-  const { store, scene } = await openScene();
+  const { store, parts, scene } = await openScene();
   const { dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash" });
   let looked = 0;
@@ -83,7 +85,7 @@ test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at
       return false;
     },
   };
-  const deps = signInDeps(store, passwords);
+  const deps = signInDeps(store, parts, passwords);
   const guesses = Array.from({ length: 100 }, () =>
     signIn(deps, { username: "ana", password: "x" }, CALLER).catch(
       ({ kind }: { readonly kind: string }) => kind,
@@ -98,7 +100,7 @@ test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at
 });
 
 test("D-5.4, D-5.4.3 a password that is right gives no session when others failed too often while it was looked at", async () => {
-  const { store, scene } = await openScene();
+  const { store, parts, scene } = await openScene();
   const { dispose } = store;
   await scene.enrol("ana", { passwordHash: "hash" });
   let others: Promise<unknown> = Promise.resolve();
@@ -110,7 +112,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
       return true;
     },
   };
-  const deps = signInDeps(store, passwords);
+  const deps = signInDeps(store, parts, passwords);
   const problemOf = (password: string) =>
     signIn(deps, { username: "ana", password }, CALLER).then(
       () => null,
@@ -120,7 +122,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   others = Promise.all(Array.from({ length: 10 }, () => problemOf("wrong")));
   expect(await right).toBe("rate_limited");
   expect(await others).toEqual(Array(10).fill("credentials_invalid"));
-  expect(await new Sessions(store.storage.documents).isKnown(ANAS)).toBe(false);
+  expect(await parts.sessions.accountOf(ANAS)).toBeNull();
   await dispose();
 });
 
@@ -130,12 +132,11 @@ function passwordSemaphore(): Semaphore {
 
 /** What signing in needs, over a real store, with passwords that a test watches. */
 function signInDeps(
-  { storage, nowMs }: Awaited<ReturnType<typeof openScene>>["store"],
+  { nowMs }: Awaited<ReturnType<typeof openScene>>["store"],
+  parts: ReputationParts,
   passwords: PasswordHasher,
 ) {
-  const { accounts, documents } = storage;
-  const sessions = new Sessions(documents);
-  const signIns = new SignIns(documents);
+  const { accounts, sessions, signIns } = parts;
   return {
     ...{
       accounts,

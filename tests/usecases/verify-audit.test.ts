@@ -2,9 +2,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { formatKeptHeads, readKeptHeads } from "../../src/domain/reputation/audit/kept-heads.ts";
 import { toWire } from "../../src/domain/shared/wire-names.ts";
-import type { AuditLog } from "../../src/ports/lookups/audit-log.ts";
+import type { AuditLog } from "../../src/repositories/lookups/audit-log.ts";
 import { pruneAudit } from "../../src/usecases/reputation/audit/prune-audit.ts";
-import { verifyAudit } from "../../src/usecases/reputation/audit/verify-audit.ts";
+import {
+  type VerifyAuditDeps,
+  verifyAudit,
+} from "../../src/usecases/reputation/audit/verify-audit.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
@@ -36,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => store.dispose());
 
 /** The log, with something that happens just before records are read for the first time. */
-function beforeReading(log: AuditLog, act: () => Promise<unknown>): AuditLog {
+function beforeReading(log: AuditLog, act: () => Promise<unknown>): VerifyAuditDeps["audit"] {
   let isActing = true;
   return {
     chainCount: () => log.chainCount(),
@@ -45,8 +48,6 @@ function beforeReading(log: AuditLog, act: () => Promise<unknown>): AuditLog {
     head: (chainId) => log.head(chainId),
     checkpoints: () => log.checkpoints(),
     chainIds: () => log.chainIds(),
-    prune: (checkpoint) => log.prune(checkpoint),
-    accessLog: (username, page) => log.accessLog(username, page),
     async records(chainId, page) {
       if (isActing) {
         isActing = false;

@@ -1,33 +1,10 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
-import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
-import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { type AccountStoreDeps, MongoAccountStore } from "./accounts/account-store.ts";
-import { keepMonth } from "./accounts/account-usage.ts";
-import { MongoAdministration, type NoteAdminAct } from "./accounts/administration.ts";
-import { API_KEYS, MongoApiKeyStore } from "./accounts/api-key-store.ts";
-import { CONSENTS, MongoConsentStore } from "./accounts/consent-store.ts";
-import { MongoMembership } from "./accounts/membership.ts";
-import { PersonRows } from "./accounts/person-rows.ts";
-import { MongoProfileStore } from "./accounts/profile-store.ts";
-import { QUOTA_MARKS } from "./accounts/quota-marks.ts";
-import { SUBJECTS, Subjects } from "./accounts/subjects.ts";
-import { MongoUsageStore } from "./accounts/usage-store.ts";
-import { noteAdminAct } from "./audit/admin-records.ts";
-import {
-  AUDIT_CHAIN_COUNT,
-  AUDIT_CHECKPOINTS,
-  AuditChainWriter,
-} from "./audit/audit-chain-writer.ts";
-import { MongoAuditLog } from "./audit/audit-log.ts";
-import { MongoAuditSearch } from "./audit/audit-search.ts";
-import { INDEX_SEGMENTS, SegmentWriter } from "./audit/index-segments.ts";
 import { backUp } from "./copies/back-up.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { checkVersion } from "./deletes/pre-images.ts";
@@ -35,33 +12,20 @@ import { MongoTombstones } from "./deletes/tombstones.ts";
 import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
-import {
-  Deadline,
-  REQUEST_CALLS,
-  retry,
-  START_CALLS,
-  type Stopwatch,
-  SYNC_CALLS,
-} from "./driver/deadline.ts";
+import { REQUEST_CALLS, type Stopwatch, SYNC_CALLS } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
-import { LOOKUP_LOG } from "./driver/lookup-log.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
-import { LookupCache } from "./lookups/lookup-cache.ts";
-import { MongoLookupProcessor } from "./lookups/lookup-processor.ts";
-import { LookupReader } from "./lookups/lookup-reader.ts";
-import { QuotaAlerts } from "./lookups/quota-alerts.ts";
-import { ERASED_NAMES, ErasedNames } from "./people/erased-names.ts";
-import { ACCOUNTS, MongoKnownNames } from "./people/name-facts.ts";
+import { ErasedNames } from "./people/name-facts.ts";
 import { PushPlace } from "./tables/push-place.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
-import { type DeleteRecord, MongoTableStore } from "./tables/table-store.ts";
+import { MongoTableStore } from "./tables/table-store.ts";
 
 interface MongoStorageOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
@@ -91,8 +55,6 @@ const INTERNAL_COLLECTIONS = [
   TABLE_VERSIONS,
   PERSON_VERSIONS,
   COUNTERS,
-  ACCOUNTS,
-  ERASED_NAMES,
 ];
 
 /**
@@ -136,10 +98,8 @@ class MongoStorage implements FullStorage {
   readonly tables: MongoTableStore;
   readonly rows: MongoRowSource;
   readonly tombstones: MongoTombstones;
-  readonly accounts: MongoAccountStore;
-  readonly names: MongoKnownNames;
-  /** Of the accounts half: requests under `/v1` wait for its calls. */
-  readonly #accountDeps: AccountStoreDeps;
+  readonly #deps: StoreDeps;
+  readonly #erasedNames: ErasedNames;
   readonly #recorder: DeleteRecorder;
   readonly #holder: Holder;
   #closing: Promise<void> | undefined;
@@ -150,26 +110,23 @@ class MongoStorage implements FullStorage {
   ) {
     this.identity = identity;
     const versions = new TableVersions(deps.db);
-    const erasedNames = new ErasedNames(deps.db, deps.clock);
-    const pushes = new PushPlace({ ...deps, versions }, erasedNames);
+    this.#erasedNames = new ErasedNames(deps.db, deps.clock);
+    const pushes = new PushPlace({ ...deps, versions }, this.#erasedNames);
     this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
-    this.#accountDeps = { ...deps, versions, erasedNames, callLimit: REQUEST_CALLS };
+    this.#deps = deps;
     this.#holder = new Holder(deps.db);
     this.#recorder = new DeleteRecorder(deps, logger);
     this.tables = new MongoTableStore(pushes, this.#recorder);
     this.rows = new MongoRowSource(deps);
     this.tombstones = new MongoTombstones(deps, this.#recorder);
-    this.accounts = new MongoAccountStore(this.#accountDeps);
-    this.names = new MongoKnownNames(deps, erasedNames);
   }
 
-  openReputation(tables: PreparedTables, options: ReputationOptions): Promise<ReputationStores> {
-    const deps = { ...this.#accountDeps, deletes: this.#recorder };
-    return openReputation(deps, tables, options);
+  knowNames(hmacOf: (username: string) => string): void {
+    this.#erasedNames.open(hmacOf);
   }
 
   async hold(): Promise<void> {
-    const { db } = this.#accountDeps;
+    const { db } = this.#deps;
     try {
       await this.#holder.begin();
       checkFormat(await readFacts(db), false);
@@ -181,7 +138,7 @@ class MongoStorage implements FullStorage {
   async backUp(job: BackUpJob): Promise<CopyCounts> {
     // A delete of the last moment before the snapshot would have no tombstone in it.
     await this.#recorder.settle();
-    return await backUp(this.#accountDeps, job);
+    return await backUp(this.#deps, job);
   }
 
   /** The server checks its files, and ends where they are damaged. */
@@ -198,7 +155,7 @@ class MongoStorage implements FullStorage {
       timer = setTimeout(() => reject(new AppError("store_unavailable", message)), timeoutMs);
     });
     try {
-      await Promise.race([this.#accountDeps.db.command({ ping: 1 }), timeout]);
+      await Promise.race([this.#deps.db.command({ ping: 1 }), timeout]);
     } catch (error) {
       throw toAppError(error);
     } finally {
@@ -208,74 +165,8 @@ class MongoStorage implements FullStorage {
 
   close(): Promise<void> {
     this.#closing ??= Promise.all([this.#recorder.stop(), this.#holder.end()]).then(() =>
-      this.#accountDeps.client.close(),
+      this.#deps.client.close(),
     );
     return this.#closing;
-  }
-}
-
-const REPUTATION_COLLECTIONS = [
-  SUBJECTS,
-  API_KEYS,
-  CONSENTS,
-  LOOKUP_LOG,
-  INDEX_SEGMENTS,
-  AUDIT_CHECKPOINTS,
-  AUDIT_CHAIN_COUNT,
-  QUOTA_MARKS,
-];
-
-/** Makes the collections of the reputation half, and its stores on them. Throws `store_unavailable`. */
-async function openReputation(
-  deps: AccountStoreDeps & { readonly deletes: DeleteRecord },
-  tables: PreparedTables,
-  options: ReputationOptions,
-): Promise<ReputationStores> {
-  const profiles = new PersonRows(deps, tables.get("profiles"));
-  const platformAccounts = new PersonRows(deps, tables.get("platform_accounts"));
-  await prepare(deps, [profiles, platformAccounts]);
-  const subjects = new Subjects(deps.db, options.mac, options.auditKey);
-  deps.erasedNames.open({
-    hmacOf: (username) => options.mac.hmacHex(options.nameKey, erasedNameText(username)),
-    keepCalls: async (username, month, tx) =>
-      await keepMonth(deps.db, await subjects.makeId(username, tx), month, tx),
-  });
-  const people = { ...deps, profiles, platformAccounts, subjects };
-  const chainWriter = new AuditChainWriter(deps.db, options.mac, options.auditKey);
-  const noteAct: NoteAdminAct = (act, tx) => noteAdminAct({ ...people, chainWriter }, act, tx);
-  const { makeAlert = null } = options;
-  const segments = new SegmentWriter(deps.db);
-  const cache = new LookupCache(options.makeCache);
-  const reader = new LookupReader({ ...people, cache });
-  return {
-    apiKeys: new MongoApiKeyStore(deps, makeAlert),
-    consents: new MongoConsentStore(deps),
-    profiles: new MongoProfileStore(people),
-    membership: new MongoMembership({ ...people, noteAdminAct: noteAct }),
-    administration: new MongoAdministration({ ...people, noteAdminAct: noteAct }),
-    usage: new MongoUsageStore(deps),
-    audit: new MongoAuditLog(people),
-    auditSearch: new MongoAuditSearch(people),
-    lookupProcessor: new MongoLookupProcessor({
-      ...people,
-      mac: options.mac,
-      reader,
-      cache,
-      chainWriter,
-      segments,
-      quotaAlerts: new QuotaAlerts(deps.db, makeAlert),
-    }),
-  };
-}
-
-async function prepare({ db, clock }: StoreDeps, rows: readonly PersonRows[]): Promise<void> {
-  const indexes = rows.map(({ index }) => index).filter((index) => index !== null);
-  try {
-    // After an election it starts again, so every step may be done twice.
-    await retry(Deadline.start(clock, START_CALLS), () =>
-      makeCollections(db, [...REPUTATION_COLLECTIONS, ...indexes]),
-    );
-  } catch (error) {
-    throw toAppError(error);
   }
 }

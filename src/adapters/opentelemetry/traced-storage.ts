@@ -1,19 +1,11 @@
 import type { CallOptions } from "../../ports/documents.ts";
-import type { ReputationStores } from "../../ports/reputation-stores.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { tracedCalls } from "./traced-calls.ts";
 
 /** The same store, whose calls are traced. `system` is its name in OpenTelemetry, such as `mongodb`. */
 export function tracedStorage(tracing: Tracing, storage: FullStorage, system: string): FullStorage {
-  const parts = tracedParts(tracing, storage, system);
-  const openReputation: FullStorage["openReputation"] = async (tables, options) => {
-    const stores = await storage.openReputation(tables, options);
-    return tracedParts<ReputationStores>(tracing, stores, system);
-  };
-  return new Proxy(parts, {
-    get: (target, key) => (key === "openReputation" ? openReputation : Reflect.get(target, key)),
-  });
+  return tracedParts(tracing, storage, system);
 }
 
 /** Calls of documents say their own name. */

@@ -1,43 +1,17 @@
 import { resolve } from "node:path";
-import type { AdminAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AppError } from "../../domain/shared/errors.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
-import { erasedNameText } from "../../domain/sync/people/erasure.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
-import type { ReputationOptions, ReputationStores } from "../../ports/reputation-stores.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import type { PreparedTables } from "../../ports/tables/table-store.ts";
-import { ACCOUNT_TABLES, SqliteAccountStore } from "./accounts/account-store.ts";
-import { SqliteAdministration } from "./accounts/administration.ts";
-import { API_KEY_TABLES, SqliteApiKeyStore } from "./accounts/api-key-store.ts";
-import { CALL_TABLES, keepMonth } from "./accounts/call-counter.ts";
-import { HISTORY_TABLES } from "./accounts/call-history.ts";
-import { CONSENT_TABLES, SqliteConsentStore } from "./accounts/consent-store.ts";
-import { SqliteMembership } from "./accounts/membership.ts";
-import { PersonRows } from "./accounts/person-rows.ts";
-import { SqliteProfileStore } from "./accounts/profile-store.ts";
-import { SUBJECT_TABLES, Subjects } from "./accounts/subjects.ts";
-import { SqliteUsageStore } from "./accounts/usage-store.ts";
-import { noteAdminAct } from "./audit/admin-records.ts";
-import { AuditChainWriter } from "./audit/audit-chain-writer.ts";
-import { SqliteAuditLog } from "./audit/audit-log.ts";
-import { SqliteAuditSearch } from "./audit/audit-search.ts";
-import { AUDIT_TABLES } from "./audit/audit-tables.ts";
-import { INDEX_SEGMENT_TABLES } from "./audit/index-segments.ts";
 import { backUp, type StoreFile } from "./copies/back-up.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
 import { examineFile } from "./driver/format-check.ts";
-import { prepareVersions } from "./driver/person-versions.ts";
 import { prepareFacts } from "./driver/store-facts.ts";
-import { SqliteLookupProcessor } from "./lookups/lookup-processor.ts";
-import { PersonReader } from "./lookups/person-reader.ts";
-import { QuotaAlerts } from "./lookups/quota-alerts.ts";
-import { ERASED_TABLES, ErasedNames } from "./people/erased-names.ts";
-import { NAME_TABLES, readNameFacts, SqliteKnownNames } from "./people/name-facts.ts";
+import { ErasedNames, readNameFacts } from "./people/name-facts.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
@@ -45,13 +19,7 @@ import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";
 
 /** Tables of repsync's own, beside those of the registry. */
-const INTERNAL_TABLES = [
-  ...DEFINITION_TABLES,
-  ...TOMBSTONE_TABLES,
-  ...ACCOUNT_TABLES,
-  ...NAME_TABLES,
-  ...ERASED_TABLES,
-];
+const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
 
 export interface SqliteStoreOptions extends SqliteOptions {
   /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
@@ -67,8 +35,6 @@ export class SqliteStorage implements FullStorage {
   readonly tables: SqliteTableStore;
   readonly rows: SqliteRowSource;
   readonly tombstones: SqliteTombstones;
-  readonly accounts: SqliteAccountStore;
-  readonly names: SqliteKnownNames;
   readonly #database: SqliteDatabase;
   readonly #file: StoreFile;
   readonly #erasedNames: ErasedNames;
@@ -85,8 +51,6 @@ export class SqliteStorage implements FullStorage {
     this.tables = new SqliteTableStore(database);
     this.rows = new SqliteRowSource(database);
     this.tombstones = new SqliteTombstones(database);
-    this.accounts = new SqliteAccountStore(database, erasedNames);
-    this.names = new SqliteKnownNames(database, erasedNames);
   }
 
   /**
@@ -124,11 +88,8 @@ export class SqliteStorage implements FullStorage {
     }
   }
 
-  async openReputation(
-    tables: PreparedTables,
-    options: ReputationOptions,
-  ): Promise<ReputationStores> {
-    return await openReputation(this.#database, this.#erasedNames, tables, options);
+  knowNames(hmacOf: (username: string) => string): void {
+    this.#erasedNames.open(hmacOf);
   }
 
   /** The locks of open files tell it. */
@@ -154,57 +115,4 @@ export class SqliteStorage implements FullStorage {
   async close(): Promise<void> {
     await this.#database.close();
   }
-}
-
-const REPUTATION_TABLES = [
-  ...SUBJECT_TABLES,
-  ...API_KEY_TABLES,
-  ...CONSENT_TABLES,
-  ...CALL_TABLES,
-  ...HISTORY_TABLES,
-  ...AUDIT_TABLES,
-  ...INDEX_SEGMENT_TABLES,
-];
-
-/** Makes the tables of the reputation half, and its stores on them. Throws `store_unavailable` or `commit_failed`. */
-async function openReputation(
-  database: SqliteDatabase,
-  erasedNames: ErasedNames,
-  tables: PreparedTables,
-  options: ReputationOptions,
-): Promise<ReputationStores> {
-  const profiles = new PersonRows(database, tables.get("profiles"));
-  const platformAccounts = new PersonRows(database, tables.get("platform_accounts"));
-  await database.write(() => {
-    for (const sql of REPUTATION_TABLES) database.run(sql);
-    prepareVersions(database, ["repsync_consents", "repsync_subjects"]);
-  }, []);
-  const { mac, auditKey, nameKey, makeAlert = null, makeCache } = options;
-  const subjects = new Subjects(database, mac, auditKey);
-  erasedNames.open({
-    hmacOf: (username) => mac.hmacHex(nameKey, erasedNameText(username)),
-    keepCalls: (username, month) => keepMonth(database, subjects.makeAccountId(username), month),
-  });
-  const chain = new AuditChainWriter(database, mac, auditKey);
-  const noteAct = (act: AdminAct) => noteAdminAct(database, { mac, auditKey, subjects }, act);
-  const people = new PersonReader(database, { profiles, platformAccounts, subjects, makeCache });
-  return {
-    apiKeys: new SqliteApiKeyStore(database, makeAlert),
-    consents: new SqliteConsentStore(database),
-    profiles: new SqliteProfileStore(database, profiles, platformAccounts),
-    membership: new SqliteMembership(database, {
-      profiles,
-      platformAccounts,
-      erasedNames,
-      noteAdminAct: noteAct,
-    }),
-    administration: new SqliteAdministration(database, erasedNames, noteAct),
-    usage: new SqliteUsageStore(database, subjects),
-    audit: new SqliteAuditLog(database, subjects),
-    auditSearch: new SqliteAuditSearch(database, subjects),
-    lookupProcessor: new SqliteLookupProcessor(database, {
-      ...{ people, subjects, chain },
-      quotaAlerts: new QuotaAlerts(database, makeAlert),
-    }),
-  };
 }

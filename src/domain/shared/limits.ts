@@ -78,6 +78,8 @@ export const MAX_PASSWORD_CHARS = 200;
 export const MAX_FOREIGN_USERNAME_CHARS = 200;
 /** Longest e-mail address, in characters: RFC 5321's path without its brackets. */
 export const MAX_EMAIL_CHARS = 254;
+/** Longest form in which an e-mail address is compared, in UTF-8: what a key of a document leaves it. */
+export const MAX_EMAIL_KEY_BYTES = 1_000;
 /** Longest name of an API key, in characters; D-5.5 leaves it open. */
 export const MAX_API_KEY_NAME_CHARS = 100;
 /** Active API keys of one account; a rotation is always allowed. D-11.7. */

@@ -4,18 +4,6 @@ import type { Row, Table } from "../../domain/sync/table/table.ts";
 /** What a store holds beside the rows of its tables, in the order of writing. */
 export const PORTABLE_PARTS = [
   "facts",
-  "accounts",
-  "hidden_profiles",
-  "erased_names",
-  "subjects",
-  "api_keys",
-  "consents",
-  "usage",
-  "quota_marks",
-  "audit",
-  "audit_heads",
-  "audit_checkpoints",
-  "audit_chain_count",
   "delete_records",
   "tombstones",
   "counters",

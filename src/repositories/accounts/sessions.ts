@@ -1,12 +1,20 @@
+import type { Account } from "../../domain/reputation/accounts/account.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
-import { SESSIONS, type SessionDocument } from "./account-collections.ts";
+import { ACCOUNTS, SESSIONS, type SessionDocument } from "./account-collections.ts";
+import { accountOf } from "./stored-account.ts";
 
-/** Sessions past their end that one `begin` drops at most. */
+/** Sessions past their end that one new session drops at most. */
 const MAX_DROPPED = 100;
 
 /** Which session of which account. */
 export type SessionName = Pick<SessionDocument, "username" | "id">;
+
+/** A password that was looked at, and when. */
+export interface CheckedPassword {
+  readonly passwordHash: string | null;
+  readonly atMs: number;
+}
 
 /**
  * Sessions that were begun here and have not ended, by the store's clock. Every method throws `store_unavailable` when the
@@ -19,29 +27,53 @@ export class Sessions {
     this.#documents = documents;
   }
 
-  /** Keeps a session durably. Sessions past their end are dropped in passing. */
-  async begin(session: SessionDocument): Promise<void> {
-    await this.#documents.transact({ name: "sessions.begin" }, async (tx) => {
-      const [[first]] = await tx.read({ from: SESSIONS, stretch: { index: "end", limit: 1 } });
-      if (first !== undefined && first.expiresAtMs <= tx.nowMs) {
-        // The places of those that end now begin with it, and come after it.
-        const ended = { index: "end", upTo: [tx.nowMs + 1], limit: MAX_DROPPED };
-        const [dropped] = await tx.read({ from: SESSIONS, keysOf: ended });
-        for (const key of dropped) tx.remove(SESSIONS, key);
-      }
-      tx.put(SESSIONS, session);
+  /**
+   * Begins a session of an account whose password is still the one that was looked at, durably, and keeps when it signed
+   * in: in one commit, as the account may change hands meanwhile. Resolves to the account, null for one that is gone or
+   * has another password; nothing is written then, nor for a suspended account. Sessions past their end are dropped in passing.
+   */
+  async begin(session: SessionDocument, checked: CheckedPassword): Promise<Account | null> {
+    return await this.#documents.transact({ name: "sessions.begin" }, async (tx) => {
+      const [[account]] = await tx.read({ from: ACCOUNTS, keys: [[session.username]] });
+      if (account?.passwordHash !== checked.passwordHash) return null;
+      if (account.suspendedAtMs !== null) return accountOf(account);
+      const signedIn = { ...account, lastSignInAtMs: checked.atMs };
+      tx.put(ACCOUNTS, signedIn);
+      await addSession(tx, session);
+      return accountOf(signedIn);
+    });
+  }
+
+  /** Keeps the end of a session that began elsewhere, durably, under the name of no account. */
+  async noteEnd(id: string, keptUntilMs: number): Promise<void> {
+    await this.#documents.transact({ name: "sessions.note_end" }, (tx) =>
+      addSession(tx, { username: NO_ACCOUNT, id, expiresAtMs: keptUntilMs }),
+    );
+  }
+
+  /** True for a session that began elsewhere and has ended. As `accountOf`. */
+  async hasEnded(id: string): Promise<boolean> {
+    const options = { name: "sessions.has_ended", isProven: true } as const;
+    return await this.#documents.read(options, async (at) => {
+      const [[end]] = await at.read({ from: SESSIONS, keys: keysOf({ username: NO_ACCOUNT, id }) });
+      return end !== undefined && end.expiresAtMs > at.nowMs;
     });
   }
 
   /**
-   * True for a session of this account that was begun, has not been ended, and is before its `expiresAtMs`. Sees what
-   * any instance did as soon as that has resolved, whichever server answers: `end`, and the removal of the account. D-6.3.
+   * The account of a session that was begun, has not been ended, and is before its `expiresAtMs`; null for any other. Sees
+   * what any instance did as soon as that has resolved, whichever server answers: an end, a suspension, an erasure. D-6.3.
    */
-  async isKnown(name: SessionName): Promise<boolean> {
-    const options = { name: "sessions.is_known", isProven: true } as const;
+  async accountOf(name: SessionName): Promise<Account | null> {
+    const options = { name: "sessions.account_of", isProven: true } as const;
     return await this.#documents.read(options, async (at) => {
-      const [[session]] = await at.read({ from: SESSIONS, keys: keysOf(name) });
-      return session !== undefined && session.expiresAtMs > at.nowMs;
+      const keys = keysOf(name);
+      const [[session], [account]] = await at.read(
+        { from: SESSIONS, keys },
+        { from: ACCOUNTS, keys: keys.map(([username = ""]) => [username]) },
+      );
+      const isKnown = session !== undefined && session.expiresAtMs > at.nowMs;
+      return isKnown && account !== undefined ? accountOf(account) : null;
     });
   }
 
@@ -68,13 +100,17 @@ export class Sessions {
 
   /** Ends all sessions of an account. Idempotent; durable when it resolves. */
   async endAllOf(username: string): Promise<void> {
-    await this.#documents.transact({ name: "sessions.end_all" }, (tx) =>
-      endSessionsOf(tx, username),
-    );
+    await this.#documents.transact({ name: "sessions.end_all" }, async (tx) => {
+      await tx.read({ from: ACCOUNTS, keys: [[username]], lock: true });
+      await endSessionsOf(tx, username);
+    });
   }
 }
 
-/** Ends the sessions of an account but one, or all of them, in the commit of a body. */
+/** The username of a kept end of a session that began elsewhere: no account has it, so no erasure removes the end. */
+const NO_ACCOUNT = "";
+
+/** Ends the sessions of an account but one, or all of them, in the commit of a body that locks or puts the account. */
 export async function endSessionsOf(
   tx: Transaction,
   username: string,
@@ -82,6 +118,18 @@ export async function endSessionsOf(
 ): Promise<void> {
   const [keys] = await tx.read({ from: SESSIONS, keysOf: { within: [[username]] } });
   for (const key of keys) if (key[1] !== keptId) tx.remove(SESSIONS, key);
+}
+
+/** Keeps a session, and drops some of those past their end. */
+async function addSession(tx: Transaction, session: SessionDocument): Promise<void> {
+  const [[first]] = await tx.read({ from: SESSIONS, stretch: { index: "end", limit: 1 } });
+  if (first !== undefined && first.expiresAtMs <= tx.nowMs) {
+    // The places of those that end now begin with it, and come after it.
+    const ended = { index: "end", upTo: [tx.nowMs + 1], limit: MAX_DROPPED };
+    const [dropped] = await tx.read({ from: SESSIONS, keysOf: ended });
+    for (const key of dropped) tx.remove(SESSIONS, key);
+  }
+  tx.put(SESSIONS, session);
 }
 
 /** None for what no session is named, as somebody may ask for anything. */

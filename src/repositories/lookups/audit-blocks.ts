@@ -5,18 +5,22 @@ import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts"
 import type { Key } from "../../domain/shared/document-key.ts";
 import type { BlockDocument } from "./lookup-collections.ts";
 
-/** Fields of a record that a block has for each, in this order. */
-export const BLOCK_FIELDS = [
-  "requestId",
+/** Fields that many records of a block have in common: they stand once for all of them. */
+const SHARED_FIELDS = [
   "accountId",
   "keyId",
   "endpoint",
   "purpose",
-  "subjectHmac",
-  "consentId",
   "decision",
   "code",
   "status",
+] as const satisfies readonly (keyof AuditRecord)[];
+
+/** Fields of each record, behind the place of what it shares. */
+const OWN_FIELDS = [
+  "requestId",
+  "subjectHmac",
+  "consentId",
   "hash",
 ] as const satisfies readonly (keyof AuditRecord)[];
 
@@ -35,60 +39,70 @@ export function makeBlock(records: readonly AuditRecord[]): BlockDocument {
   const [first] = records;
   if (first === undefined) throw new Error("A block has at least one record");
   const { chainId, seq, at, version, previousHash } = first;
-  const rows = records.map((one) => [
-    one.requestId,
-    one.accountId,
-    one.keyId,
-    one.endpoint,
-    one.purpose,
-    one.subjectHmac,
-    one.consentId,
-    one.decision,
-    one.code,
-    one.status,
-    one.hash,
-  ]);
-  const packed = encoder.encode(JSON.stringify(rows));
-  return { kind: "block", chainId, seq, at, version, previousHash, packed };
+  return { kind: "block", chainId, seq, at, version, previousHash, packed: pack(records) };
 }
 
 /** A block without its first records; null when none is left. */
 export function cutBlock(block: BlockDocument, count: number): BlockDocument | null {
-  const rows = rowsOf(block.packed) ?? [];
-  const left = rows.slice(count);
-  if (left.length === 0) return null;
-  const previousHash = String(rows[count - 1]?.at(-1) ?? block.previousHash);
-  const packed = encoder.encode(JSON.stringify(left));
-  return { ...block, seq: block.seq + count, previousHash, packed };
+  const left = recordsOf(block).slice(count) as readonly AuditRecord[];
+  return left.length === 0 ? null : makeBlock(left);
+}
+
+function pack(records: readonly AuditRecord[]): Uint8Array {
+  return encoder.encode(textOf(records));
+}
+
+/** `[[shared fields, …], [[which of these, own fields], …]]` */
+function textOf(records: readonly AuditRecord[]): string {
+  const places = new Map<string, number>();
+  const shared: unknown[] = [];
+  const own = records.map((one) => {
+    const { accountId, keyId, endpoint, purpose, decision, code, status } = one;
+    const name = `${keyId} ${endpoint} ${code} ${accountId} ${purpose} ${decision} ${status}`;
+    let place = places.get(name);
+    if (place === undefined) {
+      place = shared.length;
+      places.set(name, place);
+      shared.push([accountId, keyId, endpoint, purpose, decision, code, status]);
+    }
+    return [place, one.requestId, one.subjectHmac, one.consentId, one.hash];
+  });
+  return JSON.stringify([shared, own]);
 }
 
 /** The records of a block, in their order. Of what is damaged as much as there is, so that its verification fails. */
 export function recordsOf(block: object): readonly StoredRecord[] {
   const { chainId, seq, at, version, previousHash, packed } = block as BlockDocument;
+  const damaged = { chainId, seq, at, version, previousHash, damaged: true } as StoredRecord;
   const rows = rowsOf(packed);
   const isWhole = Object.keys(block).sort().join() === BLOCK_NAMES && rows !== null;
-  const damaged = { chainId, seq, at, version, previousHash, damaged: true } as StoredRecord;
   if (!isWhole || !Number.isSafeInteger(seq)) return [damaged];
   let previous: unknown = previousHash;
   return rows.map((row, i) => {
-    const record: Record<string, unknown> = { version, chainId, seq: seq + i, at };
-    record["previousHash"] = previous;
-    for (const [place, name] of BLOCK_FIELDS.entries()) record[name] = row[place];
-    if (row.length !== BLOCK_FIELDS.length) record["more"] = row.length;
-    previous = record["hash"];
+    const record = { version, chainId, seq: seq + i, at, previousHash: previous, ...row };
+    previous = record.hash;
     return record;
   });
 }
 
-/** Null for bytes that are not exactly what `makeBlock` writes of some rows. */
-function rowsOf(packed: unknown): readonly (readonly unknown[])[] | null {
+type Fields = Pick<StoredRecord, (typeof SHARED_FIELDS)[number] | (typeof OWN_FIELDS)[number]>;
+
+/** Null for bytes that are not exactly what `pack` makes of some records. */
+function rowsOf(packed: unknown): readonly Fields[] | null {
   if (!(packed instanceof Uint8Array)) return null;
   try {
     const text = decoder.decode(packed);
-    const rows: unknown = JSON.parse(text);
-    const areRows = Array.isArray(rows) && rows.length > 0 && rows.every(Array.isArray);
-    return areRows && JSON.stringify(rows) === text ? rows : null;
+    const [shared, own] = JSON.parse(text) as [unknown[][], [number, ...unknown[]][]];
+    const rows = own.map(([place, ...fields]) => ({
+      ...named(SHARED_FIELDS, shared[place] ?? []),
+      ...named(OWN_FIELDS, fields),
+    }));
+    return rows.length > 0 && textOf(rows as unknown as AuditRecord[]) === text ? rows : null;
   } catch {
     return null;
   }
+}
+
+function named(names: readonly string[], values: readonly unknown[]): Fields {
+  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
 }

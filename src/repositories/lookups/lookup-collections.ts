@@ -49,7 +49,7 @@ export interface BlockDocument {
   readonly version: number;
   /** Of the first record. */
   readonly previousHash: string;
-  /** The rest of each record: `BLOCK_FIELDS` in a JSON array of arrays. */
+  /** The rest of each record, as JSON in UTF-8. */
   readonly packed: Uint8Array;
 }
 

@@ -1,7 +1,11 @@
 // Writes the segments by which the audit log is searched: whole blocks of one chain with a filter of the names in them. An index
 // over all records would be changed in another place by every lookup, at several times the price of the record itself.
 import type { AuditRecord, ChainTip } from "../../domain/reputation/audit/audit-chain.ts";
-import { type IndexShape, makeFilter } from "../../domain/reputation/audit/name-filter.ts";
+import {
+  INDEX_SHAPE,
+  type IndexShape,
+  makeFilter,
+} from "../../domain/reputation/audit/name-filter.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
 import { recordsOf } from "./audit-blocks.ts";
 import type { Appended } from "./audit-chains.ts";
@@ -22,9 +26,9 @@ const OPEN_MS = 86_400_000;
 /** Blocks that are read at once. */
 const BLOCKS_AT_ONCE = 16;
 
-/** A segment with the names in it. */
+/** A segment with its records. */
 interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
-  readonly names: ReadonlySet<string>;
+  readonly blocks: readonly (readonly AuditRecord[])[];
 }
 
 /** Indexes what one process appends, and what others have left. */
@@ -39,7 +43,7 @@ export class SegmentWriter {
   #kept = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(documents: DocumentStore, shape: IndexShape) {
+  constructor(documents: DocumentStore, shape: IndexShape = INDEX_SHAPE) {
     this.#documents = documents;
     this.#shape = shape;
     this.#groups = new SegmentGroups(documents, shape);
@@ -139,8 +143,8 @@ export class SegmentWriter {
 
   async #put(tx: Transaction, tail: TailDocument, due: readonly Growing[]): Promise<void> {
     const index = await readIndex(tx);
-    for (const [i, { names, ...segment }] of due.entries()) {
-      const filter = makeFilter(names, this.#shape);
+    for (const [i, { blocks, ...segment }] of due.entries()) {
+      const filter = makeFilter(namesIn(blocks), this.#shape);
       tx.put(SEGMENTS, { number: index.segments + i, ...segment, filter });
     }
     tx.put(AUDIT, { ...index, segments: index.segments + due.length });
@@ -200,8 +204,7 @@ function withBlock(
   const seq = Number(first?.seq);
   const chainId = first?.chainId ?? "";
   const fits = segment !== undefined && !isWhole(segment, shape) && isNear(segment, at);
-  const before = fits ? segment : { firstSeq: seq, firstAt: at, lastAt: at, names: [] };
-  const named = records.flatMap((one) => [String(one.subjectHmac), String(one.accountId)]);
+  const before = fits ? segment : { firstSeq: seq, firstAt: at, lastAt: at, blocks: [] };
   const times = [before.firstAt, before.lastAt, at].sort();
   return {
     chainId,
@@ -209,8 +212,16 @@ function withBlock(
     lastSeq: seq + records.length - 1,
     firstAt: times.at(0) ?? at,
     lastAt: times.at(-1) ?? at,
-    names: new Set([...before.names, ...named]),
+    blocks: [...before.blocks, records],
   };
+}
+
+function namesIn(blocks: Growing["blocks"]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { subjectHmac, accountId } of blocks.flat()) {
+    names.add(String(subjectHmac)).add(String(accountId));
+  }
+  return names;
 }
 
 function isNear({ firstAt, lastAt }: Growing, at: string): boolean {

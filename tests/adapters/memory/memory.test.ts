@@ -1,10 +1,6 @@
 // The reference models keep the contracts that they stand for in other tests.
-
-import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
-import { reputationContract } from "../../contract/lookups/reputation-contract.ts";
-import { openParts } from "../../contract/lookups/reputation-harness.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
@@ -25,28 +21,5 @@ function open(storeClock?: Clock) {
   };
 }
 
-/** The same with its reputation half. */
-async function openReputation(storeClock?: Clock) {
-  const { storage, openSecond, nowMs, advance, dispose } = open(storeClock);
-  return {
-    storage: await openParts(storage, noCache),
-    openSecond: async () => await openParts(await openSecond(), noCache),
-    nowMs,
-    advance,
-    dispose,
-  };
-}
-
-/** The store has everything at hand, and asks for no cache. */
-function noCache(): never {
-  throw new Error("A store in memory needs no cache");
-}
-
 storageContract({ name: "memory", options: OPTIONS, open: async () => open() });
 fullStorageContract({ name: "memory", options: OPTIONS, open: async () => open() });
-reputationContract({ name: "memory", options: OPTIONS, open: () => openReputation() });
-reputationContract({
-  name: "memory with a clock of its own",
-  options: { isShared: true, randomRuns: 100, clock: "own" },
-  open: () => openReputation(new SystemClock()),
-});

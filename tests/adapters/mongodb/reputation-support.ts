@@ -1,5 +1,5 @@
 // Stores of MongoDB for the tests of the reputation half.
-import type { Db, Document } from "mongodb";
+
 import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
@@ -65,22 +65,9 @@ export class LaterClock {
 
 /** The collection that lookups write. */
 export const LEDGER = "repsync_lookup_log";
-/** Its documents by kind: blocks of audit records, heads of chains, counts of accounts. */
-export const BLOCKS = { records: { $exists: true } };
-export const HEADS = { chainNumber: { $exists: true } };
-export const USAGES = { packed: { $exists: true } };
-
-/** The chain that a document of `HEADS` is the head of. */
-export function chainOf(head: Document | null | undefined): string {
-  return String(head?.["_id"]).slice("head/".length);
-}
-
-/** How often an index of a collection was used. */
-export async function usesOf(db: Db, collection: string, name: string): Promise<number> {
-  const stages = [{ $indexStats: {} }, { $match: { name } }];
-  const [index] = await db.collection(collection).aggregate(stages).toArray();
-  return Number(index?.["accesses"].ops);
-}
+/** Its documents by kind: blocks of audit records, and counts of accounts. */
+export const BLOCKS = { kind: "block" };
+export const USAGES = { kind: "usage" };
 
 /** A plan that stops nobody. */
 export const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000_000 } as const;

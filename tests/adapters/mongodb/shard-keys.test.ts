@@ -31,13 +31,17 @@ describe("shard keys", () => {
       "find of items by (sku), without shop",
     ],
     ["update", "items", { updates: [{ q: {}, multi: true }] }, null],
-    ["update", "repsync_consents", update({ _id: 7, username: "ana" }), null],
+    ["update", "repsync_consents", update({ _id: { 0: "ana", 1: 7 } }), null],
     [
-      ...(["update", "repsync_consents", update({ _id: 7 })] as const),
-      "update of repsync_consents by (_id), without username",
+      ...(["update", "repsync_consents", update({ username: "ana" })] as const),
+      "update of repsync_consents by (username), without _id",
     ],
-    ["find", "repsync_lookup_log", { filter: { _id: "head/1" } }, null],
-    ["find", "repsync_lookup_log", { filter: { chainNumber: { $exists: true } } }, null],
+    ["find", "repsync_lookup_log", { filter: { _id: { 0: "head", 1: "a" } } }, null],
+    ["find", "repsync_lookup_log", { filter: { $and: [{ _id: { $gt: { 0: "head" } } }] } }, null],
+    [
+      ...(["find", "repsync_lookup_log", { filter: { chainNumber: 1 } }] as const),
+      "find of repsync_lookup_log by (chainNumber), without _id",
+    ],
     [
       ...(["delete", "repsync_lookup_log", remove({})] as const),
       "delete of repsync_lookup_log by (), without _id",
@@ -53,7 +57,7 @@ describe("shard keys", () => {
     try {
       await client.db().collection("repsync_consents").deleteMany({ purpose: "reputation_lookup" });
       expect(takeShardProblems(client.db().databaseName)).toEqual([
-        "delete of repsync_consents by (purpose), without username",
+        "delete of repsync_consents by (purpose), without _id",
       ]);
     } finally {
       await client.close();

@@ -1,6 +1,11 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
-import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import {
+  makeReputation,
+  type Reputation,
+  type ReputationOptions,
+} from "../../../src/app/reputation.ts";
 import type { MakeAlert } from "../../../src/domain/alerts/alert.ts";
 import { queuedAlert } from "../../../src/domain/alerts/alert.ts";
 import { type Account, NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
@@ -16,7 +21,7 @@ import type { LookupOutcome } from "../../../src/domain/reputation/lookups/looku
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { ReputationOptions, ReputationStores } from "../../../src/ports/reputation-stores.ts";
+import { AUDIT_KEY, MAC, NAME_KEY } from "../../repositories/support/people.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { writeTo } from "../../support/write-to.ts";
 import type { OpenedStore, StoreHarness } from "../harness.ts";
@@ -25,19 +30,12 @@ import type { OpenedStore, StoreHarness } from "../harness.ts";
 export const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
 /** One instance. */
-export interface ReputationParts extends ReputationStores {
+export interface ReputationParts extends Reputation {
   readonly storage: RunStorage;
 }
 
 /** A harness of the reputation half. */
 export type ReputationHarness = StoreHarness<ReputationParts>;
-
-/** The key of every audit log of the tests. */
-export const AUDIT_KEY = new Uint8Array(32).fill(7);
-/** The key of erased names. */
-export const NAME_KEY = new Uint8Array(32).fill(9);
-/** The function behind both. */
-export const MAC = new NodeMac();
 
 /** What an administrator asks for. */
 export const BY_ROOT = { by: "root", requestId: "request-of-root" };
@@ -51,16 +49,14 @@ export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;
 export async function openParts(
   storage: RunStorage,
   makeCache: ReputationOptions["makeCache"],
+  clock: ReputationOptions["clock"] = new SystemClock(),
 ): Promise<ReputationParts> {
   const tables = await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
-  const stores = await storage.openReputation(tables, {
-    mac: MAC,
-    auditKey: AUDIT_KEY,
-    nameKey: NAME_KEY,
-    makeAlert,
-    makeCache,
+  const kept = makeReputation(storage, tables, {
+    ...{ mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY },
+    ...{ makeAlert, makeCache, clock },
   });
-  return { ...stores, storage };
+  return { ...kept, storage };
 }
 
 /** Alerts that are due from the beginning of time on. */
@@ -89,7 +85,7 @@ export class Scene {
 
   /** Puts somebody on a plan; the numbers are those of enterprise. */
   async setPlan(username: string, changes: Partial<AccountPlan>): Promise<void> {
-    const account = await this.parts.storage.accounts.find(username);
+    const account = await this.parts.accounts.find(username);
     if (account === null) throw new Error("There is no such account");
     const { plan, callsPerMonth, rateLimitPerMinute } = { ...account, ...changes };
     const changed = { plan, callsPerMonth, rateLimitPerMinute };
@@ -134,7 +130,7 @@ export class Scene {
 
   /** Makes an account without a profile where there is none. */
   async #giveAccount(username: string): Promise<void> {
-    const { accounts } = this.parts.storage;
+    const { accounts } = this.parts;
     if ((await accounts.find(username)) === null) await accounts.create(this.#account(username));
   }
 
@@ -190,3 +186,5 @@ export function wordOf(outcome: LookupOutcome): string {
   if (outcome.kind !== "answered") return outcome.problem;
   return outcome.decision.code ?? "allowed";
 }
+
+export { AUDIT_KEY, MAC, NAME_KEY };

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { makeReputation } from "../../../src/app/reputation.ts";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
@@ -97,8 +98,9 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
 
 async function openStores(parts: TombstoneParts, tables: readonly Table[]) {
   const prepared = await parts.tables.prepare(tables);
-  const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeCache: forgetful };
-  return await parts.openReputation(prepared, options);
+  const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
+  const clock = { monotonicMs: () => 0 };
+  return makeReputation(parts, prepared, { ...options, makeCache: forgetful, clock });
 }
 
 async function keysOf(parts: TombstoneParts, table: Table) {

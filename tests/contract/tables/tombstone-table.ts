@@ -24,14 +24,7 @@ export interface OtherProgram {
 export interface TombstoneParts
   extends Pick<
     RunStorage,
-    | "tables"
-    | "rows"
-    | "documents"
-    | "memory"
-    | "lateRows"
-    | "tombstones"
-    | "openReputation"
-    | "close"
+    "tables" | "rows" | "documents" | "memory" | "lateRows" | "tombstones" | "knowNames" | "close"
   > {
   readonly program: OtherProgram;
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { keyBytes } from "../../../src/adapters/sqlite/driver/key-bytes.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { holdTurns } from "../support/held-turns.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
@@ -85,6 +86,14 @@ function harm(file: string): void {
   rmSync(file);
 }
 
+/** Changes an account as another program may. */
+function changeAccount(database: Database, username: string, changes: object): void {
+  const find = "SELECT doc FROM repsync_accounts WHERE doc ->> 'username' = ?";
+  const found = database.query<{ doc: string }, [string]>(find).get(username);
+  const doc = JSON.stringify({ ...JSON.parse(found?.doc ?? "{}"), ...changes });
+  database.run("UPDATE repsync_accounts SET doc = ? WHERE doc ->> 'username' = ?", [doc, username]);
+}
+
 /** The request for another account than ana's. */
 function toAccount(username: string) {
   return (scene: Scene, route: RouteUnderTest) =>
@@ -107,13 +116,17 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
   },
   "409 POST /v1/me/api-keys": async (scene, route) => {
     const database = new Database(scene.file);
-    database.run(
-      `INSERT INTO repsync_api_keys SELECT NULL, value, username, name, value, prefix, last4, created_at, expires_at,
-         revoked_at, is_revoked FROM repsync_api_keys, json_each(?) WHERE username = 'ana' LIMIT 100`,
-      [JSON.stringify(Array.from({ length: 100 }, (_, n) => `many-${n}`))],
-    );
+    const found = database.query<{ doc: string }, []>("SELECT doc FROM repsync_keys").all();
+    const docs = found.map(({ doc }) => JSON.parse(doc));
+    const own = docs.find(({ username }) => username === "ana");
+    const add = database.prepare("INSERT INTO repsync_keys (key, doc, at_order) VALUES (?, ?, ?)");
+    for (let n = 0; n < 100; n++) {
+      const copy = { ...own, id: `many-${n}`, hash: `many-${n}`, number: 1_000 + n };
+      const key = ["ana", copy.id];
+      add.run(keyBytes(key), JSON.stringify(copy), keyBytes(["ana", copy.number, ...key]));
+    }
     const reply = await call(scene, route);
-    database.run("DELETE FROM repsync_api_keys WHERE id LIKE 'many-%'");
+    database.run("DELETE FROM repsync_keys WHERE doc ->> 'id' LIKE 'many-%'");
     database.close();
     return reply;
   },
@@ -165,10 +178,9 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
   "409 POST /v1/admin/accounts/{username}/suspend": toAccount("root"),
   "409 PUT /v1/admin/accounts/{username}/password": async (scene, route) => {
     const database = new Database(scene.file);
-    database.run("UPDATE repsync_accounts SET password_hash = NULL WHERE username = 'ana'");
-    database.run("UPDATE repsync_accounts SET issuer = 'https://id' WHERE username = 'ana'");
+    changeAccount(database, "ana", { passwordHash: null, issuer: "https://id" });
     const reply = await call(scene, route);
-    database.run("UPDATE repsync_accounts SET password_hash = 'x' WHERE username = 'ana'");
+    changeAccount(database, "ana", { passwordHash: "x" });
     database.close();
     return reply;
   },
@@ -177,7 +189,7 @@ const SPECIAL: Readonly<Record<string, (scene: Scene, route: RouteUnderTest) => 
   "409 PUT /v1/me/password": async ({ app, file }, { path, method, body }) => {
     const bea = await Person.signUp(app, "bea");
     const database = new Database(file);
-    database.run("UPDATE repsync_accounts SET password_hash = NULL WHERE username = 'bea'");
+    changeAccount(database, "bea", { passwordHash: null });
     database.close();
     return await bea.send(path, jsonBody(body, method));
   },

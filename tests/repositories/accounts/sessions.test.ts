@@ -1,68 +1,104 @@
 import { expect } from "bun:test";
 import { SESSIONS } from "../../../src/repositories/accounts/account-collections.ts";
-import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
+import { makeAccount, People } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
 const MINUTE_MS = 60_000;
 
+/** With these accounts. */
+async function withAccounts(people: People, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await people.accounts.create(makeAccount(name));
+}
+
 repositoryTests(
   "sessions",
-  (documents) => new Sessions(documents),
+  (documents) => new People(documents),
   (it) => {
-    it("D-5.4 isKnown() knows a session that was begun, for its account only", async (sessions, _, {
-      clock,
+    it("D-5.4 accountOf() gives the account of a session that was begun, for that account only", async (people) => {
+      await withAccounts(people, "ana", "Ana é\0$.");
+      await people.begin("s1", "ana");
+      await people.begin("s2", "Ana é\0$.");
+      expect(await people.sessions.accountOf({ username: "ana", id: "s1" })).toEqual({
+        ...makeAccount("ana"),
+        lastSignInAtMs: 1,
+      });
+      expect(await people.isKnown("s2", "Ana é\0$.")).toBe(true);
+      expect(await people.isKnown("s1", "Ana é\0$.")).toBe(false);
+      expect(await people.isKnown("s1", "Ana")).toBe(false);
+      expect(await people.isKnown("S1", "ana")).toBe(false);
+      for (const odd of ["", "\ud800", "x".repeat(2_000)]) {
+        expect(await people.isKnown(odd, odd)).toBe(false);
+      }
+    });
+
+    it("D-5.4, D-6.3 begin() begins nothing on an account that changed hands, is gone or suspended", async (people) => {
+      const { accounts, sessions } = people;
+      const NOW_MS = 1_772_366_400_000;
+      await accounts.create(makeAccount("ana", { passwordHash: "another" }));
+      const suspended = makeAccount("bob", { passwordHash: "hash", suspendedAtMs: NOW_MS });
+      await accounts.create(suspended);
+      const begin = (username: string) =>
+        sessions.begin(
+          { id: "s", username, expiresAtMs: 2 * NOW_MS },
+          { passwordHash: "hash", atMs: 5 },
+        );
+      expect(await begin("ana")).toBeNull();
+      expect(await begin("nobody")).toBeNull();
+      expect(await begin("bob")).toEqual(suspended);
+      for (const name of ["ana", "bob", "nobody"]) {
+        expect([name, await people.isKnown("s", name)]).toEqual([name, false]);
+      }
+      expect((await accounts.find("bob"))?.lastSignInAtMs).toBeNull();
+    });
+
+    it("D-5.4 the end of a session that began elsewhere is known, also until the last day that a date can be of", async ({
+      sessions,
     }) => {
-      const expiresAtMs = clock.nowMs() + MINUTE_MS * 60;
-      await sessions.begin({ id: "s1", username: "ana", expiresAtMs });
-      await sessions.begin({ id: "s2", username: "Ana é\0$.", expiresAtMs });
-      expect(await sessions.isKnown({ username: "ana", id: "s1" })).toBe(true);
-      expect(await sessions.isKnown({ username: "Ana é\0$.", id: "s2" })).toBe(true);
-      expect(await sessions.isKnown({ username: "Ana é\0$.", id: "s1" })).toBe(false);
-      expect(await sessions.isKnown({ username: "Ana", id: "s1" })).toBe(false);
-      expect(await sessions.isKnown({ username: "ana", id: "S1" })).toBe(false);
-      expect(await sessions.isKnown({ username: "", id: "" })).toBe(false);
+      await sessions.noteEnd("e1", 8_640_000_000_000_000);
+      expect(await sessions.hasEnded("e1")).toBe(true);
+      expect(await sessions.hasEnded("e2")).toBe(false);
+      expect(await sessions.accountOf({ username: "", id: "e1" })).toBeNull();
     });
 
-    it("D-5.4 isKnown() knows a session that ends with the last day that a date can be of", async (sessions) => {
-      await sessions.begin({ id: "s1", username: "ana", expiresAtMs: 8_640_000_000_000_000 });
-      expect(await sessions.isKnown({ username: "ana", id: "s1" })).toBe(true);
+    it("D-5.4 end() ends one session, and may be called again", async (people) => {
+      await withAccounts(people, "ana");
+      for (const id of ["s1", "s2"]) await people.begin(id, "ana");
+      for (const id of ["s1", "s1", "unknown"]) await people.sessions.end({ username: "ana", id });
+      expect(await people.isKnown("s1", "ana")).toBe(false);
+      expect(await people.isKnown("s2", "ana")).toBe(true);
     });
 
-    it("D-5.4 end() ends one session, and may be called again", async (sessions, _, { clock }) => {
-      const expiresAtMs = clock.nowMs() + MINUTE_MS * 60;
-      for (const id of ["s1", "s2"]) await sessions.begin({ id, username: "ana", expiresAtMs });
-      await sessions.end({ username: "ana", id: "s1" });
-      await sessions.end({ username: "ana", id: "s1" });
-      await sessions.end({ username: "ana", id: "unknown" });
-      expect(await sessions.isKnown({ username: "ana", id: "s1" })).toBe(false);
-      expect(await sessions.isKnown({ username: "ana", id: "s2" })).toBe(true);
+    it("D-8.7 endAllOf() ends the sessions of one account, and may be called again", async (people) => {
+      await withAccounts(people, "ana", "bob");
+      for (const id of ["s1", "s2"]) await people.begin(id, "ana");
+      await people.begin("s3", "bob");
+      for (let n = 0; n < 2; n++) await people.sessions.endAllOf("ana");
+      expect(await people.isKnown("s1", "ana")).toBe(false);
+      expect(await people.isKnown("s2", "ana")).toBe(false);
+      expect(await people.isKnown("s3", "bob")).toBe(true);
     });
 
-    it("D-8.7 endAllOf() ends the sessions of one account, and may be called again", async (sessions, _, {
-      clock,
-    }) => {
-      const expiresAtMs = clock.nowMs() + MINUTE_MS * 60;
-      for (const id of ["s1", "s2"]) await sessions.begin({ id, username: "ana", expiresAtMs });
-      await sessions.begin({ id: "s3", username: "bob", expiresAtMs });
-      await sessions.endAllOf("ana");
-      await sessions.endAllOf("ana");
-      expect(await sessions.isKnown({ username: "ana", id: "s1" })).toBe(false);
-      expect(await sessions.isKnown({ username: "ana", id: "s2" })).toBe(false);
-      expect(await sessions.isKnown({ username: "bob", id: "s3" })).toBe(true);
+    it("D-8.7 no session that begins at the same moment outlives endAllOf()", async (people, other) => {
+      await withAccounts(people, "ana");
+      for (let round = 0; round < 10; round++) {
+        const id = `s${round}`;
+        const begun = people.begin(id, "ana").then(() => other.sessions.endAllOf("ana"));
+        await Promise.all([begun, other.sessions.endAllOf("ana")]);
+        expect(await people.isKnown(id, "ana")).toBe(false);
+      }
     });
 
-    it("D-5.4 a session is not known from its end on", async (sessions, _, { clock }) => {
+    it("D-5.4 a session is not known from its end on", async (people, _, { clock }) => {
+      await withAccounts(people, "ana");
       const begunAtMs = clock.nowMs();
       const begin = (id: string, minutes: number) =>
-        sessions.begin({ id, username: "ana", expiresAtMs: begunAtMs + minutes * MINUTE_MS });
+        people.begin(id, "ana", begunAtMs + minutes * MINUTE_MS);
       await begin("past", -1);
       await begin("short", 10);
       await begin("long", 60);
       const known = async () => {
         const ids = ["past", "short", "long", "later"];
-        const answers = await Promise.all(
-          ids.map((id) => sessions.isKnown({ username: "ana", id })),
-        );
+        const answers = await Promise.all(ids.map((id) => people.isKnown(id, "ana")));
         return ids.filter((_, n) => answers[n]);
       };
       expect(await known()).toEqual(["short", "long"]);
@@ -74,60 +110,52 @@ repositoryTests(
       expect(await known()).toEqual(["long", "later"]);
     });
 
-    it("D-9.3 extend() moves the end of a session that lives, later only", async (sessions, _, {
+    it("D-9.3 extend() moves the end of a session that lives, later only", async (people, _, {
       clock,
     }) => {
+      await withAccounts(people, "ana");
       const begunAtMs = clock.nowMs();
       const at = (minutes: number) => begunAtMs + minutes * MINUTE_MS;
       for (const id of ["longer", "ended", "same", "over"]) {
-        await sessions.begin({ id, username: "ana", expiresAtMs: at(id === "over" ? 5 : 60) });
+        await people.begin(id, "ana", at(id === "over" ? 5 : 60));
       }
-      await sessions.end({ username: "ana", id: "ended" });
+      const extend = (id: string, minutes: number) =>
+        people.sessions.extend({ username: "ana", id }, at(minutes));
+      await people.sessions.end({ username: "ana", id: "ended" });
       clock.advance(10 * MINUTE_MS);
-      expect(await sessions.extend({ username: "ana", id: "longer" }, at(90))).toBe(true);
-      expect(await sessions.extend({ username: "ana", id: "same" }, at(1))).toBe(true);
+      expect(await extend("longer", 90)).toBe(true);
+      expect(await extend("same", 1)).toBe(true);
       for (const id of ["ended", "over", "unknown"]) {
-        expect([id, await sessions.extend({ username: "ana", id }, at(90))]).toEqual([id, false]);
-        expect([id, await sessions.isKnown({ username: "ana", id })]).toEqual([id, false]);
+        expect([id, await extend(id, 90)]).toEqual([id, false]);
+        expect([id, await people.isKnown(id, "ana")]).toEqual([id, false]);
       }
       clock.advance(40 * MINUTE_MS);
-      expect(await sessions.isKnown({ username: "ana", id: "same" })).toBe(true);
+      expect(await people.isKnown("same", "ana")).toBe(true);
       clock.advance(20 * MINUTE_MS);
-      expect(await sessions.isKnown({ username: "ana", id: "same" })).toBe(false);
-      expect(await sessions.isKnown({ username: "ana", id: "longer" })).toBe(true);
+      expect(await people.isKnown("same", "ana")).toBe(false);
+      expect(await people.isKnown("longer", "ana")).toBe(true);
     });
 
-    it("D-6.3 a session that one instance ends is known to no other one", async (sessions, other, {
-      clock,
-    }) => {
+    it("D-6.3 a session that one instance ends is known to no other one", async (people, other) => {
+      await withAccounts(people, "ana");
       for (let n = 0; n < 20; n++) {
-        const [here, there] = n % 2 ? [sessions, other] : [other, sessions];
-        await here.begin({ id: `s${n}`, username: "ana", expiresAtMs: clock.nowMs() + 3_600_000 });
-        expect(await there.isKnown({ username: "ana", id: `s${n}` })).toBe(true);
-        expect(await here.isKnown({ username: "ana", id: `s${n}` })).toBe(true);
-        await there.end({ username: "ana", id: `s${n}` });
-        expect(await here.isKnown({ username: "ana", id: `s${n}` })).toBe(false);
+        const [here, there] = n % 2 ? [people, other] : [other, people];
+        const id = `s${n}`;
+        await here.begin(id, "ana");
+        expect(await there.isKnown(id, "ana")).toBe(true);
+        expect(await here.isKnown(id, "ana")).toBe(true);
+        await there.sessions.end({ username: "ana", id });
+        expect(await here.isKnown(id, "ana")).toBe(false);
       }
     });
 
-    it("D-5.4 sessions outlive the instance that began them", async (sessions, other, {
-      clock,
-    }) => {
-      const ids = Array.from({ length: 20 }, (_, n) => `s${n}`);
-      const expiresAtMs = clock.nowMs() + 3_600_000;
-      await Promise.all(ids.map((id) => sessions.begin({ id, username: "ana", expiresAtMs })));
-      await sessions.end({ username: "ana", id: "s0" });
-      const answers = await Promise.all(ids.map((id) => other.isKnown({ username: "ana", id })));
-      expect(answers).toEqual(ids.map((id) => id !== "s0"));
-    });
-
-    it("D-5.4 sessions that have ended are dropped in passing, a hundred at a time", async (sessions, _, {
+    it("D-5.4 sessions that have ended are dropped in passing, a hundred at a time", async (people, _, {
       documents,
       clock,
     }) => {
+      await withAccounts(people, "ana");
       const endsAtMs = clock.nowMs() + 1_000;
-      const begin = (id: string, expiresAtMs: number) =>
-        sessions.begin({ id, username: "ana", expiresAtMs });
+      const begin = (id: string) => people.begin(id, "ana", endsAtMs + MINUTE_MS);
       await documents.transact({ name: "test" }, async (tx) => {
         for (let n = 0; n < 150; n++) {
           tx.put(SESSIONS, { id: `s${n}`, username: "ana", expiresAtMs: endsAtMs });
@@ -140,12 +168,12 @@ repositoryTests(
         return found;
       };
       clock.advance(999);
-      await begin("a", endsAtMs + MINUTE_MS);
+      await begin("a");
       expect(await count()).toBe(151);
       clock.advance(1);
-      await begin("b", endsAtMs + MINUTE_MS);
+      await begin("b");
       expect(await count()).toBe(52);
-      await begin("c", endsAtMs + MINUTE_MS);
+      await begin("c");
       expect(await count()).toBe(3);
     });
   },

@@ -11,7 +11,7 @@ import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 /** What a history needs of a store. */
 export type LiveStorage = Pick<
   FullStorage,
-  "tables" | "rows" | "tombstones" | "documents" | "names" | "close"
+  "tables" | "rows" | "tombstones" | "documents" | "close"
 >;
 
 export interface OpenedStore {

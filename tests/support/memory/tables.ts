@@ -7,7 +7,6 @@ import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
-import type { KnownNames } from "../../../src/ports/tables/known-names.ts";
 import {
   PreparedTables,
   type StoredPage,
@@ -48,9 +47,6 @@ export class MemoryTables implements Storage, TableStore {
   refuse: (table: Table, row: Row) => string | null = () => null;
   /** What is known of the people whom rows name; a database with accounts sets it. D-8.1. */
   factsOf: (username: string) => NameFacts | null = () => null;
-  readonly names: KnownNames = {
-    readFacts: async (usernames) => this.factsOfAll(usernames),
-  };
   /** Called after every commit, with the rows that it put. */
   onCommit: (rows: readonly Row[]) => void = () => {};
   /** Called in every commit with the people whose rows it changes. */

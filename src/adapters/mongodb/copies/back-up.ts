@@ -4,7 +4,6 @@ import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import type { BackUpJob, BackupFacts, CopyCounts } from "../../../ports/copies/store-copies.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
-import { ACCOUNTS } from "../people/name-facts.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
 import { type ArchivedCollection, readArchive, writeArchive } from "./archive.ts";
 import { isOwnName, LEFT_OUT } from "./contents.ts";
@@ -62,7 +61,7 @@ class SnapshotReading {
   counts(): CopyCounts {
     const tables = [...this.#documents].filter(([name]) => !isOwnName(name));
     const rows = tables.reduce((sum, [, documents]) => sum + documents, 0);
-    return { tables: tables.length, rows, accounts: this.#documents.get(ACCOUNTS.name) ?? 0 };
+    return { tables: tables.length, rows, accounts: this.#documents.get("repsync_accounts") ?? 0 };
   }
 
   async *#content(name: string, session: ClientSession): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,4 @@
 import type { AnyBulkWriteOperation, Collection, Db, Document } from "mongodb";
-import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import { parseJson } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -10,17 +9,12 @@ import type {
   PortableStore,
 } from "../../../ports/copies/portable-store.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
-import { API_KEYS } from "../accounts/api-key-store.ts";
-import { CONSENTS } from "../accounts/consent-store.ts";
-import { auditBlocks, makeBlock, recordsOf } from "../audit/audit-blocks.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { DURABLE } from "../driver/collections.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
-import { LOOKUP_LOG } from "../driver/lookup-log.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
-import { ACCOUNTS } from "../people/name-facts.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { layoutOf } from "../tables/table-layout.ts";
 import { storedFields } from "../tables/upserts.ts";
@@ -28,10 +22,7 @@ import { longOf, PLAIN_DOCUMENTS } from "./portable-documents.ts";
 
 const BATCH = 1_000;
 const READ = { readConcern: { level: "majority" }, batchSize: BATCH } as const;
-const MOVED_COUNTERS: Readonly<Record<string, string>> = {
-  consents: CONSENTS.name,
-  api_keys: API_KEYS.name,
-};
+const MOVED_COUNTERS: Readonly<Record<string, string>> = {};
 
 interface Named extends Document {
   readonly _id: string;
@@ -77,9 +68,7 @@ export class PortableDatabase implements PortableStore {
       );
     } else if (part === "facts") {
       for (const { value } of entries) await setFact(this.#db, "deployment_id", String(value));
-    } else if (part === "hidden_profiles") await this.#hide(entries);
-    else if (part === "audit") await this.#writeAudit(entries as unknown as AuditRecord[]);
-    else if (part === "delete_records") await this.#writeDeleteRecords(entries);
+    } else if (part === "delete_records") await this.#writeDeleteRecords(entries);
     else if (part === "counters") await this.#writeCounters(entries);
     else if (part === "documents") await this.#writeDocuments(entries);
     else throw new Error(`No way to write ${part}`);
@@ -93,19 +82,10 @@ export class PortableDatabase implements PortableStore {
     } else if (part === "facts") {
       const value = (await readFacts(this.#db)).get("deployment_id");
       yield { name: "deployment_id", value };
-    } else if (part === "hidden_profiles") {
-      const hidden = this.#named(ACCOUNTS.name).find({ hidesProfile: true }, READ);
-      yield* mapped(hidden, ({ _id }) => ({ username: _id }));
-    } else if (part === "audit") yield* this.#audit();
-    else if (part === "delete_records") yield* this.#deleteRecords(tables);
+    } else if (part === "delete_records") yield* this.#deleteRecords(tables);
     else if (part === "counters") yield* this.#counters();
     else if (part === "documents") yield* this.#documents();
     else throw new Error(`No way to read ${part}`);
-  }
-
-  async *#audit(): AsyncGenerator<PortableEntry> {
-    const blocks = auditBlocks(this.#db).find({ records: { $exists: true } }, READ);
-    for await (const block of blocks.sort({ _id: 1 })) yield* recordsOf(block);
   }
 
   async *#deleteRecords(tables: readonly Table[]): AsyncGenerator<PortableEntry> {
@@ -145,28 +125,6 @@ export class PortableDatabase implements PortableStore {
         yield { name: `tombstones/${_id.slice(list.length)}`, last: Number(last) };
       } else yield { name: `table/${_id}`, last: Number(last) };
     }
-  }
-
-  async #hide(entries: readonly PortableEntry[]): Promise<void> {
-    const names = entries.map(({ username }) => String(username));
-    const change = { $set: { hidesProfile: true } };
-    const isOne = { _id: { $in: names } };
-    await this.#named(ACCOUNTS.name).updateMany(isOne, change, { writeConcern: DURABLE });
-  }
-
-  /** As blocks of what was made at the same moment. */
-  async #writeAudit(records: readonly AuditRecord[]): Promise<void> {
-    const blocks: AuditRecord[][] = [];
-    for (const record of records) {
-      const before = blocks.at(-1)?.at(-1);
-      const isSame =
-        before?.chainId === record.chainId &&
-        before.at === record.at &&
-        before.version === record.version;
-      if (isSame) blocks.at(-1)?.push(record);
-      else blocks.push([record]);
-    }
-    await this.#insert(LOOKUP_LOG.name, blocks.map(makeBlock));
   }
 
   async #writeDeleteRecords(entries: readonly PortableEntry[]): Promise<void> {

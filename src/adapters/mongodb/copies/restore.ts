@@ -9,7 +9,6 @@ import type {
   RestoreJob,
 } from "../../../ports/copies/store-copies.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
-import { SECRETS, SESSIONS } from "../accounts/own-documents.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
@@ -17,7 +16,6 @@ import type { Stopwatch } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { HOLD_SECONDS, holdToFill, isServed } from "../driver/holders.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
-import { ACCOUNTS } from "../people/name-facts.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
 import { readArchive } from "./archive.ts";
 import { isOwnName } from "./contents.ts";
@@ -68,7 +66,7 @@ async function examine(job: RestoreJob) {
     },
     take: ({ collection, bson }) => {
       if (++rows % 1_000 === 0) job.stop?.throwIfAborted();
-      if (collection !== SECRETS.name) return;
+      if (collection !== "repsync_secrets") return;
       const { name, secret } = BSON.deserialize(bson);
       if (name === "api_key_pepper") kept.pepper = String(secret);
       if (name === "api_key_pepper_mark") kept.mark = String(secret);
@@ -142,8 +140,8 @@ async function refuseFull(
     if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) === null) continue;
     throw notEmpty(`table "${name}" has rows`);
   }
-  const accounts = db.collection<{ _id: string }>(ACCOUNTS.name);
-  const other = await accounts.findOne({ _id: { $ne: adminUsername ?? "" } });
+  const accounts = db.collection("repsync_accounts");
+  const other = await accounts.findOne({ username: { $ne: adminUsername ?? "" } });
   if (other !== null) throw notEmpty("it has accounts");
 }
 
@@ -184,7 +182,7 @@ async function fill(
       }
       const document = DocumentWriter.read(bson);
       if (collection === STORE_FACTS) return;
-      if (collection === SESSIONS.name && document["username"] !== "") {
+      if (collection === "repsync_sessions" && document["username"] !== "") {
         sessions++;
         return;
       }

@@ -23,6 +23,8 @@ import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts"
 
 /** Documents in MongoDB: a collection each, snapshots for reading, and writes that meet others wherever a body read. */
 export class MongoDocuments implements DocumentStore {
+  /** A commit that a majority has on its disks takes several times longer. */
+  readonly gatherMs = 3;
   readonly #deps: StoreDeps;
   readonly #place: PushPlace;
   readonly #collections = new Map<string, DocumentCollection>();

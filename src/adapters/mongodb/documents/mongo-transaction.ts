@@ -279,7 +279,7 @@ function isSmall(query: DocumentQuery): boolean {
   if ("count" in query) return true;
   if ("keysOf" in query) return (query.keysOf.limit ?? Number.POSITIVE_INFINITY) <= MOST_JOINED;
   const { isLarge = false, bytes = [] } = query.from;
-  if (isLarge || bytes.length > 0) return false;
+  if (isLarge || (bytes.length > 0 && !("keys" in query))) return false;
   const most = "keys" in query ? query.keys.length : query.stretch.limit;
   return (most ?? Number.POSITIVE_INFINITY) <= MOST_JOINED;
 }

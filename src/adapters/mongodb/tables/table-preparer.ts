@@ -1,6 +1,7 @@
 // Makes collections and indexes. All tables are inspected before the first is changed.
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
 import { Deadline, retry, START_CALLS, type Stopwatch } from "../driver/deadline.ts";
@@ -68,6 +69,9 @@ export class TablePreparer {
     await makeIndex(collection, inspection, keyIndex);
     await alignTimes(collection, inspection);
     if (orderIndex !== keyIndex) await makeIndex(collection, inspection, orderIndex);
+    if (isOfPeople(table) && table.keyColumns[0]?.name !== "username") {
+      await makeIndex(collection, inspection, { username: 1 });
+    }
     if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
       await this.#reserveIds(collection, table.name);
       await this.#numberRows(collection, table.name);

@@ -74,7 +74,7 @@ function refuseFull(connection: SqliteConnection, adminUsername: string | null):
     throw notEmpty(`table "${name}" has rows`);
   }
   if (!names.includes("repsync_accounts")) return;
-  const others = "SELECT 1 FROM repsync_accounts WHERE username <> ? LIMIT 1";
+  const others = "SELECT 1 FROM repsync_accounts WHERE doc ->> 'username' <> ? LIMIT 1";
   if (allRows(connection, others, [adminUsername ?? ""]).length > 0) {
     throw notEmpty("it has accounts");
   }

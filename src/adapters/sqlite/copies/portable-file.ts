@@ -8,7 +8,6 @@ import type {
   PortableStore,
 } from "../../../ports/copies/portable-store.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
-import { AUDIT_COLUMNS } from "../audit/audit-tables.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import type { SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";
@@ -18,19 +17,9 @@ import { PLAIN_PARTS, type PlainPart } from "./portable-parts.ts";
 import { allRows, run } from "./raw-connection.ts";
 
 const BATCH_ROWS = 1_000;
-const AUDIT: PlainPart = {
-  table: "repsync_audit",
-  columns: Object.fromEntries(AUDIT_COLUMNS),
-};
-const USAGE = `SELECT account_id AS accountId, month, month_calls AS monthCalls, h.days, h.keys,
-  (SELECT json_group_array(json_array(at_ms, calls) ORDER BY at_ms) FROM repsync_calls c
-   WHERE c.account_id = u.account_id) AS calls
-  FROM repsync_usage u LEFT JOIN repsync_call_history h USING (account_id)`;
 const DELETES = `SELECT table_name AS "table", earliest_available AS completeSince,
   list_id AS listId FROM repsync_deletes`;
-const COUNTERS = `SELECT 'consents' AS name, max(coalesce((SELECT seq FROM sqlite_sequence
-    WHERE name = 'repsync_consents'), 0), coalesce(max(id), 0)) AS last FROM repsync_consents
-  UNION ALL SELECT 'api_keys', coalesce(max(n), 0) FROM repsync_api_keys
+const COUNTERS = `SELECT name, seq AS last FROM sqlite_sequence WHERE false
   UNION ALL SELECT 'tombstones/' || substr(name, length('repsync_deleted_') + 1), seq
     FROM sqlite_sequence WHERE name GLOB 'repsync_deleted_*'`;
 
@@ -71,17 +60,16 @@ export class PortableFile implements PortableStore {
 
   /** Within one commit. */
   write(part: PortablePart, entries: readonly PortableEntry[], tables: readonly Table[]): void {
-    const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
+    const plain = PLAIN_PARTS[part];
     if (plain !== undefined) this.#writePlain(plain, entries);
     else if (part === "documents") this.#commitAll(entries.map((entry) => this.#put(entry)));
     else this.#commitAll(entries.flatMap((entry) => statementsOf(part, entry, tables)));
   }
 
   *#entries(part: PortablePart, tables: readonly Table[]): Iterable<PortableEntry> {
-    const plain = part === "audit" ? AUDIT : PLAIN_PARTS[part];
+    const plain = PLAIN_PARTS[part];
     if (plain !== undefined) yield* this.#plain(plain);
     else if (part === "documents") yield* this.#documents();
-    else if (part === "usage") yield* mapped(this.#iterate(USAGE), usageEntry);
     else if (part === "counters") yield* this.#counters(tables);
     else if (part === "delete_records") yield* this.#deleteRecords(tables);
     else if (part === "tombstones") for (const table of tables) yield* this.#tombstones(table);
@@ -91,8 +79,7 @@ export class PortableFile implements PortableStore {
   *#plain({ table, columns, flags = [], where = "true" }: PlainPart): Iterable<PortableEntry> {
     const fields = Object.entries(columns).map(([column, field]) => `${column} AS "${field}"`);
     const sql = `SELECT ${fields.join(", ")} FROM ${table} WHERE ${where}`;
-    const ordered = table === AUDIT.table ? `${sql} ORDER BY chain_id, seq` : sql;
-    yield* mapped(this.#iterate(ordered), (row) => {
+    yield* mapped(this.#iterate(sql), (row) => {
       for (const flag of flags) (row as Record<string, unknown>)[flag] = row[flag] === 1;
       return row;
     });
@@ -207,15 +194,7 @@ function statementsOf(
   tables: readonly Table[],
 ): readonly Statement[] {
   const value = (name: string) => bound(entry[name]);
-  const insert = (table: string, fields: Readonly<Record<string, SqliteValue>>): Statement => {
-    const names = Object.keys(fields);
-    const marks = names.map(() => "?").join(", ");
-    const sql = `INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${marks})`;
-    return [sql, Object.values(fields)];
-  };
   switch (part) {
-    case "usage":
-      return usageStatements(entry, insert);
     case "delete_records": {
       const set =
         "UPDATE repsync_deletes SET earliest_available = ?, list_id = ? WHERE table_name = ?";
@@ -228,32 +207,6 @@ function statementsOf(
     default:
       throw new Error(`No way to write ${part}`);
   }
-}
-
-function usageStatements(
-  entry: PortableEntry,
-  insert: (table: string, fields: Readonly<Record<string, SqliteValue>>) => Statement,
-): readonly Statement[] {
-  const account_id = String(entry["accountId"]);
-  const calls = entry["calls"] as readonly (readonly [number, number])[];
-  const days = bound(entry["days"]);
-  return [
-    insert("repsync_usage", {
-      account_id,
-      minute_calls: calls.reduce((sum, [, count]) => sum + count, 0),
-      oldest_ms: calls[0]?.[0] ?? null,
-      newest_ms: calls.at(-1)?.[0] ?? null,
-      month: bound(entry["month"]),
-      month_calls: bound(entry["monthCalls"]),
-    }),
-    ...calls.map(([at_ms, count]) => insert("repsync_calls", { account_id, at_ms, calls: count })),
-    insert("repsync_call_history", { account_id, days, keys: bound(entry["keys"]) }),
-  ];
-}
-
-function usageEntry(row: SqliteRow): PortableEntry {
-  const { days, keys, calls, ...rest } = row;
-  return { ...rest, days: days ?? "", keys: keys ?? "", calls: JSON.parse(String(calls)) };
 }
 
 function tombstoneStatement(entry: PortableEntry, tables: readonly Table[]): Statement {
@@ -274,8 +227,7 @@ function tombstoneStatement(entry: PortableEntry, tables: readonly Table[]): Sta
 }
 
 function counterStatements(name: string, last: SqliteValue): readonly Statement[] {
-  const sequence =
-    name === "consents" ? "repsync_consents" : name.replace(/^tombstones\//, "repsync_deleted_");
+  const sequence = name.replace(/^tombstones\//, "repsync_deleted_");
   if (sequence === name) return [];
   return [
     ["DELETE FROM sqlite_sequence WHERE name = ?", [sequence]],

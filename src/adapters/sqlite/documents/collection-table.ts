@@ -3,7 +3,7 @@ import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { type AnyCollection, Damaged } from "../../../ports/documents.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { keyBytes, keyOfBytes } from "./key-bytes.ts";
+import { keyBytes, keyOfBytes } from "../driver/key-bytes.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";

@@ -1,7 +1,7 @@
 // Documents of repositories that accounts and lookups change in their own commits.
 import type { QueuedAlert } from "../../../domain/alerts/alert.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { keyBytes } from "./key-bytes.ts";
+import { keyBytes } from "../driver/key-bytes.ts";
 
 const ADD = "INSERT INTO repsync_alerts (key, doc, at_due, at_account) VALUES (?, ?, ?, ?)";
 const DROP = "DELETE FROM repsync_alerts WHERE json_extract(doc, '$.account') = ?";

@@ -15,6 +15,7 @@ import {
 } from "../../../ports/documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { keyBytes } from "../driver/key-bytes.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
 import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
@@ -23,7 +24,6 @@ import { RowBinders } from "../tables/row-binder.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 import { makeView, viewSql } from "./document-views.ts";
-import { keyBytes } from "./key-bytes.ts";
 import { type RangeSql, rangesOf } from "./stretch-sql.ts";
 
 const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'";

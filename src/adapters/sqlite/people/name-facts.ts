@@ -1,55 +1,53 @@
-// What is kept of the people whom rows name. D-8.1, D-8.2.
+// What documents of repositories tell of the people whom rows name, within a write of rows. D-8.1, D-8.2.
+import type { Account } from "../../../domain/reputation/accounts/account.ts";
+import type { Erasure } from "../../../domain/sync/people/erasure.ts";
 import type { NameFacts } from "../../../domain/sync/people/owned-row.ts";
-import type { KnownNames } from "../../../ports/tables/known-names.ts";
-import type { SqliteDatabase } from "../driver/database.ts";
-import type { ErasedNames } from "./erased-names.ts";
+import { keyBytes } from "../driver/key-bytes.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
 
-/** The people who have set their profile's `public` to false. */
-export const NAME_TABLES = [
-  `CREATE TABLE IF NOT EXISTS repsync_hidden_profiles (username TEXT PRIMARY KEY) WITHOUT ROWID`,
-];
+const ACCOUNT = "SELECT doc FROM repsync_accounts WHERE key = ?";
+const IS_ANY_ERASED = "SELECT 1 FROM repsync_erased_names LIMIT 1";
+const ERASED = "SELECT doc FROM repsync_erased_names WHERE key = ?";
 
-const FACTS =
-  "SELECT EXISTS (SELECT 1 FROM repsync_accounts WHERE username = ?1 AND password_hash IS NOT NULL)" +
-  " AS owns, EXISTS (SELECT 1 FROM repsync_hidden_profiles WHERE username = ?1) AS hides," +
-  // Of any name: an HMAC for each would cost more.
-  " EXISTS (SELECT 1 FROM repsync_erased_names) AS erased";
-const HIDE = "INSERT INTO repsync_hidden_profiles (username) VALUES (?) ON CONFLICT DO NOTHING";
-const SHOW = "DELETE FROM repsync_hidden_profiles WHERE username = ?";
+/** The names that were erased. */
+export class ErasedNames {
+  readonly #database: Pick<SqliteWork, "all">;
+  #hmacOf: ((username: string) => string) | null = null;
 
-/** Within a read or a write; null when nothing is known of the name. */
+  constructor(database: Pick<SqliteWork, "all">) {
+    this.#database = database;
+  }
+
+  /** Until then no name may have been erased. */
+  open(hmacOf: (username: string) => string): void {
+    this.#hmacOf = hmacOf;
+  }
+
+  find(username: string): Erasure | null {
+    // An HMAC for each name would cost more than all of the rest.
+    if (this.#database.all(IS_ANY_ERASED).length === 0) return null;
+    if (this.#hmacOf === null)
+      throw new Error("Erased names cannot be told before they are opened");
+    const [row] = this.#database.all(ERASED, [keyBytes([this.#hmacOf(username)])]);
+    if (row === undefined) return null;
+    const { at, isTaken } = JSON.parse(String(row["doc"])) as Erasure;
+    return { at, isTaken };
+  }
+}
+
+/** Null when nothing is known of the name. */
 export function readNameFacts(
-  database: Pick<SqliteDatabase, "all">,
+  database: Pick<SqliteWork, "all">,
   erasedNames: ErasedNames,
   username: string,
 ): NameFacts | null {
-  const [row] = database.all(FACTS, [username]);
-  const ownsProfile = row?.["owns"] === 1;
-  const hidesProfile = row?.["hides"] === 1;
-  const erased = row?.["erased"] === 1 ? erasedNames.find(username) : null;
+  const [row] = database.all(ACCOUNT, [keyBytes([username])]);
+  const account = row === undefined ? null : JSON.parse(String(row["doc"]));
+  const { passwordHash, hidesProfile = false } = (account ?? { passwordHash: null }) as Account & {
+    readonly hidesProfile?: true;
+  };
+  const ownsProfile = passwordHash !== null;
+  const erased = erasedNames.find(username);
   const isKnown = ownsProfile || hidesProfile || erased !== null;
   return isKnown ? { ownsProfile, hidesProfile, erased } : null;
-}
-
-/** Keeps whether the owner has hidden the profile, within the caller's write. */
-export function noteHidden(database: SqliteDatabase, username: string, isHidden: boolean): void {
-  database.run(isHidden ? HIDE : SHOW, [username]);
-}
-
-export class SqliteKnownNames implements KnownNames {
-  readonly #database: SqliteDatabase;
-  readonly #erasedNames: ErasedNames;
-
-  constructor(database: SqliteDatabase, erasedNames: ErasedNames) {
-    this.#database = database;
-    this.#erasedNames = erasedNames;
-  }
-
-  async readFacts(usernames: readonly string[]): Promise<ReadonlyMap<string, NameFacts>> {
-    return this.#database.read(() => {
-      const factsOf = (name: string) => readNameFacts(this.#database, this.#erasedNames, name);
-      const facts = usernames.map((name) => [name, factsOf(name)] as const);
-      return new Map(facts.filter((known): known is [string, NameFacts] => known[1] !== null));
-    });
-  }
 }

@@ -1,7 +1,9 @@
 // Accounts: names and roles, what signup checks, and what their owners see. D-5.4, D-5.5.
 import { hasHiddenCharacter } from "../../shared/hidden-characters.ts";
+import { utf8Bytes } from "../../shared/json.ts";
 import {
   MAX_EMAIL_CHARS,
+  MAX_EMAIL_KEY_BYTES,
   MAX_FOREIGN_USERNAME_CHARS,
   MAX_PASSWORD_CHARS,
   MIN_PASSWORD_CHARS,
@@ -76,7 +78,8 @@ export interface SignUp {
 /** True for a text of the shape of an e-mail address, at most 254 characters, none of them hidden. */
 export function isEmail(value: unknown): value is string {
   if (!isTextOf(value, 1, MAX_EMAIL_CHARS) || hasHiddenCharacter(value)) return false;
-  return EMAIL_SHAPE.test(value);
+  // No two accounts have a key, which a store finds by it.
+  return EMAIL_SHAPE.test(value) && utf8Bytes(emailKey(value)) <= MAX_EMAIL_KEY_BYTES;
 }
 
 /** An account as administrators see it, in the field order of D-8.8. */
@@ -116,6 +119,19 @@ export function accountItem(account: Account): AccountItem {
     createdAt: formatMs(createdAtMs),
     lastSignInAt: lastSignInAtMs === null ? null : formatMs(lastSignInAtMs),
   };
+}
+
+/** True where the name or the address contains a text, whatever the case of A to Z. D-8.8. */
+export function hasAccountText(
+  { username, email }: Pick<Account, "username" | "email">,
+  text: string,
+): boolean {
+  const wanted = lowerAscii(text);
+  return lowerAscii(username).includes(wanted) || lowerAscii(email ?? "").includes(wanted);
+}
+
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** True for an account that may administer now. */

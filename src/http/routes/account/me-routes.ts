@@ -24,7 +24,7 @@ import { listOf } from "../../schemas/parts.ts";
 import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
 type MeRouteDeps = WriterDeps &
-  Pick<AccountDeps, "usage" | "audit" | "profiles" | "membership" | "clock">;
+  Pick<AccountDeps, "usage" | "auditSearch" | "profiles" | "membership" | "clock">;
 
 const NO_PROFILE = { 404: "The account has no profile" };
 

@@ -1,32 +1,33 @@
-import type { AccountStore, UsageStore } from "../../../ports/accounts/account-store.ts";
-import type { Administration } from "../../../ports/accounts/administration.ts";
-import type { ApiKeyStore } from "../../../ports/accounts/api-key-store.ts";
-import type { ConsentStore } from "../../../ports/accounts/consent-store.ts";
-import type { Membership } from "../../../ports/accounts/membership.ts";
-import type { ProfileStore } from "../../../ports/accounts/profile-store.ts";
 import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
 import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
-import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
-import type { AuditSearch } from "../../../ports/lookups/audit-search.ts";
 import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
-import type { KnownNames } from "../../../ports/tables/known-names.ts";
+import type { Accounts } from "../../../repositories/accounts/accounts.ts";
+import type { Administration } from "../../../repositories/accounts/administration.ts";
+import type { ApiKeys } from "../../../repositories/accounts/api-keys.ts";
+import type { Consents } from "../../../repositories/accounts/consents.ts";
+import type { Membership } from "../../../repositories/accounts/membership.ts";
+import type { Names } from "../../../repositories/accounts/names.ts";
+import type { Profiles } from "../../../repositories/accounts/profiles.ts";
 import type { Sessions } from "../../../repositories/accounts/sessions.ts";
 import type { SignIns } from "../../../repositories/accounts/sign-ins.ts";
+import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
+import type { AuditSearch } from "../../../repositories/lookups/audit-search.ts";
+import type { Usage } from "../../../repositories/lookups/usage.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
 /** Dependencies of the use cases of accounts; each picks its own. Holds no readable secret. */
 export interface AccountDeps {
-  readonly accounts: AccountStore;
+  readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly signIns: SignIns;
-  readonly apiKeys: ApiKeyStore;
-  readonly consents: ConsentStore;
-  readonly profiles: ProfileStore;
+  readonly apiKeys: ApiKeys;
+  readonly consents: Consents;
+  readonly profiles: Profiles;
   readonly membership: Membership;
   readonly administration: Administration;
-  readonly names: KnownNames;
-  readonly usage: UsageStore;
+  readonly names: Names;
+  readonly usage: Usage;
   readonly audit: AuditLog;
   readonly auditSearch: AuditSearch;
   readonly tokens: TokenIssuer;

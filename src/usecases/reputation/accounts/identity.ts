@@ -31,9 +31,6 @@ export type IdentityDeps = Pick<
   "accounts" | "sessions" | "names" | "tokens" | "identityProvider" | "clock" | "pepperMac"
 >;
 
-/** The username of a kept end of a foreign session: no account has it, so removing an account never removes the end. */
-export const NO_ACCOUNT = "";
-
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
  * `forbidden` for a token of another issuer than the account's, `account_suspended`. A token of the identity provider makes its account when
@@ -65,11 +62,8 @@ export async function identifyAdministrator(
 async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Identity> {
   const { subject, sessionId } = claims;
   const id = storedSessionId(deps, sessionId);
-  const [account, isKnown] = await Promise.all([
-    deps.accounts.find(subject),
-    deps.sessions.isKnown({ username: subject, id }),
-  ]);
-  if (!isKnown || account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
+  const account = await deps.sessions.accountOf({ username: subject, id });
+  if (account?.issuer !== OWN_ISSUER) throw tokenError("token_invalid");
   requireNotSuspended(account);
   return { account, role: account.role, session: { kind: "own", id, claims } };
 }
@@ -81,12 +75,11 @@ async function foreignIdentity(
 ): Promise<Identity> {
   const { subject, issuer, expiresAtMs, issuedAtMs } = foreign;
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
-  const [found, hasEnded, facts] = await Promise.all([
+  const [found, hasEnded, erased] = await Promise.all([
     deps.accounts.find(subject),
-    deps.sessions.isKnown({ username: NO_ACCOUNT, id: endId }),
-    deps.names.readFacts([subject]),
+    deps.sessions.hasEnded(endId),
+    deps.names.findErased(subject),
   ]);
-  const erased = facts.get(subject)?.erased ?? null;
   // A token from before speaks for the person who was erased, also when somebody else has the name by now.
   const isOfErased = erased !== null && !isIssuedSince(erased, issuedAtMs);
   if (hasEnded || isOfErased) throw tokenError("token_invalid");

@@ -48,14 +48,14 @@ export async function readUsage(
 
 /** Lists who looked a person up, newest first. Throws `invalid_request`. */
 export async function listAccesses(
-  deps: Pick<AccountDeps, "audit">,
+  deps: Pick<AccountDeps, "auditSearch">,
   username: string,
   query: ListParameters,
 ): Promise<ListPart<AccessItem>> {
   const { limit, cursor } = requireListQuery(query, ACCESS_CURSOR);
   const [, at, id] = ACCESS_CURSOR.exec(cursor ?? "") ?? [];
   const before = at === undefined || id === undefined ? null : { at, id };
-  const found = await deps.audit.accessLog(username, { limit: limit + 1, before });
+  const found = await deps.auditSearch.accessLog(username, { limit: limit + 1, before });
   return listPart(found, limit, {
     toItem: (item) => item,
     cursorOf: (item) => `${item.at}_${item.id}`,

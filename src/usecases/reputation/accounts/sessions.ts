@@ -12,7 +12,6 @@ import type { AccountDeps } from "./deps.ts";
 import {
   type Identity,
   type IdentityDeps,
-  NO_ACCOUNT,
   requireNotSuspended,
   storedSessionId,
   type TokenSession,
@@ -97,18 +96,12 @@ async function beginSession(deps: SignInDeps, account: Account): Promise<Session
     issuedAtMs,
     expiresAtMs,
   });
-  const id = storedSessionId(deps, sessionId);
-  await deps.sessions.begin({ id, username, expiresAtMs });
+  const session = { id: storedSessionId(deps, sessionId), username, expiresAtMs };
   // Checking a password takes long enough for the account to be suspended, or erased and its name to be taken again.
-  const accountNow = await deps.accounts.find(username);
-  try {
-    if (accountNow?.passwordHash !== account.passwordHash) throw wrongCredentials();
-    requireNotSuspended(accountNow);
-  } catch (error) {
-    await deps.sessions.end({ username, id });
-    throw error;
-  }
-  await deps.accounts.noteSignIn(username, issuedAtMs);
+  const checked = { passwordHash: account.passwordHash, atMs: issuedAtMs };
+  const accountNow = await deps.sessions.begin(session, checked);
+  if (accountNow === null) throw wrongCredentials();
+  requireNotSuspended(accountNow);
   return { token, tokenType: "Bearer", expiresAt: formatMs(expiresAtMs), role };
 }
 
@@ -135,5 +128,5 @@ export async function signOut(
   }
   const { endId: id, expiresAtMs } = session;
   const keptUntilMs = Math.min(Math.ceil(expiresAtMs) + CLOCK_MARGIN_MS, LAST_MS);
-  await sessions.begin({ id, username: NO_ACCOUNT, expiresAtMs: keptUntilMs });
+  await sessions.noteEnd(id, keptUntilMs);
 }

@@ -14,9 +14,9 @@ import {
   readListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, parseSince } from "../../../domain/shared/time.ts";
-import type { AuditSearch } from "../../../ports/lookups/audit-search.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
+import type { AuditSearch } from "../../../repositories/lookups/audit-search.ts";
 import { searchAudit } from "./search-audit.ts";
 
 export interface ListAuditDeps {

@@ -6,9 +6,11 @@ import {
 } from "../../../domain/reputation/audit/audit-chain.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
 import { type VerifyAuditDeps, verifyAudit } from "./verify-audit.ts";
 
 export interface PruneAuditDeps extends VerifyAuditDeps {
+  readonly audit: AuditLog;
   readonly clock: Clock;
 }
 
@@ -21,7 +23,8 @@ type PruneResult =
     };
 
 const DAY_MS = 86_400_000;
-const PAGE_RECORDS = 1_000;
+/** Records that one commit removes. */
+const PAGE_RECORDS = 10_000;
 
 /** Removes the records at the beginning of each chain that are older than `keepDays`. */
 export async function pruneAudit(deps: PruneAuditDeps, keepDays: number): Promise<PruneResult> {

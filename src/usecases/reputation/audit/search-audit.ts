@@ -10,11 +10,11 @@ import {
   MAX_SEARCHED_AUDIT_RECORDS,
   MAX_SEARCHED_AUDIT_STRETCHES,
 } from "../../../domain/shared/limits.ts";
-import type { AuditSearch, AuditStretch } from "../../../ports/lookups/audit-search.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
+import type { AuditSearch, AuditStretch } from "../../../repositories/lookups/audit-search.ts";
 
 export interface SearchAuditDeps {
-  readonly auditSearch: AuditSearch;
+  readonly auditSearch: Pick<AuditSearch, "stretches" | "records">;
   /** Lets others have their turn. */
   readonly turns: Pick<Turns, "isOver" | "next">;
   /** What one search looks through; the limits of the service when absent. */
@@ -57,9 +57,9 @@ export async function searchAudit(
   { auditSearch, turns, bounds = BOUNDS }: SearchAuditDeps,
   query: AuditQuery,
 ): Promise<FoundRecords> {
-  const { before, from, limit } = query;
+  const { before, from, names, limit } = query;
   // One more of each tells that there is more.
-  const wanted = { upTo: before.at, from, limit: bounds.stretches + 1 };
+  const wanted = { upTo: before.at, from, names, limit: bounds.stretches + 1 };
   const left = { ...bounds };
   let found: readonly AuditRecord[] = [];
   for (const stretch of await auditSearch.stretches(wanted)) {

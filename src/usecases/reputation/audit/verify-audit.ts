@@ -15,11 +15,11 @@ import {
 } from "../../../domain/reputation/audit/audit-check.ts";
 import { checkChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
-import type { AuditLog } from "../../../ports/lookups/audit-log.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
+import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
 
 export interface VerifyAuditDeps {
-  readonly audit: AuditLog;
+  readonly audit: Omit<AuditLog, "prune">;
   readonly mac: Mac;
   readonly auditKey: Uint8Array;
 }
@@ -108,7 +108,7 @@ export async function* verifyInSteps(
 }
 
 /** Chains by their numbers, then those that have no head. */
-async function everyChain(audit: AuditLog, heads: readonly Signed<AuditHead>[]) {
+async function everyChain(audit: VerifyAuditDeps["audit"], heads: readonly Signed<AuditHead>[]) {
   const numbered = heads
     .map(({ statement }) => statement)
     .sort((a, b) => a.chainNumber - b.chainNumber)
@@ -127,7 +127,10 @@ interface ChainTask {
 }
 
 /** Checks a chain, and checks it again when it was pruned meanwhile. */
-async function* verifyChain(audit: AuditLog, task: ChainTask): Verifying<AuditProblem | null> {
+async function* verifyChain(
+  audit: VerifyAuditDeps["audit"],
+  task: ChainTask,
+): Verifying<AuditProblem | null> {
   for (;;) {
     const checkpoint = await checkpointOf(audit, task.chainId);
     const problem = yield* checkChain(audit, task, checkpoint);
@@ -138,7 +141,7 @@ async function* verifyChain(audit: AuditLog, task: ChainTask): Verifying<AuditPr
 }
 
 async function* checkChain(
-  audit: AuditLog,
+  audit: VerifyAuditDeps["audit"],
   { chainId, kept, tools, turns, count }: ChainTask,
   checkpoint: Signed<PruningCheckpoint> | null,
 ): Verifying<AuditProblem | null> {
@@ -165,7 +168,7 @@ async function* checkChain(
 }
 
 async function checkpointOf(
-  audit: AuditLog,
+  audit: VerifyAuditDeps["audit"],
   chainId: string,
 ): Promise<Signed<PruningCheckpoint> | null> {
   return (await audit.checkpoints()).find(({ statement }) => statement.chainId === chainId) ?? null;

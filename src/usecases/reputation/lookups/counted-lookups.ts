@@ -1,12 +1,12 @@
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
-import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
+import type { LookupDecider } from "./lookup-queue.ts";
 
 /** A processor that tells how much it was asked for. */
-export class CountedLookups implements LookupProcessor {
-  readonly #processor: LookupProcessor;
+export class CountedLookups implements LookupDecider {
+  readonly #processor: LookupDecider;
   #calls = 0;
 
-  constructor(processor: LookupProcessor) {
+  constructor(processor: LookupDecider) {
     this.#processor = processor;
   }
 

@@ -3,12 +3,17 @@
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
-import type { LookupProcessor } from "../../../ports/lookups/lookup-processor.ts";
 import type { Clock, Defer, Timer } from "../../../ports/runtime/runtime.ts";
 import type { SpanPlace, Tracing } from "../../../ports/runtime/tracing.ts";
 
+/** What decides batches, as `LookupProcessor` does. */
+export interface LookupDecider {
+  readonly gatherMs?: number;
+  decide(batch: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]>;
+}
+
 export interface LookupQueueDeps {
-  readonly lookupProcessor: LookupProcessor;
+  readonly lookupProcessor: LookupDecider;
   readonly defer: Defer;
   readonly timer: Timer;
   readonly clock: Clock;

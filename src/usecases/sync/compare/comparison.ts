@@ -10,7 +10,7 @@ import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { CompareExamples, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareCounts } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { KnownNames } from "../../../ports/tables/known-names.ts";
+import type { Names } from "../../../repositories/accounts/names.ts";
 import type { Clocks } from "../shared/handshake.ts";
 import type { RemoteTable } from "../shared/run-context.ts";
 import type { Repair } from "./repair.ts";
@@ -50,7 +50,7 @@ export interface FindingsOptions {
   readonly table: Table;
   /** Null when nothing is to be changed. */
   readonly repair: Repair | null;
-  readonly names: KnownNames;
+  readonly names: Pick<Names, "readFacts">;
   /** By the own clock, when it began. */
   readonly nowMs: number;
   readonly onExample: OnExample;

@@ -8,11 +8,11 @@ import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
-import type { KnownNames } from "../../../ports/tables/known-names.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
 import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { Names } from "../../../repositories/accounts/names.ts";
 import type { ExchangedBlocks } from "../../../repositories/exchanged-blocks.ts";
 import type { LateRows } from "../../../repositories/late-rows.ts";
 import type { Leases } from "../../../repositories/leases.ts";
@@ -36,7 +36,7 @@ export interface SyncDeps {
   readonly deploymentId?: string;
   readonly tables: TableStore;
   readonly rows: RowSource;
-  readonly names: KnownNames;
+  readonly names: Pick<Names, "readFacts">;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
   /** Of the commits that write rows; the repositories below are over it. */

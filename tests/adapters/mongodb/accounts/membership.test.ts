@@ -1,7 +1,7 @@
 // D-8.2 on the collections themselves: what an erasure leaves of somebody.
 import { describe, expect } from "bun:test";
-import { liveAndErase, NAME } from "../../../contract/accounts/live-and-erase.ts";
 import { openParts } from "../../../contract/lookups/reputation-harness.ts";
+import { liveAndErase, NAME } from "../../../repositories/support/live-and-erase.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { forgetful, realScene } from "../reputation-support.ts";
 import { databaseTest } from "../support.ts";

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { makeReputation } from "../../../../src/app/reputation.ts";
 import {
   AUDIT_KEY,
   MAC,
@@ -20,8 +21,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
     async ({ open, db }) => {
       const storage = await open();
       const prepared = await storage.tables.prepare([PROFILES, TABLE]);
-      const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeCache: forgetful };
-      const stores = await storage.openReputation(prepared, options);
+      const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
+      const clock = { monotonicMs: () => 0 };
+      const kept = { ...options, makeCache: forgetful, clock };
+      const stores = makeReputation(storage, prepared, kept);
       await realScene({ ...stores, storage }).enrol("ana");
       const keys = [
         { username: "ana", platform: "ebay" },

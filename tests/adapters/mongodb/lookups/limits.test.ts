@@ -56,21 +56,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: limits over instances", () => {
   );
 
   databaseTest(
-    "D-5.8 a batch that is too large for one message is decided in parts",
-    async (db) => {
-      const scene = await openScene(db);
-      await scene.enrol("ana");
-      const name = "n".repeat(9_000_000);
-      const keys = [await scene.giveKey("ana", { name }), await scene.giveKey("ana", { name })];
-      const calls = keys.map(({ hash }) => ({ keyHash: hash, username: "x" }));
-      const outcomes = await scene.lookUpMany([...calls, ...calls]);
-      expect(outcomes.map(wordOf)).toEqual(Array(4).fill("profile_not_found"));
-      const limits = { callsPerMinute: 30, callsPerMonth: null };
-      expect((await scene.parts.usage.read("ana", limits)).reading.minuteCalls).toBe(4);
-    },
-  );
-
-  databaseTest(
     "R-8, D-6.4 a caller with 30 calls of 30 on three instances is not refused",
     async (db) => {
       expect(await countOutcomes(db, {}, 10)).toEqual({ profile_not_found: 30 });

@@ -29,21 +29,18 @@ async function setScene(database: TestDatabase, options = "") {
 type Hold = (db: Db, session: ClientSession) => Promise<unknown>;
 
 const holdAccount: Hold = (db, session) =>
-  db.collection(LEDGER).updateOne(USAGES, { $inc: { calls: 1 } }, { session });
+  db.collection(LEDGER).updateOne(USAGES, { $inc: { monthCalls: 1 } }, { session });
 
 const holdFirstKeyOf =
   (username: string): Hold =>
   (db, session) =>
     db
       .collection("repsync_subjects")
-      .insertOne({ _id: username as never, id: "an id", key: "00" }, { session });
+      .insertOne({ _id: { 0: username } as never, username, id: "an id", key: "00" }, { session });
 
 const holdNextChain: Hold = async (db, session) => {
-  await db
-    .collection("repsync_audit_chain_count")
-    .updateOne({}, { $inc: { chains: 1 } }, { session });
-  const head = { _id: "head/a chain" as never, chainNumber: 2 };
-  await db.collection(LEDGER).insertOne(head, { session });
+  const isCount = { kind: "chain_count" };
+  await db.collection("repsync_audit").updateOne(isCount, { $inc: { chains: 1 } }, { session });
 };
 
 /** Works while an instance that was killed holds something; that has to end in time. */
@@ -153,10 +150,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
       try {
         const session = client.startSession();
         session.startTransaction();
-        const counters = client.db().collection("repsync_counters");
-        const number = { $inc: { last: 1 } };
-        const name = "repsync_consents" as never;
-        await counters.updateOne({ _id: name }, number, { upsert: true, session });
+        const accounts = client.db().collection("repsync_accounts");
+        await accounts.updateOne({ username: "ana" }, { $set: { email: "never" } }, { session });
         const bio = { $set: { bio: "never kept" } };
         await client.db().collection("profiles").updateOne({ username: "bea" }, bio, { session });
         await Promise.all([

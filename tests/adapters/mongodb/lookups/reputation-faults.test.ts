@@ -1,7 +1,7 @@
 // The ledger while one command in twelve loses its connection: its counts and records stay exact.
 import { describe } from "bun:test";
-import { lookupProcessorContract } from "../../../contract/lookups/lookup-processor-contract.ts";
 import { openParts } from "../../../contract/lookups/reputation-harness.ts";
+import { lookupSuite } from "../../../repositories/lookups/lookup-suite.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { remembering } from "../reputation-support.ts";
@@ -23,7 +23,7 @@ const FAULTS = {
 const NO_FAULTS = { configureFailPoint: "failCommand", mode: "off" };
 
 describe.skipIf(!mongoAvailable)("MongoDB faults", () => {
-  lookupProcessorContract({
+  lookupSuite({
     name: "MongoDB with faults",
     options: { isShared: true, randomRuns: 10 },
     async open() {

@@ -3,11 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
-import { Sessions } from "../../../../src/repositories/accounts/sessions.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
+import { makeAccount, People } from "../../../repositories/support/people.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { type RunStorage, withRunParts } from "../../../support/run-parts.ts";
@@ -68,15 +67,14 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
     "D-6.3 isKnown() does not answer from a primary that has lost its majority",
     async () => {
       const storage = await open();
-      const session = { id: "lonely", username: "ana", expiresAtMs: Date.now() + WINDOW_MS };
-      const sessions = new Sessions(storage.documents);
-      await sessions.begin(session);
-      expect(await storage.accounts.find("nobody")).toBeNull();
+      const people = new People(storage.documents);
+      await people.accounts.create(makeAccount("lonely"));
+      await people.begin("s", "lonely", Date.now() + WINDOW_MS);
       const primary = await set.primary();
       const others = set.members.filter((member) => member !== primary);
       await Promise.all(others.map((member) => member.freeze()));
       let isAnswered = false;
-      const asked = sessions.isKnown(session).then((isKnown) => {
+      const asked = people.isKnown("s", "lonely").then((isKnown) => {
         isAnswered = true;
         return isKnown;
       });
@@ -134,27 +132,25 @@ class Worker {
 
 async function sessionEnds(n: number, here: RunStorage, there: RunStorage): Promise<void> {
   const id = `s${n}`;
-  const session = { id, username: "bob", expiresAtMs: Date.now() + WINDOW_MS };
-  const [sessionsHere, sessionsThere] = [here, there].map(
-    ({ documents }) => new Sessions(documents),
-  ) as [Sessions, Sessions];
-  await sessionsHere.begin(session);
-  expect(await sessionsThere.isKnown(session)).toBe(true);
-  await sessionsThere.end(session);
-  expect(await sessionsHere.isKnown(session)).toBe(false);
+  const [peopleHere, peopleThere] = [new People(here.documents), new People(there.documents)];
+  await peopleHere.accounts.create(makeAccount("bob"));
+  await peopleHere.begin(id, "bob", Date.now() + WINDOW_MS);
+  expect(await peopleThere.isKnown(id, "bob")).toBe(true);
+  await peopleThere.sessions.end({ id, username: "bob" });
+  expect(await peopleHere.isKnown(id, "bob")).toBe(false);
 }
 
 async function oneWins(n: number, here: RunStorage, there: RunStorage): Promise<void> {
+  const [peopleHere, peopleThere] = [new People(here.documents), new People(there.documents)];
   const created = await Promise.all([
-    here.accounts.create(makeAccount(`ana${n}`, `ana${n}@example.org`)),
-    there.accounts.create(makeAccount(`ana${n}`, null)),
+    peopleHere.accounts.create(makeAccount(`ana${n}`, { email: `ana${n}@example.org` })),
+    peopleThere.accounts.create(makeAccount(`ana${n}`)),
   ]);
   expect(created.toSorted()).toEqual(["created", "username_taken"]);
-  expect((await there.accounts.find(`ana${n}`))?.email === null).toBe(created[1] === "created");
-  const removed = await Promise.all([
-    here.accounts.remove(`ana${n}`),
-    there.accounts.remove(`ana${n}`),
-  ]);
+  expect((await peopleThere.accounts.find(`ana${n}`))?.email === null).toBe(
+    created[1] === "created",
+  );
+  const removed = await Promise.all([peopleHere.remove(`ana${n}`), peopleThere.remove(`ana${n}`)]);
   expect(removed.toSorted()).toEqual([false, true]);
 }
 
@@ -201,22 +197,6 @@ async function savesInOrder(n: number, here: RunStorage, there: RunStorage): Pro
     [`${n}b`, "running"],
     [`${n}a`, "success"],
   ]);
-}
-
-function makeAccount(username: string, email: string | null): Account {
-  return {
-    username,
-    email,
-    passwordHash: null,
-    role: "user",
-    issuer: "repsync",
-    plan: "free",
-    callsPerMonth: null,
-    rateLimitPerMinute: null,
-    createdAtMs: 0,
-    suspendedAtMs: null,
-    lastSignInAtMs: null,
-  };
 }
 
 function makeRun(id: string) {

@@ -1,7 +1,6 @@
 // The contract while one command in ten loses its connection.
 
 import { describe, expect } from "bun:test";
-import { accountStoreContract } from "../../../contract/accounts/account-store-contract.ts";
 import { rowHistoryTests } from "../../../contract/tables/row-source-histories.ts";
 import { tableExtrasTests } from "../../../contract/tables/table-store-extras.ts";
 import { tableHistoryTests } from "../../../contract/tables/table-store-histories.ts";
@@ -80,5 +79,4 @@ describe.skipIf(!mongoAvailable)("MongoDB faults", () => {
   tableMarkerTests(HARNESS);
   rowHistoryTests(HARNESS);
   tableExtrasTests(HARNESS);
-  accountStoreContract(HARNESS);
 });

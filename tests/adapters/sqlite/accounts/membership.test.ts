@@ -1,30 +1,27 @@
 // D-5.5, D-8.2 on the file itself: what an erasure leaves of somebody.
 import { expect, test } from "bun:test";
-import { liveAndErase, NAME } from "../../../contract/accounts/live-and-erase.ts";
 import { openParts, Scene } from "../../../contract/lookups/reputation-harness.ts";
+import { liveAndErase, NAME } from "../../../repositories/support/live-and-erase.ts";
 import { remembering } from "../reputation-support.ts";
 import { SqliteFile } from "../support.ts";
 
 const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 
-test.each(["repsync_usage", "repsync_calls", "repsync_call_history"])(
-  "D-5.5 erase() removes a person's rows of %s, and nobody else's",
-  (table) =>
-    SqliteFile.use(async (file) => {
-      const parts = await openParts(await file.open(), remembering);
-      const scene = new Scene(parts, { storage: parts, ...TIME });
-      for (const name of ["ana", "bea"]) {
-        await scene.enrol(name);
-        await scene.lookUp((await scene.giveKey(name)).hash, "x");
-      }
-      const callers = file
-        .openElsewhere()
-        .query(`SELECT username FROM ${table} LEFT JOIN repsync_subjects ON id = account_id`);
-      expect(callers.all()).toHaveLength(2);
-      await parts.membership.erase("ana");
-      expect(callers.all()).toEqual([{ username: "bea" }]);
-    }),
-);
+test("D-5.5 erase() removes a person's counts, and nobody else's", () =>
+  SqliteFile.use(async (file) => {
+    const parts = await openParts(await file.open(), remembering);
+    const scene = new Scene(parts, { storage: parts, ...TIME });
+    for (const name of ["ana", "bea"]) {
+      await scene.enrol(name);
+      await scene.lookUp((await scene.giveKey(name)).hash, "x");
+    }
+    const callers = file.openElsewhere().query(`SELECT s.doc ->> 'username' AS username
+      FROM repsync_lookup_log l LEFT JOIN repsync_subjects s ON s.doc ->> 'id' = l.doc ->> 'accountId'
+      WHERE l.doc ->> 'kind' = 'usage'`);
+    expect(callers.all()).toHaveLength(2);
+    await parts.membership.erase("ana");
+    expect(callers.all()).toEqual([{ username: "bea" }]);
+  }));
 
 test("D-8.2 no table holds the name of somebody who was erased, also once it is released", () =>
   SqliteFile.use(async (file) => {

@@ -123,22 +123,14 @@ describe("SQLite: revocation", () => {
     SqliteFile.use(async (file) => {
       const { scene, hash } = await rememberAna(file);
       const tool = file.openElsewhere();
-      tool.run("UPDATE repsync_consents SET ended_as = 'revoked', ended_at = granted_at");
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
       tool.run("DELETE FROM profiles");
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("profile_not_found");
-      tool.run("UPDATE repsync_accounts SET rate_limit_per_minute = 1");
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("rate_limited");
     }));
 
   test("D-6.3 a start of another instance ends what is remembered: changes may have gone uncounted", () =>
     SqliteFile.use(async (file) => {
       const { scene, hash } = await rememberAna(file);
       const tool = file.openElsewhere();
-      tool.run("DROP TRIGGER repsync_change_repsync_consents_update");
-      tool.run("UPDATE repsync_consents SET ended_as = 'revoked', ended_at = granted_at");
-      await openParts(await file.open(), remembering);
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");
       tool.run("DROP TRIGGER repsync_change_profiles_update");
       tool.run("UPDATE profiles SET public = 0");
       await openParts(await file.open(), remembering);

@@ -6,6 +6,7 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { makeAccount, People } from "../../../repositories/support/people.ts";
 import { runParts } from "../../../support/run-parts.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
@@ -32,23 +33,14 @@ async function main(path: string, process_: number, rounds: number): Promise<voi
     "jwt_secret",
     `secret ${process_}`,
   );
+  const people = new People(storage.documents);
   const accounts: string[] = [];
   let counted = 0;
   for (let round = 0; round < rounds; round++) {
     const username = `user${round}`;
-    const outcome = await storage.accounts.create({
-      username,
-      email: `${process_}.${round}@example.org`,
-      passwordHash: null,
-      role: "user",
-      issuer: "repsync",
-      plan: "free",
-      callsPerMonth: null,
-      rateLimitPerMinute: null,
-      createdAtMs: 0,
-      suspendedAtMs: null,
-      lastSignInAtMs: null,
-    });
+    const outcome = await people.accounts.create(
+      makeAccount(username, { email: `${process_}.${round}@example.org` }),
+    );
     if (outcome === "created") accounts.push(username);
     const counter = { key: ["a"], limit: SIGN_IN_LIMIT, windowMs: 1000, nowMs: 0 };
     if ((await new SignIns(storage.documents).count([counter])) === null) counted++;

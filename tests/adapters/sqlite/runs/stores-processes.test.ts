@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
+import { People } from "../../../repositories/support/people.ts";
 import { SqliteFile } from "../support.ts";
 import { COUNTED, SIGN_IN_LIMIT, type Winnings } from "./stores-child.ts";
 
@@ -38,10 +39,11 @@ test(
       expect(await new Secrets(storage.documents).getOrCreate("jwt_secret", "late")).toBe(
         [...secrets][0]!,
       );
+      const people = new People(storage.documents);
       for (const [n, { accounts }] of winnings.entries()) {
         for (const username of accounts) {
           const email = `${n}.${username.slice(4)}@example.org`;
-          expect((await storage.accounts.find(username))?.email).toBe(email);
+          expect((await people.accounts.find(username))?.email).toBe(email);
         }
       }
     }),

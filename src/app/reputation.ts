@@ -1,0 +1,105 @@
+// Puts together what keeps accounts, people and lookups, for the service, the command line and tests alike.
+import type { MakeAlert } from "../domain/alerts/alert.ts";
+import { erasedNameText } from "../domain/sync/people/erasure.ts";
+import type { Mac } from "../ports/crypto/crypto.ts";
+import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
+import type { Clock } from "../ports/runtime/runtime.ts";
+import type { FullStorage } from "../ports/storage.ts";
+import type { PreparedTables } from "../ports/tables/table-store.ts";
+import { Accounts } from "../repositories/accounts/accounts.ts";
+import { Administration } from "../repositories/accounts/administration.ts";
+import { ApiKeys } from "../repositories/accounts/api-keys.ts";
+import { Consents } from "../repositories/accounts/consents.ts";
+import { Membership } from "../repositories/accounts/membership.ts";
+import { Names } from "../repositories/accounts/names.ts";
+import { Profiles } from "../repositories/accounts/profiles.ts";
+import { Sessions } from "../repositories/accounts/sessions.ts";
+import { SignIns } from "../repositories/accounts/sign-ins.ts";
+import { AuditChains } from "../repositories/lookups/audit-chains.ts";
+import { AuditLog } from "../repositories/lookups/audit-log.ts";
+import { AuditSearch } from "../repositories/lookups/audit-search.ts";
+import { LookupCache } from "../repositories/lookups/lookup-cache.ts";
+import { LookupProcessor } from "../repositories/lookups/lookup-processor.ts";
+import { LookupReader } from "../repositories/lookups/lookup-reader.ts";
+import { SegmentWriter } from "../repositories/lookups/segment-writer.ts";
+import { Subjects } from "../repositories/lookups/subjects.ts";
+import { Usage } from "../repositories/lookups/usage.ts";
+
+export interface ReputationOptions {
+  readonly mac: Mac;
+  /** Key of the audit's hashes and signatures, the same for all instances. */
+  readonly auditKey: Uint8Array;
+  /** Key of the HMACs of erased names, the same for all instances and for ever. D-8.2. */
+  readonly nameKey: Uint8Array;
+  /**
+   * Makes the alerts that are kept in the commits of what they tell: a key that ends, a quota that is used up. Null: nobody
+   * is to be told. D-10.12.
+   */
+  readonly makeAlert: MakeAlert | null;
+  /** Makes a cache of at most so many entries; one that remembers nothing will do. */
+  readonly makeCache: <Value>(maxEntries: number) => VersionedCache<Value>;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}
+
+export interface Reputation {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly signIns: SignIns;
+  readonly names: Names;
+  readonly apiKeys: ApiKeys;
+  readonly consents: Consents;
+  readonly profiles: Profiles;
+  readonly membership: Membership;
+  readonly administration: Administration;
+  readonly usage: Usage;
+  readonly audit: AuditLog;
+  readonly auditSearch: AuditSearch;
+  readonly lookupProcessor: LookupProcessor;
+}
+
+/** `prepared` is what the storage's `tables.prepare()` resolved to, with `profiles` and `platform_accounts` among them. */
+export function makeReputation(
+  storage: Pick<FullStorage, "documents" | "tables" | "knowNames">,
+  prepared: PreparedTables,
+  { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
+): Reputation {
+  const { documents } = storage;
+  const profiles = prepared.get("profiles");
+  const platformAccounts = prepared.get("platform_accounts");
+  const people = { profiles, platformAccounts };
+  const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));
+  storage.knowNames(hmacOf);
+  const subjects = new Subjects(mac, auditKey);
+  const chains = new AuditChains(mac, auditKey, subjects);
+  const names = { documents, hmacOf, subjects };
+  const cache = new LookupCache(makeCache);
+  return {
+    accounts: new Accounts(names),
+    sessions: new Sessions(documents),
+    signIns: new SignIns(documents),
+    names: new Names(documents, hmacOf),
+    apiKeys: new ApiKeys(documents, makeAlert),
+    consents: new Consents(documents),
+    profiles: new Profiles(documents, people),
+    membership: new Membership({
+      ...names,
+      tables: people,
+      settled: (table) => storage.tables.settled(table),
+      chains,
+    }),
+    administration: new Administration({ documents, hmacOf, chains }),
+    usage: new Usage(documents),
+    audit: new AuditLog(documents),
+    auditSearch: new AuditSearch(documents, subjects),
+    lookupProcessor: new LookupProcessor({
+      documents,
+      clock,
+      mac,
+      reader: new LookupReader({ documents, profiles, platformAccounts, subjects, cache }),
+      cache,
+      chains,
+      segments: new SegmentWriter(documents),
+      makeAlert,
+    }),
+  };
+}

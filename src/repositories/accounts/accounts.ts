@@ -1,0 +1,161 @@
+import {
+  type Account,
+  emailKey,
+  hasAccountText,
+} from "../../domain/reputation/accounts/account.ts";
+import { isIssuedSince } from "../../domain/sync/people/erasure.ts";
+import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import type { Subjects } from "../lookups/subjects.ts";
+import { keepMonth } from "../lookups/usage.ts";
+import { ACCOUNTS, ACTIVE, CLAIMS, ERASED_NAMES, SUSPENDED } from "./account-collections.ts";
+import type { HmacOfName } from "./names.ts";
+import { endSessionsOf } from "./sessions.ts";
+import { accountOf, findAccount } from "./stored-account.ts";
+
+export type AccountConflict = "username_taken" | "email_taken";
+
+/** Which part of the accounts to list. */
+export interface AccountPage {
+  /** Text that the name or the address contains, whatever the case of A to Z; null for all. */
+  readonly text: string | null;
+  /** 1 or more. */
+  readonly limit: number;
+  /** Null for the first part. */
+  readonly afterUsername: string | null;
+}
+
+export interface PasswordChange {
+  /** The hash that the account has to have. */
+  readonly from: string;
+  readonly to: string;
+  /** The session that goes on; null for none. */
+  readonly keptSession: string | null;
+}
+
+/** What a new account meets of an earlier one of its name. */
+export interface NameDeps {
+  readonly documents: DocumentStore;
+  readonly hmacOf: HmacOfName;
+  readonly subjects: Subjects;
+}
+
+/** Accounts that one read of a list looks through. */
+const LISTED_AT_ONCE = 1_000;
+
+/**
+ * Accounts by username, which is compared exactly. E-mail addresses are kept as written and are the same when their
+ * `emailKey` is. Every method throws `store_unavailable`.
+ */
+export class Accounts {
+  readonly #deps: NameDeps;
+
+  constructor(deps: NameDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Keeps a new account, durably, or tells what is taken; `username_taken` when both are. Of several at once exactly
+   * one wins. With it a new person begins where the name was erased: it is not taken any more, and the calls of its month
+   * go on counting; by a token only one that `isIssuedSince`, else it resolves to `erased_since` and nothing is written.
+   * D-8.2.
+   */
+  async create(
+    account: Account,
+    by?: { readonly tokenIssuedAtMs: number | null },
+  ): Promise<"created" | AccountConflict | "erased_since"> {
+    const { documents, hmacOf } = this.#deps;
+    const hmac = hmacOf(account.username);
+    return await documents.transact({ name: "accounts.create" }, async (tx) => {
+      const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
+      const isOld = by !== undefined && erased !== undefined;
+      if (isOld && !isIssuedSince(erased, by.tokenIssuedAtMs)) return "erased_since";
+      return await createAccount(tx, this.#deps, account);
+    });
+  }
+
+  /** True when any account is an administrator's. */
+  async hasAdministrator(): Promise<boolean> {
+    const keysOf = { index: "administrators", within: [[ACTIVE], [SUSPENDED]], limit: 1 };
+    const [found] = await this.#deps.documents.read({ name: "accounts.has_administrator" }, (at) =>
+      at.read({ from: ACCOUNTS, keysOf }),
+    );
+    return found.length > 0;
+  }
+
+  /** The account as last written by any instance; null when there is none. */
+  async find(username: string): Promise<Account | null> {
+    return await this.#deps.documents.read({ name: "accounts.find" }, async (at) => {
+      const found = await findAccount(at, username);
+      return found === null ? null : accountOf(found);
+    });
+  }
+
+  /** In the order of their names by code point. It lets other work go between parts of a long search. */
+  async list({ text, limit, afterUsername }: AccountPage): Promise<readonly Account[]> {
+    const found: Account[] = [];
+    const atOnce = text === null ? limit : LISTED_AT_ONCE;
+    for (let after = afterUsername === null ? {} : { after: [afterUsername] }; ; ) {
+      const [part] = await this.#deps.documents.read({ name: "accounts.list" }, (at) =>
+        at.read({ from: ACCOUNTS, stretch: { ...after, limit: atOnce } }),
+      );
+      const wanted = text === null ? part : part.filter((one) => hasAccountText(one, text));
+      found.push(...wanted.slice(0, limit - found.length).map(accountOf));
+      const last = part.at(-1);
+      if (last === undefined || part.length < atOnce || found.length === limit) return found;
+      after = { after: [last.username] };
+    }
+  }
+
+  /**
+   * Changes the password and ends the account's sessions in one commit, durably. Once it has resolved no instance knows
+   * them any more. False, and nothing is changed, when there is no such account or it has another password now.
+   */
+  async changePassword(
+    username: string,
+    { from, to, keptSession }: PasswordChange,
+  ): Promise<boolean> {
+    const { documents } = this.#deps;
+    return await documents.transact({ name: "accounts.change_password" }, async (tx) => {
+      const account = await findAccount(tx, username);
+      if (account?.passwordHash !== from) return false;
+      tx.put(ACCOUNTS, { ...account, passwordHash: to });
+      await endSessionsOf(tx, username, keptSession);
+      return true;
+    });
+  }
+}
+
+/** As `Accounts.create`, in the commit of a body. */
+export async function createAccount(
+  tx: Transaction,
+  { hmacOf, subjects }: NameDeps,
+  account: Account,
+): Promise<"created" | AccountConflict> {
+  const { username, email } = account;
+  const claim = email === null ? null : emailClaim(email, username);
+  const [[taken], claimed, [erased]] = await tx.read(
+    { from: ACCOUNTS, keys: [[username]] },
+    { from: CLAIMS, keys: claim === null ? [] : [CLAIMS.keyOf(claim)] },
+    { from: ERASED_NAMES, keys: [[hmacOf(username)]] },
+  );
+  if (taken !== undefined) return "username_taken";
+  if (claimed.length > 0) return "email_taken";
+  tx.put(ACCOUNTS, account);
+  if (claim !== null) tx.put(CLAIMS, claim);
+  await endSessionsOf(tx, username);
+  if (erased === undefined) return "created";
+  tx.put(ERASED_NAMES, { ...erased, isTaken: false });
+  if (erased.month !== null) keepMonth(tx, await subjects.makeId(username, tx), erased.month);
+  return "created";
+}
+
+/** Removes an account with its address, which are free again, and its sessions, in the commit of a body. */
+export async function removeAccount(tx: Transaction, { username, email }: Account): Promise<void> {
+  tx.remove(ACCOUNTS, [username]);
+  if (email !== null) tx.remove(CLAIMS, CLAIMS.keyOf(emailClaim(email, username)));
+  await endSessionsOf(tx, username);
+}
+
+function emailClaim(email: string, username: string) {
+  return { kind: "email", text: emailKey(email), username } as const;
+}

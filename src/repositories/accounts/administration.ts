@@ -1,0 +1,123 @@
+import type { Account } from "../../domain/reputation/accounts/account.ts";
+import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
+import type { AdminAct, AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
+import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
+import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import type { AuditChains } from "../lookups/audit-chains.ts";
+import { ACCOUNTS, type AccountDocument, ERASED_NAMES } from "./account-collections.ts";
+import { guardingAdministrators } from "./last-administrator.ts";
+import type { HmacOfName } from "./names.ts";
+import { endSessionsOf } from "./sessions.ts";
+import { accountKeys, accountOf, findAccount } from "./stored-account.ts";
+
+interface AdministrationDeps {
+  readonly documents: DocumentStore;
+  readonly hmacOf: HmacOfName;
+  readonly chains: AuditChains;
+}
+
+/**
+ * What administrators do to accounts and names. Each method that changes something keeps the audit record of it in the
+ * same commit, durably; one that refuses changes nothing and keeps none. Throws `store_unavailable`. D-8.8.
+ */
+export class Administration {
+  readonly #deps: AdministrationDeps;
+
+  constructor(deps: AdministrationDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Suspends an account and ends its sessions. Once it has resolved no instance answers its keys or knows its sessions.
+   * One that is suspended stays so, with its time. `last_administrator` when nobody else could administer then; of two
+   * that would suspend or erase each other at once, one is refused. Null when there is no such account.
+   */
+  async suspend(
+    username: string,
+    request: AdminRequest,
+    nowMs: number,
+  ): Promise<Account | "last_administrator" | null> {
+    const { documents } = this.#deps;
+    return await guardingAdministrators(documents, "administration.suspend", async (tx, guard) => {
+      const [, [account]] = await tx.read(guard.lock, {
+        from: ACCOUNTS,
+        keys: accountKeys(username),
+      });
+      if (account === undefined) return null;
+      if (await guard.isLast(account)) return "last_administrator";
+      await endSessionsOf(tx, username);
+      const suspendedAtMs = account.suspendedAtMs ?? nowMs;
+      return await this.#change(tx, "suspend", request, { ...account, suspendedAtMs });
+    });
+  }
+
+  /** Ends a suspension; one that is active stays so. Null when there is no such account. */
+  async restore(username: string, request: AdminRequest): Promise<Account | null> {
+    return await this.#transact("administration.restore", async (tx) => {
+      const account = await findAccount(tx, username);
+      if (account === null) return null;
+      return await this.#change(tx, "restore", request, { ...account, suspendedAtMs: null });
+    });
+  }
+
+  /** For the next call, on every instance. Null when there is no such account. */
+  async changePlan(
+    username: string,
+    { plan, callsPerMonth, rateLimitPerMinute }: AccountPlan,
+    request: AdminRequest,
+  ): Promise<Account | null> {
+    return await this.#transact("administration.change_plan", async (tx) => {
+      const account = await findAccount(tx, username);
+      if (account === null) return null;
+      const changed = { ...account, plan, callsPerMonth, rateLimitPerMinute };
+      return await this.#change(tx, "plan", request, changed);
+    });
+  }
+
+  /** Gives an account another password and ends all its sessions. `no_password` for one of an identity provider. */
+  async setPassword(
+    username: string,
+    passwordHash: string,
+    request: AdminRequest,
+  ): Promise<"changed" | "no_password" | null> {
+    return await this.#transact("administration.set_password", async (tx) => {
+      const account = await findAccount(tx, username);
+      if (account === null) return null;
+      if (account.passwordHash === null) return "no_password";
+      await endSessionsOf(tx, username);
+      await this.#change(tx, "password", request, { ...account, passwordHash });
+      return "changed";
+    });
+  }
+
+  /** Makes a name that was erased free again. Resolves to false when it was not taken so. D-8.2. */
+  async release(username: string, request: AdminRequest): Promise<boolean> {
+    const { hmacOf, chains } = this.#deps;
+    const keys = [[hmacOf(username)]];
+    return await this.#transact("administration.release", async (tx) => {
+      const [[erased]] = await tx.read({ from: ERASED_NAMES, keys });
+      if (erased === undefined || !erased.isTaken) return false;
+      tx.put(ERASED_NAMES, { ...erased, isTaken: false });
+      await chains.noteAct(tx, { action: "release", username, ...request });
+      return true;
+    });
+  }
+
+  async #change(
+    tx: Transaction,
+    action: AdminAction,
+    request: AdminRequest,
+    account: AccountDocument,
+  ): Promise<Account> {
+    const { username } = account;
+    tx.put(ACCOUNTS, account);
+    const act: AdminAct = { action, username, ...request };
+    await this.#deps.chains.noteAct(tx, act);
+    tx.raise([username]);
+    return accountOf(account);
+  }
+
+  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#deps.documents.transact({ name }, body);
+  }
+}

@@ -1,0 +1,175 @@
+import type { Alert, MakeAlert } from "../../domain/alerts/alert.ts";
+import { revocationAlert, rotationAlert } from "../../domain/reputation/accounts/account-alerts.ts";
+import {
+  boundKeys,
+  type KeyRotation,
+  planRotation,
+  revokedKey,
+  type StoredApiKey,
+} from "../../domain/reputation/accounts/api-key.ts";
+import { isKey, type Key } from "../../domain/shared/document-key.ts";
+
+import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import { queueAlerts } from "../alert-outbox.ts";
+import { ACCOUNTS, KEYS, type KeyDocument } from "./account-collections.ts";
+import { accountKeys } from "./stored-account.ts";
+
+/** Which part of a list of keys to read. */
+export interface KeyPage {
+  readonly limit: number;
+  /** Null for the first part. */
+  readonly beforeId: string | null;
+}
+
+/** Which key or consent to revoke, and when. */
+export interface Revocation<Id> {
+  readonly id: Id;
+  readonly nowMs: number;
+}
+
+/** An account that is locked, and all its keys in the order of their making. */
+interface KeyRing {
+  readonly hasAccount: boolean;
+  readonly keys: readonly KeyDocument[];
+}
+
+/**
+ * API keys of accounts. A change removes those that have been ended for long (`boundKeys`), in its own commit: to lookups and
+ * lists they are as if they had never been. Every method throws `store_unavailable`.
+ */
+export class ApiKeys {
+  readonly #documents: DocumentStore;
+  readonly #makeAlert: MakeAlert | null;
+
+  /** Without `makeAlert` nobody is told. */
+  constructor(documents: DocumentStore, makeAlert: MakeAlert | null) {
+    this.#documents = documents;
+    this.#makeAlert = makeAlert;
+  }
+
+  /**
+   * Keeps a new key, durably. `no_account` when the account is gone, `full` when it has as many active keys as it may have,
+   * also where several keys are made at once; no key is kept then.
+   */
+  async create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account"> {
+    const { username, hash } = key;
+    return await this.#documents.transact({ name: "api_keys.create" }, async (tx) => {
+      const { hasAccount, keys } = await readKeyRing(tx, username);
+      if (!hasAccount) return "no_account";
+      const { isFull, forgotten } = boundKeys(keys, nowMs);
+      forget(tx, username, forgotten);
+      if (isFull) return "full";
+      tx.put(KEYS, { ...key, number: nextNumber(keys) });
+      tx.raise([username, hash]);
+      return "created";
+    });
+  }
+
+  /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
+  async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
+    const newest = { index: "order", within: accountKeys(username), isReverse: true, limit };
+    const found = await this.#documents.read({ name: "api_keys.list" }, async (at) => {
+      if (newest.within.length === 0) return [];
+      let stretch: typeof newest & { after?: Key } = newest;
+      if (beforeId !== null) {
+        const [[before]] = await at.read({ from: KEYS, keys: keysOf(username, beforeId) });
+        if (before === undefined) return [];
+        stretch = { ...newest, after: [username, before.number] };
+      }
+      const [keys] = await at.read({ from: KEYS, stretch });
+      return keys;
+    });
+    return found.map(storedKeyOf);
+  }
+
+  /**
+   * Revokes a key of this account at once. Idempotent: one that is revoked stays as it is. Once it has resolved no
+   * instance accepts the key. Null when the account has no such key. The alert `key.revoked` of a key that was not revoked
+   * before is kept in the same commit.
+   */
+  async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
+    return await this.#documents.transact({ name: "api_keys.revoke" }, async (tx) => {
+      const { keys } = await readKeyRing(tx, username);
+      const found = keys.find((key) => key.id === id);
+      if (found === undefined) return null;
+      const key = storedKeyOf(found);
+      const revoked = revokedKey(key, nowMs);
+      if (revoked === key) return key;
+      const changed = { ...revoked, number: found.number };
+      tx.put(KEYS, changed);
+      this.#bound(tx, username, { keys: replaced(keys, changed), nowMs });
+      this.#tell(tx, revocationAlert(key, nowMs));
+      tx.raise([username]);
+      return revoked;
+    });
+  }
+
+  /**
+   * Makes the successor and ends the old key in one commit. `conflict` when the old key is not active, null when the
+   * account has no such key; nothing is written then. The alert `key.rotated` is kept in the same commit.
+   */
+  async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
+    return await this.#documents.transact({ name: "api_keys.rotate" }, async (tx) => {
+      const { keys } = await readKeyRing(tx, username);
+      const found = keys.find((key) => key.id === rotation.id);
+      if (found === undefined) return null;
+      const key = storedKeyOf(found);
+      const plan = planRotation(key, rotation);
+      if (plan === null) return "conflict";
+      const old = { ...plan.old, number: found.number };
+      const successor = { ...plan.successor, number: nextNumber(keys) };
+      for (const changed of [old, successor]) tx.put(KEYS, changed);
+      const { nowMs } = rotation;
+      this.#bound(tx, username, { keys: [...replaced(keys, old), successor], nowMs });
+      this.#tell(tx, rotationAlert(key));
+      tx.raise([username, successor.hash]);
+      return plan.successor;
+    });
+  }
+
+  /** Forgets what has been ended for long. Within a change that raises the version of the account. */
+  #bound(
+    tx: Transaction,
+    username: string,
+    { keys, nowMs }: { readonly keys: readonly KeyDocument[]; readonly nowMs: number },
+  ): void {
+    forget(tx, username, boundKeys(keys, nowMs).forgotten);
+  }
+
+  #tell(tx: Transaction, alert: Alert | null): void {
+    const makeAlert = this.#makeAlert;
+    if (alert !== null && makeAlert !== null) queueAlerts(tx, [makeAlert(alert)]);
+  }
+}
+
+async function readKeyRing(tx: Transaction, username: string): Promise<KeyRing> {
+  const within = accountKeys(username);
+  if (within.length === 0) return { hasAccount: false, keys: [] };
+  const [accounts, keys] = await tx.read(
+    { from: ACCOUNTS, keys: within, lock: true },
+    { from: KEYS, stretch: { index: "order", within } },
+  );
+  return { hasAccount: accounts.length > 0, keys };
+}
+
+function forget(tx: Transaction, username: string, ids: readonly string[]): void {
+  for (const id of ids) tx.remove(KEYS, [username, id]);
+  if (ids.length > 0) tx.raise([username]);
+}
+
+function replaced(keys: readonly KeyDocument[], changed: KeyDocument): readonly KeyDocument[] {
+  return keys.map((key) => (key.id === changed.id ? changed : key));
+}
+
+function nextNumber(keys: readonly KeyDocument[]): number {
+  return (keys.at(-1)?.number ?? 0) + 1;
+}
+
+function storedKeyOf({ number: _, ...key }: KeyDocument): StoredApiKey {
+  return key;
+}
+
+/** None for what no key is named, as somebody may ask for anything. */
+function keysOf(username: string, id: string): readonly Key[] {
+  return isKey([username, id]) ? [[username, id]] : [];
+}

@@ -1,0 +1,108 @@
+import {
+  type Consent,
+  type ConsentFilter,
+  type ConsentGrant,
+  forgottenConsents,
+  matchesFilter,
+  planGrant,
+  revokeConsent,
+} from "../../domain/reputation/accounts/consent.ts";
+import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import { SEQUENCES } from "../collections.ts";
+import { ACCOUNTS, CONSENTS } from "./account-collections.ts";
+import type { Revocation } from "./api-keys.ts";
+import { accountKeys } from "./stored-account.ts";
+
+export interface ConsentQuery {
+  readonly filter: ConsentFilter;
+  /** The time for which statuses are derived. */
+  readonly nowMs: number;
+  /** 1 or more. */
+  readonly limit: number;
+  /** Only consents with a smaller id; null for all. */
+  readonly beforeId: number | null;
+}
+
+/**
+ * Consents by the username of their owner. A change removes those that have been ended for long (`forgottenConsents`), in its
+ * own commit. Throws `store_unavailable`.
+ */
+export class Consents {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /**
+   * Keeps a new consent under the next id, and ends the active ones of the same purpose (`supersededBy`), in one
+   * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
+   * superseded. Null when the owner has no account, or none any more; nothing is written then.
+   */
+  async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
+    return await this.#documents.transact({ name: "consents.grant" }, async (tx) => {
+      const within = accountKeys(username);
+      const [[account], earlier, [sequence]] = await tx.read(
+        { from: ACCOUNTS, keys: within, lock: true },
+        { from: CONSENTS, stretch: { within } },
+        { from: SEQUENCES, keys: [["consents"]] },
+      );
+      if (account === undefined) return null;
+      const { superseded, granted } = planGrant(username, earlier, grant);
+      const id = (sequence?.last ?? 0) + 1;
+      tx.put(SEQUENCES, { name: "consents", last: id });
+      for (const ended of superseded) tx.put(CONSENTS, ended);
+      forget(tx, replaced(earlier, superseded), grant.nowMs);
+      tx.put(CONSENTS, { id, ...granted });
+      tx.raise([username]);
+      return { id, ...granted };
+    });
+  }
+
+  /**
+   * Revokes a consent of this owner (`revokeConsent`). Idempotent. Once it has resolved no instance answers from it.
+   * Null when the owner has no such consent.
+   */
+  async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
+    return await this.#documents.transact({ name: "consents.revoke" }, async (tx) => {
+      const within = accountKeys(username);
+      const [, all] = await tx.read(
+        { from: ACCOUNTS, keys: within, lock: true },
+        { from: CONSENTS, stretch: { within } },
+      );
+      const consent = all.find((one) => one.id === id);
+      if (consent === undefined) return null;
+      const revoked = revokeConsent(consent, nowMs);
+      if (revoked === consent) return consent;
+      tx.put(CONSENTS, revoked);
+      forget(tx, replaced(all, [revoked]), nowMs);
+      tx.raise([username]);
+      return revoked;
+    });
+  }
+
+  /** Newest first. */
+  async list(
+    username: string,
+    { beforeId, limit, filter, nowMs }: ConsentQuery,
+  ): Promise<readonly Consent[]> {
+    const within = accountKeys(username);
+    const after = beforeId === null ? {} : { after: [username, beforeId] };
+    const [all] = await this.#documents.read({ name: "consents.list" }, (at) =>
+      at.read({ from: CONSENTS, stretch: { within, ...after, isReverse: true } }),
+    );
+    return all.filter((consent) => matchesFilter(consent, filter, nowMs)).slice(0, limit);
+  }
+}
+
+/** What has been ended for long. `all` are the consents of an owner in the order of their ids. */
+function forget(tx: Transaction, all: readonly Consent[], nowMs: number): void {
+  const forgotten = new Set(forgottenConsents(all, nowMs));
+  for (const consent of all)
+    if (forgotten.has(consent.id)) tx.remove(CONSENTS, CONSENTS.keyOf(consent));
+}
+
+function replaced(all: readonly Consent[], changed: readonly Consent[]): readonly Consent[] {
+  const byId = new Map(changed.map((consent) => [consent.id, consent]));
+  return all.map((consent) => byId.get(consent.id) ?? consent);
+}

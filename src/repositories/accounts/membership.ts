@@ -1,0 +1,149 @@
+import type { Account } from "../../domain/reputation/accounts/account.ts";
+import { attemptsOf } from "../../domain/reputation/accounts/attempts.ts";
+import { firstProfile } from "../../domain/reputation/accounts/membership.ts";
+import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
+import { formatMs } from "../../domain/shared/time.ts";
+import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { AnyCollection, Stretch, Transaction } from "../../ports/documents.ts";
+import { alertsAbout } from "../alert-outbox.ts";
+import type { AuditChains } from "../lookups/audit-chains.ts";
+import { monthOfAccount, removeUsage } from "../lookups/usage.ts";
+import { forgetRejected } from "../rejected-records.ts";
+import { ALERTS } from "../run-collections.ts";
+import {
+  ACCOUNTS,
+  CONSENTS,
+  ERASED_NAMES,
+  KEYS,
+  SIGN_INS,
+  SUBJECTS,
+} from "./account-collections.ts";
+import { type AccountConflict, createAccount, type NameDeps, removeAccount } from "./accounts.ts";
+import { guardingAdministrators } from "./last-administrator.ts";
+import type { PeopleTables } from "./profiles.ts";
+import { accountKeys } from "./stored-account.ts";
+
+export interface Enrolment {
+  readonly account: Account;
+  /** Of the profile; null leaves it empty. */
+  readonly displayName: string | null;
+}
+
+interface MembershipDeps extends NameDeps {
+  readonly tables: PeopleTables;
+  /** As `TableStore.settled`. */
+  readonly settled: (table: Table) => Promise<void>;
+  readonly chains: AuditChains;
+}
+
+/** Signup and erasure: both change accounts and the synchronized tables in one commit. D-5.4, D-5.5. */
+export class Membership {
+  readonly #deps: MembershipDeps;
+
+  constructor(deps: MembershipDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that
+   * name exists, or the name was erased and is taken; `email_taken` when an account has the address in any case; nothing is
+   * written then. Of two at once one wins. Throws `commit_failed` or `store_unavailable`.
+   */
+  async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
+    const { documents, tables, hmacOf } = this.#deps;
+    const { profiles, platformAccounts } = tables;
+    const { username } = account;
+    const where = ["username", [username]] as const;
+    const keys = [[hmacOf(username)]];
+    const row = knownFields(profiles, firstProfile(account, displayName));
+    return await documents.transact({ name: "membership.enrol" }, async (tx) => {
+      const [[erased], ...rows] = await tx.read(
+        { from: ERASED_NAMES, keys },
+        { rowsOf: profiles, where },
+        { rowsOf: platformAccounts, where },
+      );
+      if (erased?.isTaken || rows.flat().length > 0) return "username_taken";
+      const outcome = await createAccount(tx, this.#deps, account);
+      if (outcome !== "created") return outcome;
+      await tx.tables.write(profiles, [{ index: 0, row }]);
+      tx.raise([username]);
+      return "enrolled";
+    });
+  }
+
+  /**
+   * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
+   * their rows in the rejected store, failed sign-ins, and what connects their audit records with their name. Once it has
+   * resolved, no instance answers from any of it.
+   * The name is remembered as an HMAC, with the time and the calls of its month, and is taken until `Administration.release`
+   * or `Accounts.create` (D-8.2). By an administrator's request it keeps the audit record in the same commit.
+   * `last_administrator`, and nothing is removed, when nobody else could administer then; `absent` when there was no account.
+   * Throws as above.
+   */
+  async erase(
+    username: string,
+    request?: AdminRequest,
+  ): Promise<"erased" | "last_administrator" | "absent"> {
+    const { documents, tables, settled, chains } = this.#deps;
+    const { profiles, platformAccounts } = tables;
+    await Promise.all([settled(profiles), settled(platformAccounts)]);
+    return await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
+      const keys = accountKeys(username);
+      const [, [account], [subject]] = await tx.read(
+        guard.lock,
+        { from: ACCOUNTS, keys },
+        // Also where there is none: a lookup that makes one at the same moment runs again.
+        { from: SUBJECTS, keys, lock: true },
+      );
+      if (account === undefined) return "absent";
+      if (await guard.isLast(account)) return "last_administrator";
+      if (request !== undefined) {
+        await chains.noteAct(tx, { action: "erase", username, ...request });
+      }
+      await this.#remember(tx, username, subject?.id);
+      await removeAccount(tx, account);
+      await removeOwned(tx, username);
+      const tables = [profiles.name, platformAccounts.name];
+      await forgetRejected(tx, tables, username);
+      tx.tables.excludePushes();
+      for (const table of [platformAccounts, profiles]) {
+        await tx.tables.change(table, "username", username, null);
+      }
+      tx.raise([username]);
+      return "erased";
+    });
+  }
+
+  /** Keeps the erasure, and destroys what connects the person with their records and counts. */
+  async #remember(tx: Transaction, username: string, accountId: string | undefined): Promise<void> {
+    const hmac = this.#deps.hmacOf(username);
+    const [[earlier]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
+    const counted = accountId === undefined ? null : await monthOfAccount(tx, accountId);
+    const month = counted ?? earlier?.month ?? null;
+    tx.put(ERASED_NAMES, { hmac, at: formatMs(tx.nowMs), isTaken: true, month });
+    if (accountId === undefined) return;
+    tx.remove(SUBJECTS, [username]);
+    await removeUsage(tx, accountId);
+  }
+}
+
+/** Removes keys, consents, attempts and alerts of an account. */
+async function removeOwned(tx: Transaction, username: string): Promise<void> {
+  const { keys: counters, beginning } = attemptsOf(username);
+  const owned: readonly (readonly [AnyCollection, Stretch])[] = [
+    [KEYS, { within: [[username]] }],
+    [CONSENTS, { within: [[username]] }],
+    [SIGN_INS, { within: [...counters, beginning] }],
+    [ALERTS, alertsAbout(username)],
+  ];
+  const found = await tx.read(...owned.map(([from, keysOf]) => ({ from, keysOf })));
+  for (const [i, [from]] of owned.entries()) {
+    for (const key of found[i] ?? []) tx.remove(from, key);
+  }
+}
+
+/** The fields of which the table has columns. */
+function knownFields(table: Table, fields: Row): Row {
+  const known = table.pushColumns.filter(({ name }) => Object.hasOwn(fields, name));
+  return Object.fromEntries(known.map(({ name }) => [name, fields[name] ?? null]));
+}

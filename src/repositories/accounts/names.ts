@@ -1,0 +1,86 @@
+// What is known of the people whom rows and tokens name: in their accounts, and under HMACs of names that were erased.
+import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
+import { isKey } from "../../domain/shared/document-key.ts";
+import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
+import type { DocumentStore, Reader } from "../../ports/documents.ts";
+import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "./account-collections.ts";
+
+/** The HMAC that stands for a name once it was erased, the same on all instances and for ever. D-8.2. */
+export type HmacOfName = (username: string) => string;
+
+/** Names that are looked up at once. */
+const NAMES_AT_ONCE = 1_000;
+
+/** Every method throws `store_unavailable`. D-8.1, D-8.2. */
+export class Names {
+  readonly #documents: DocumentStore;
+  readonly #hmacOf: HmacOfName;
+
+  constructor(documents: DocumentStore, hmacOf: HmacOfName) {
+    this.#documents = documents;
+    this.#hmacOf = hmacOf;
+  }
+
+  /** As `readNameFacts`, as it is now. */
+  async readFacts(usernames: readonly string[]): Promise<ReadonlyMap<string, NameFacts>> {
+    return await this.#documents.read({ name: "names.read_facts" }, (at) =>
+      readNameFacts(at, usernames, this.#hmacOf),
+    );
+  }
+
+  /** The last erasure of a name; null for one that was never erased here. */
+  async findErased(username: string): Promise<ErasedName | null> {
+    const [[erased]] = await this.#documents.read({ name: "names.find_erased" }, (at) =>
+      at.read({ from: ERASED_NAMES, keys: [[this.#hmacOf(username)]] }),
+    );
+    return erased === undefined ? null : erasedNameOf(erased);
+  }
+}
+
+/**
+ * What is known of these people, by name, as far as anything is: what rows that arrive for them meet. Within a body, of a
+ * commit that writes the rows too.
+ */
+export async function readNameFacts(
+  at: Reader,
+  usernames: readonly string[],
+  hmacOf: HmacOfName,
+): Promise<ReadonlyMap<string, NameFacts>> {
+  const facts = new Map<string, NameFacts>();
+  const names = [...new Set(usernames)].filter((name) => isKey([name]));
+  for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
+    const part = names.slice(start, start + NAMES_AT_ONCE);
+    const [accounts, anyErased] = await at.read(
+      { from: ACCOUNTS, keys: part.map((name) => [name]) },
+      { from: ERASED_NAMES, count: { limit: 1 } },
+    );
+    // An HMAC for each name would cost more than all of the rest.
+    const erased = anyErased === 0 ? new Map() : await readErasures(at, part, hmacOf);
+    for (const [name, { at: erasedAt, isTaken }] of erased) {
+      const erasure = { at: erasedAt, isTaken };
+      facts.set(name, { ownsProfile: false, hidesProfile: false, erased: erasure });
+    }
+    for (const { username, passwordHash, hidesProfile = false } of accounts) {
+      const ownsProfile = passwordHash !== null;
+      if (!ownsProfile && !hidesProfile) continue;
+      const known = facts.get(username)?.erased ?? null;
+      facts.set(username, { ownsProfile, hidesProfile, erased: known });
+    }
+  }
+  return facts;
+}
+
+export function erasedNameOf({ at, isTaken, month }: ErasedNameDocument): ErasedName {
+  return { at, isTaken, month };
+}
+
+async function readErasures(
+  at: Reader,
+  names: readonly string[],
+  hmacOf: HmacOfName,
+): Promise<ReadonlyMap<string, ErasedNameDocument>> {
+  const nameOf = new Map(names.map((name) => [hmacOf(name), name]));
+  const keys = Array.from(nameOf.keys(), (hmac) => [hmac]);
+  const [found] = await at.read({ from: ERASED_NAMES, keys });
+  return new Map(found.map((erased) => [nameOf.get(erased.hmac) ?? "", erased]));
+}

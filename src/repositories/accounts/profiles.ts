@@ -1,0 +1,75 @@
+import { changedColumns, type ProfileChanges } from "../../domain/reputation/score/profile.ts";
+import type { JsonObject } from "../../domain/shared/json.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
+import type { DocumentStore, Reader } from "../../ports/documents.ts";
+import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
+import { accountKeys } from "./stored-account.ts";
+
+export interface StoredPerson {
+  /** Null when there is none. */
+  readonly profile: JsonObject | null;
+  readonly accounts: readonly JsonObject[];
+}
+
+/** The tables whose rows belong to people. */
+export interface PeopleTables {
+  readonly profiles: Table;
+  readonly platformAccounts: Table;
+}
+
+/** Profiles as their owners see and change them. Throws `store_unavailable` or, when it writes, `commit_failed`. */
+export class Profiles {
+  readonly #documents: DocumentStore;
+  readonly #tables: PeopleTables;
+
+  constructor(documents: DocumentStore, tables: PeopleTables) {
+    this.#documents = documents;
+    this.#tables = tables;
+  }
+
+  /** All rows are of one moment. */
+  async read(username: string): Promise<StoredPerson> {
+    const { profiles, platformAccounts } = this.#tables;
+    const where = ["username", [username]] as const;
+    const [[profile = null], accounts] = await this.#documents.read(
+      { name: "profiles.read" },
+      (at) => at.read({ rowsOf: profiles, where }, { rowsOf: platformAccounts, where }),
+    );
+    return { profile, accounts };
+  }
+
+  /**
+   * Changes the given fields of the profile and sets `updated_at`, leaving the rest of the row as it is. Without any
+   * field nothing is written. Resolves to the new row; null when there is no profile.
+   */
+  async change(
+    username: string,
+    changes: ProfileChanges,
+    nowMs: number,
+  ): Promise<JsonObject | null> {
+    const { profiles } = this.#tables;
+    return await this.#documents.transact({ name: "profiles.change" }, async (tx) => {
+      const profile = await this.#profileOf(tx, username);
+      if (profile === null) return null;
+      const columns = changedColumns(profile, changes, nowMs);
+      if (Object.keys(columns).length === 0) return profile;
+      if (changes.public !== undefined) {
+        const [[account]] = await tx.read({ from: ACCOUNTS, keys: accountKeys(username) });
+        if (account !== undefined) tx.put(ACCOUNTS, withHidden(account, !changes.public));
+      }
+      await tx.tables.change(profiles, "username", username, columns);
+      tx.raise([username]);
+      return await this.#profileOf(tx, username);
+    });
+  }
+
+  async #profileOf(at: Reader, username: string): Promise<JsonObject | null> {
+    const where = ["username", [username]] as const;
+    const [[profile = null]] = await at.read({ rowsOf: this.#tables.profiles, where });
+    return profile;
+  }
+}
+
+function withHidden({ hidesProfile: _, ...account }: AccountDocument, hides: boolean) {
+  return hides ? { ...account, hidesProfile: true as const } : account;
+}

@@ -1,0 +1,95 @@
+import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
+import type { LimitedCaller, LookupCall } from "../../domain/reputation/lookups/lookup-batch.ts";
+import type { SubjectDocument } from "../accounts/account-collections.ts";
+
+/** A key's caller, and the username of its account, whose version counts for it. */
+export interface OwnedCaller extends LimitedCaller {
+  readonly username: string;
+}
+
+/** A value, and the version that it was read at. */
+export interface Versioned<Value> {
+  readonly value: Value;
+  readonly version: number;
+}
+
+/** The callers and people of one batch, each with the version it was read at; independent of what caches evict. */
+export class BatchFacts {
+  readonly keyHashes: readonly string[];
+  readonly usernames: readonly string[];
+  /** By key hash; the value is null for a key that is not there or has no account. */
+  readonly callers = new Map<string, Versioned<OwnedCaller | null>>();
+  /** By username. */
+  readonly people = new Map<string, Versioned<LookupSubject>>();
+  /** Key hashes and usernames that were read for this batch. */
+  readonly fresh = new Set<string>();
+  /** Key hashes and usernames of which the caches hold what has changed since. */
+  readonly stale = new Set<string>();
+  /** Ids and keys that people have only once this batch has kept them, by username. */
+  readonly newSubjects = new Map<string, SubjectDocument>();
+
+  constructor(calls: readonly LookupCall[]) {
+    this.keyHashes = [...new Set(calls.map(({ keyHash }) => keyHash))];
+    this.usernames = [...new Set(calls.map(({ username }) => username))];
+  }
+
+  /** Whether any of the keys is known to belong to an account. */
+  get hasCallers(): boolean {
+    return this.callers.values().some(({ value }) => value !== null);
+  }
+
+  /** The accounts of the callers, by the ids that the audit names them by. */
+  get accountIds(): readonly string[] {
+    const ids = this.callers
+      .values()
+      .flatMap(({ value }) => (value === null ? [] : [value.accountId]));
+    return [...new Set(ids)];
+  }
+
+  /** The names whose versions everything held is proven by: of a key that is not there, its hash. */
+  get versionedNames(): readonly string[] {
+    const owners = this.callers.entries().map(([hash, { value }]) => value?.username ?? hash);
+    return [...new Set([...owners, ...this.people.keys()])];
+  }
+
+  /** Lets go of what was read at other versions than these, of `names`; true when nothing was. */
+  dropOutdated(names: readonly string[], versions: readonly number[]): boolean {
+    const current = new Map(names.map((name, i) => [name, versions[i]]));
+    let areAllCurrent = true;
+    for (const [hash, { value, version }] of this.callers) {
+      const name = value?.username ?? hash;
+      if (current.get(name) === version) continue;
+      this.callers.delete(hash);
+      this.newSubjects.delete(name);
+      this.stale.add(hash);
+      areAllCurrent = false;
+    }
+    for (const [username, { version }] of this.people) {
+      if (current.get(username) === version) continue;
+      this.people.delete(username);
+      this.newSubjects.delete(username);
+      this.stale.add(username);
+      areAllCurrent = false;
+    }
+    return areAllCurrent;
+  }
+
+  /** Drops ids and keys that were never kept, with their people: another instance may have made others. */
+  dropNewSubjects(): void {
+    for (const [hash, { value }] of this.callers) {
+      if (value !== null && this.newSubjects.has(value.username)) this.callers.delete(hash);
+    }
+    for (const username of this.newSubjects.keys()) this.people.delete(username);
+    this.newSubjects.clear();
+  }
+
+  caller(keyHash: string): OwnedCaller | null {
+    return this.callers.get(keyHash)?.value ?? null;
+  }
+
+  person(username: string): LookupSubject {
+    const held = this.people.get(username);
+    if (held === undefined) throw new Error("A person was not read");
+    return held.value;
+  }
+}

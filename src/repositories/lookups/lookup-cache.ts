@@ -1,0 +1,74 @@
+// What lookups keep of callers and people: each with the version it was read at. Whether that is still the version is told by
+// the transaction of a batch, before anything is decided.
+import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
+import {
+  MAX_REMEMBERED_ABSENT_NAME_CHARS,
+  MAX_REMEMBERED_ABSENT_NAMES,
+  MAX_REMEMBERED_LOOKUPS,
+} from "../../domain/shared/limits.ts";
+import type { VersionedCache } from "../../ports/lookups/versioned-cache.ts";
+import type { BatchFacts, OwnedCaller, Versioned } from "./batch-facts.ts";
+
+/** Makes a cache of at most so many entries; one that remembers nothing will do. */
+export type MakeCache = <Value>(maxEntries: number) => VersionedCache<Value>;
+
+/** The values hold their versions. */
+const FIXED = 0;
+/** Of what has come or gone since. */
+const GONE = 1;
+
+export class LookupCache {
+  /** By key hash. */
+  readonly #callers: VersionedCache<Versioned<OwnedCaller>>;
+  /** By username. */
+  readonly #people: VersionedCache<Versioned<LookupSubject>>;
+  /** By username: names that cannot be found, apart, so that made-up ones evict no people. */
+  readonly #absent: VersionedCache<Versioned<LookupSubject>>;
+
+  constructor(makeCache: MakeCache) {
+    this.#callers = makeCache(MAX_REMEMBERED_LOOKUPS);
+    this.#people = makeCache(MAX_REMEMBERED_LOOKUPS);
+    this.#absent = makeCache(MAX_REMEMBERED_ABSENT_NAMES);
+  }
+
+  /** Gives a batch what it does not hold yet; returns the key hashes that it still lacks. */
+  findCallers({ keyHashes, callers, stale }: BatchFacts): readonly string[] {
+    return keyHashes.filter((hash) => {
+      const found = callers.get(hash) ?? (stale.has(hash) ? null : this.#callers.get(hash, FIXED));
+      if (found !== null) callers.set(hash, found);
+      return found === null;
+    });
+  }
+
+  /** The same of people; returns usernames. */
+  findPeople({ usernames, people, stale }: BatchFacts): readonly string[] {
+    const find = (name: string) => this.#people.get(name, FIXED) ?? this.#absent.get(name, FIXED);
+    return usernames.filter((name) => {
+      const found = people.get(name) ?? (stale.has(name) ? null : find(name));
+      if (found !== null) people.set(name, found);
+      return found === null;
+    });
+  }
+
+  /** Keeps what was read for a committed batch. */
+  keep({ callers, people, fresh }: BatchFacts): void {
+    if (fresh.size === 0) return;
+    for (const [hash, { value, version }] of callers) {
+      if (value !== null && fresh.has(hash)) this.#callers.set(hash, FIXED, { value, version });
+    }
+    for (const [username, held] of people) {
+      if (!fresh.has(username)) continue;
+      const isThere = held.value.profile !== null;
+      const [own, other] = isThere ? [this.#people, this.#absent] : [this.#absent, this.#people];
+      if (other.get(username, FIXED) !== null) other.set(username, GONE, held);
+      if (isThere || username.length <= MAX_REMEMBERED_ABSENT_NAME_CHARS) {
+        own.set(username, FIXED, held);
+      }
+    }
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    for (const cache of [this.#callers, this.#people, this.#absent]) cache.clear();
+  }
+}

@@ -1,0 +1,338 @@
+// Decides each batch of lookups in one transaction. Its read tells the time, the counts, and the versions that prove cached
+// values current; the domain decides; its writes are counts, chain head and audit block. docs/decisions/0023, 0037
+import type { MakeAlert } from "../../domain/alerts/alert.ts";
+import { type QuotaStep, quotaSteps } from "../../domain/reputation/accounts/account-alerts.ts";
+import { withUse } from "../../domain/reputation/accounts/call-history.ts";
+import { chargeCalls, type MeterCharge } from "../../domain/reputation/accounts/call-meter.ts";
+import {
+  CHANGED_DURING_LOOKUP,
+  decideBatch,
+  type LookupCall,
+  type LookupOutcome,
+  resolveCallers,
+} from "../../domain/reputation/lookups/lookup-batch.ts";
+import type { Key } from "../../domain/shared/document-key.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../domain/shared/limits.ts";
+import type { Mac } from "../../ports/crypto/crypto.ts";
+import {
+  type CallLimit,
+  CommitInDoubt,
+  type DocumentStore,
+  type Transaction,
+} from "../../ports/documents.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
+import { SUBJECTS } from "../accounts/account-collections.ts";
+import { queueAlerts } from "../alert-outbox.ts";
+import type { Appended, AuditChains } from "./audit-chains.ts";
+import { BatchFacts, type OwnedCaller } from "./batch-facts.ts";
+import type { LookupCache } from "./lookup-cache.ts";
+import { LOOKUP_LOG, type LookupLogDocument, type UsageDocument } from "./lookup-collections.ts";
+import type { LookupReader } from "./lookup-reader.ts";
+import { type CountedCalls, OwnChain } from "./own-chain.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
+import { AccountUsage, usageKey } from "./usage.ts";
+
+export interface LookupProcessorDeps {
+  readonly documents: DocumentStore;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly mac: Mac;
+  readonly reader: LookupReader;
+  readonly cache: LookupCache;
+  readonly chains: AuditChains;
+  readonly segments: SegmentWriter;
+  /** Null: nobody is to be told of quotas that are used up. D-10.12. */
+  readonly makeAlert: MakeAlert | null;
+}
+
+/** A batch that was committed, and when it had begun to read. */
+interface Committed {
+  readonly outcomes: readonly LookupOutcome[];
+  readonly counted: readonly CountedCalls[];
+  /** Null when nothing was appended. */
+  readonly appended: Appended | null;
+  readonly readAtMs: number;
+}
+
+/** Thrown in a body that found that the batch holds what has changed since. */
+class Outdated extends Error {}
+
+/** Pause before a batch is read again that held what has changed: by chance, as a snapshot waits for what a commit saw. */
+const MIN_PAUSE_MS = 1;
+const MAX_PAUSE_MS = 10;
+/** So many of one batch practically never change at once one by one. */
+const MANY_PEOPLE = 8;
+/** Accounts whose last needed pages are known; then all are forgotten. */
+const MAX_KNOWN_PAGES = 10_000;
+
+/**
+ * The only way to a lookup's answer: decides lookups, counts them and writes their audit records. D-5.8, D-6.3 to D-6.5.
+ *
+ * - Every answer is as fresh as the store: a change of key, plan, profile, platform account or consent that was acknowledged
+ *   before `decide` was called, by any instance, is seen; by other tools as far as docs/operating.md says.
+ * - Counts are exact over all instances: of the calls in any 60 seconds, and in a month, never more than the limit are
+ *   admitted, and none is refused below it. The store's clock is `nowMs`.
+ * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts; a batch whose commit
+ *   is of unknown outcome is given back, at the latest with the next one.
+ * - The audit names a person who can be found by an HMAC with a key of their own, which an erasure destroys, and a name that
+ *   cannot be found by one with the service's key. Looking up a hidden person takes as much work as an absent one (D-8.5).
+ */
+export class LookupProcessor {
+  readonly #deps: LookupProcessorDeps;
+  readonly #ownChain = new OwnChain();
+  /** Full pages of calls that the last batch needed, by account. */
+  readonly #pages = new Map<string, readonly Key[]>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: LookupProcessorDeps) {
+    this.#deps = deps;
+  }
+
+  /** How long it pays to wait for more calls after a batch, in milliseconds. */
+  get gatherMs(): number {
+    return this.#deps.documents.gatherMs ?? 0;
+  }
+
+  /**
+   * Decides calls in their order, one batch after the other. Settles before `deadlineMs`, a time of `Clock.monotonicMs`.
+   * Throws `store_unavailable` or `commit_failed`.
+   */
+  decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
+    const decided = this.#last.then(() => this.#decide(calls, deadlineMs));
+    this.#last = decided.catch(() => {});
+    return decided;
+  }
+
+  async #decide(
+    calls: readonly LookupCall[],
+    deadlineMs: number,
+  ): Promise<readonly LookupOutcome[]> {
+    if (calls.length === 0) return [];
+    const facts = new BatchFacts(calls);
+    try {
+      const { outcomes, readAtMs } = await this.#commitDecided(calls, facts, deadlineMs);
+      await this.#confirmLate(facts, readAtMs, deadlineMs);
+      return outcomes;
+    } catch (error) {
+      // The store may have been restored from a copy: its versions count again from there.
+      this.#deps.cache.clear();
+      throw error;
+    }
+  }
+
+  /** Runs transactions until one is committed. */
+  async #commitDecided(
+    calls: readonly LookupCall[],
+    facts: BatchFacts,
+    deadlineMs: number,
+  ): Promise<Committed> {
+    const { documents, reader } = this.#deps;
+    for (let tries = 0; ; tries++) {
+      const limit = this.#limitOf(deadlineMs);
+      await reader.fill(facts, limit);
+      const options = { name: "lookups.decide", isProven: true, ...limitOf(limit) } as const;
+      let attempt: Committed | null = null;
+      try {
+        const committed = await documents.transact(options, async (tx) => {
+          attempt = null;
+          attempt = await this.#decideOn(calls, facts, tx);
+          return attempt;
+        });
+        this.#remember(facts, committed);
+        return committed;
+      } catch (error) {
+        this.#noteFailure(error, attempt);
+        if (!(error instanceof Outdated)) throw error;
+        if (tries > 0) await this.#pause();
+      }
+    }
+  }
+
+  #noteFailure(error: unknown, attempt: Committed | null): void {
+    if (!(error instanceof CommitInDoubt) || attempt?.appended == null) return;
+    this.#ownChain.doubt(attempt.appended.written, attempt.counted);
+  }
+
+  async #decideOn(
+    calls: readonly LookupCall[],
+    facts: BatchFacts,
+    tx: Transaction,
+  ): Promise<Committed> {
+    const readAtMs = this.#deps.clock.monotonicMs();
+    const log = await this.#readProven(facts, tx);
+    const { nowMs } = tx;
+    const { chain, unanswered } = this.#ownChain.stateAt(log);
+    const callerOf = (keyHash: string) => facts.caller(keyHash);
+    const { resolved, counted: toCount } = resolveCallers(calls, { nowMs, callerOf });
+    const usages = await this.#usagesOf(tx, { log, callers: toCount, unanswered });
+    for (const counted of unanswered) usages.get(counted.accountId)?.giveBack(counted);
+    const charges = new Map<string, MeterCharge>();
+    const counted: CountedCalls[] = [];
+    const changed = new Set(unanswered.map(({ accountId }) => accountId));
+    for (const { caller, calls } of toCount) {
+      const { accountId, limits } = caller;
+      const usage = usages.get(accountId);
+      if (usage === undefined) throw new Error("The usage of an account was not read");
+      const reading = usage.reading(limits.callsPerMinute);
+      const charge = chargeCalls(reading, { calls, limits, nowMs: usage.atMs });
+      charges.set(accountId, charge);
+      if (charge.admitted === 0) continue;
+      changed.add(accountId);
+      usage.count(charge.admitted);
+      usage.month = charge.month;
+      counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
+      this.#tell(tx, caller, usage, charge);
+    }
+    const subjectOf = (username: string) => facts.person(username);
+    const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    for (const use of uses) {
+      const usage = usages.get(use.accountId);
+      if (usage !== undefined) usage.history = withUse(usage.history, use, nowMs);
+    }
+    // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
+    if (entries.length === 0) {
+      const corrected = [...usages.values()].map((usage) => usage.corrected(nowMs));
+      for (const one of corrected) if (one !== null) tx.put(LOOKUP_LOG, one);
+      return { outcomes, counted: [], appended: null, readAtMs };
+    }
+    for (const accountId of changed) usages.get(accountId)?.write(tx, accountId);
+    for (const subject of facts.newSubjects.values()) tx.put(SUBJECTS, subject);
+    const from = chain ?? (await this.#deps.chains.begin(tx));
+    return { outcomes, counted, appended: this.#deps.chains.append(tx, from, entries), readAtMs };
+  }
+
+  /** The hot documents of a batch, in the one read that proves all that it holds. */
+  async #readProven(facts: BatchFacts, tx: Transaction): Promise<readonly LookupLogDocument[]> {
+    const ids = new Set([...facts.accountIds, ...this.#ownChain.accountsInDoubt]);
+    const pages = Array.from(ids, (id) => this.#pages.get(id) ?? []).flat();
+    const keys = [...Array.from(ids, usageKey), ...pages, ...this.#ownChain.keys];
+    const names = facts.versionedNames;
+    const news = Array.from(facts.newSubjects.keys(), (name) => [name]);
+    const [log, versions, made] = await tx.read(
+      { from: LOOKUP_LOG, keys },
+      { versionsOf: names },
+      { from: SUBJECTS, keys: news },
+    );
+    const people = facts.people.size;
+    if (facts.dropOutdated(names, versions) && made.length === 0) return log;
+    // Most likely a commit has raised the versions of everybody.
+    if (facts.people.size === 0 && people >= MANY_PEOPLE) this.#deps.cache.clear();
+    facts.dropNewSubjects();
+    throw new Outdated();
+  }
+
+  /** The usages that a batch changes, with the pages that it needs: read once more where others are needed than last time. */
+  async #usagesOf(tx: Transaction, wanted: WantedUsages): Promise<Map<string, AccountUsage>> {
+    const { log, callers, unanswered } = wanted;
+    const stored = new Map(
+      log.flatMap((doc) => (doc.kind === "usage" ? [[doc.accountId, doc] as const] : [])),
+    );
+    const usages = new Map<string, AccountUsage>();
+    const needed: Key[] = [];
+    const open = (accountId: string, document: UsageDocument | undefined, pages: PagesOf) => {
+      const usage = AccountUsage.of(document, tx.nowMs);
+      usages.set(accountId, usage);
+      const keys = pages(usage);
+      needed.push(...keys);
+      this.#notePages(accountId, keys);
+    };
+    for (const { caller } of callers) {
+      const { accountId, limits } = caller;
+      open(accountId, stored.get(accountId), (usage) => usage.missing(limits.callsPerMinute));
+    }
+    for (const { accountId } of unanswered) {
+      const document = stored.get(accountId);
+      // An account that was erased meanwhile has no count any more.
+      if (document !== undefined) open(accountId, document, (usage) => usage.everyPage());
+    }
+    const known = new Set(
+      log.flatMap((doc) => (doc.kind === "calls" ? [`${doc.accountId} ${doc.page}`] : [])),
+    );
+    const lacked = needed.filter(([, id, page]) => !known.has(`${id} ${page}`));
+    const [others] = lacked.length === 0 ? [[]] : await tx.read({ from: LOOKUP_LOG, keys: lacked });
+    for (const usage of usages.values()) usage.settle([...log, ...others]);
+    return usages;
+  }
+
+  #notePages(accountId: string, keys: readonly Key[]): void {
+    if (keys.length === 0) this.#pages.delete(accountId);
+    else {
+      if (this.#pages.size >= MAX_KNOWN_PAGES) this.#pages.clear();
+      this.#pages.set(accountId, keys);
+    }
+  }
+
+  /** Tells each step of a month's quota once, in the commit that reaches it. D-10.12. */
+  #tell(tx: Transaction, caller: OwnedCaller, usage: AccountUsage, charge: MeterCharge): void {
+    const { makeAlert } = this.#deps;
+    if (makeAlert === null) return;
+    const markOf = ({ month, type }: QuotaStep) => `${month} ${type}`;
+    const steps = quotaSteps(charge, caller.limits).filter(
+      (step) => !usage.told.includes(markOf(step)),
+    );
+    if (steps.length === 0) return;
+    const account = caller.username;
+    queueAlerts(
+      tx,
+      steps.map((step) => makeAlert({ ...step, account })),
+    );
+    const { month = "" } = usage.month ?? {};
+    const ofMonth = usage.told.filter((mark) => mark.startsWith(month));
+    usage.told = [...ofMonth, ...steps.map(markOf)];
+  }
+
+  #remember(facts: BatchFacts, { appended }: Committed): void {
+    if (appended === null) {
+      // Nothing was kept of them.
+      facts.dropNewSubjects();
+    } else {
+      this.#ownChain.goOnFrom(appended.written);
+      this.#deps.segments.note(appended);
+    }
+    this.#deps.cache.keep(facts);
+  }
+
+  /**
+   * An answer that has taken long is confirmed by a proven read. When a version has changed the calls are answered 503, and
+   * count, as their records are kept. D-8.3.
+   */
+  async #confirmLate(facts: BatchFacts, readAtMs: number, deadlineMs: number): Promise<void> {
+    const { clock, documents } = this.#deps;
+    for (let confirmedAtMs = readAtMs; ; ) {
+      if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
+      confirmedAtMs = clock.monotonicMs();
+      const options = limitOf(this.#limitOf(deadlineMs));
+      const names = facts.versionedNames;
+      const [versions] = await documents.read(
+        { name: "lookups.confirm", isProven: true, ...options },
+        (at) => at.read({ versionsOf: names }),
+      );
+      if (facts.dropOutdated(names, versions)) continue;
+      throw new AppError("store_unavailable", CHANGED_DURING_LOOKUP);
+    }
+  }
+
+  #limitOf(deadlineMs: number): CallLimit | undefined {
+    const leftMs = deadlineMs - this.#deps.clock.monotonicMs();
+    if (leftMs === Number.POSITIVE_INFINITY) return undefined;
+    return { triesMs: Math.max(0, leftMs), endMs: Math.max(0, leftMs) };
+  }
+
+  async #pause(): Promise<void> {
+    const [byte = 0] = this.#deps.mac.randomBytes(1);
+    const ms = MIN_PAUSE_MS + (byte / 255) * (MAX_PAUSE_MS - MIN_PAUSE_MS);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}
+
+type PagesOf = (usage: AccountUsage) => readonly Key[];
+
+interface WantedUsages {
+  readonly log: readonly LookupLogDocument[];
+  readonly callers: readonly { readonly caller: OwnedCaller }[];
+  readonly unanswered: readonly CountedCalls[];
+}
+
+function limitOf(limit: CallLimit | undefined): { readonly limit?: CallLimit } {
+  return limit === undefined ? {} : { limit };
+}

@@ -1,0 +1,146 @@
+// Reads what batches of lookups are decided by, as far as the caches lack it: each value of the same moment as its version.
+import { effectiveLimits } from "../../domain/reputation/accounts/plan.ts";
+import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
+import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
+import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { CallLimit, DocumentStore, Reader } from "../../ports/documents.ts";
+import {
+  ACCOUNTS,
+  CONSENTS,
+  KEYS,
+  SUBJECTS,
+  type SubjectDocument,
+} from "../accounts/account-collections.ts";
+import type { BatchFacts } from "./batch-facts.ts";
+import type { LookupCache } from "./lookup-cache.ts";
+import type { Subjects } from "./subjects.ts";
+
+export interface LookupReaderDeps {
+  readonly documents: DocumentStore;
+  readonly profiles: Table;
+  readonly platformAccounts: Table;
+  readonly subjects: Subjects;
+  readonly cache: LookupCache;
+}
+
+export class LookupReader {
+  readonly #deps: LookupReaderDeps;
+
+  constructor(deps: LookupReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Gives a batch what it does not hold yet, from the caches or from one snapshot. Throws `store_unavailable`. */
+  async fill(facts: BatchFacts, limit: CallLimit | undefined): Promise<void> {
+    const { cache, documents } = this.#deps;
+    const hashes = cache.findCallers(facts);
+    // Without a valid key no person is read.
+    const known = hashes.length === 0 && facts.hasCallers ? cache.findPeople(facts) : null;
+    if (hashes.length === 0 && (known === null || known.length === 0)) return;
+    const options = limit === undefined ? {} : { limit };
+    await documents.read({ name: "lookups.fill", ...options }, async (at) => {
+      if (hashes.length > 0) await this.#readCallers(at, facts, hashes);
+      const names = known ?? (facts.hasCallers ? cache.findPeople(facts) : []);
+      if (names.length > 0) await this.#readPeople(at, facts, names);
+    });
+  }
+
+  async #readCallers(at: Reader, facts: BatchFacts, hashes: readonly string[]): Promise<void> {
+    const within = hashes.filter((hash) => isKey([hash])).map((hash) => [hash]);
+    const limit = within.length;
+    const [keys] =
+      limit === 0 ? [[]] : await at.read({ from: KEYS, stretch: { index: "hash", within, limit } });
+    const owners = [...new Set(keys.map(({ username }) => username))];
+    const names = [...owners, ...hashes];
+    const [accounts, subjects, versions] = await at.read(
+      { from: ACCOUNTS, keys: owners.map((name) => [name]) },
+      { from: SUBJECTS, keys: owners.map((name) => [name]) },
+      { versionsOf: names },
+    );
+    const versionOf = byName(names, versions);
+    const keyOf = new Map(keys.map((key) => [key.hash, key]));
+    const accountOf = new Map(accounts.map((account) => [account.username, account]));
+    const subjectOf = new Map(subjects.map((subject) => [subject.username, subject]));
+    for (const hash of hashes) {
+      facts.fresh.add(hash);
+      const key = keyOf.get(hash);
+      const account = accountOf.get(key?.username ?? "");
+      if (key === undefined || account === undefined) {
+        facts.callers.set(hash, { value: null, version: versionOf(hash) });
+        continue;
+      }
+      const { id, username, expiresAt, revokedAt, isRevoked } = key;
+      const value = {
+        username,
+        key: { id, expiresAt, revokedAt, isRevoked },
+        accountId: this.#subjectOf(facts, username, subjectOf.get(username)).id,
+        isSuspended: account.suspendedAtMs !== null,
+        limits: effectiveLimits(account),
+      };
+      facts.callers.set(hash, { value, version: versionOf(username) });
+    }
+  }
+
+  /** A hidden person is read and named as an absent one. D-8.5. */
+  async #readPeople(at: Reader, facts: BatchFacts, usernames: readonly string[]): Promise<void> {
+    const { profiles, platformAccounts, subjects } = this.#deps;
+    const named = usernames.filter((name) => isKey([name]));
+    const [rows, versions] = await at.read(
+      { rowsOf: profiles, where: ["username", named] },
+      { versionsOf: usernames },
+    );
+    const versionOf = byName(usernames, versions);
+    const profileOf = new Map(rows.toReversed().map((row) => [String(row["username"]), row]));
+    const keep = (username: string, value: LookupSubject) => {
+      facts.fresh.add(username);
+      facts.people.set(username, { value, version: versionOf(username) });
+    };
+    const found: string[] = [];
+    for (const username of usernames) {
+      const profile = profileOf.get(username);
+      if (profile !== undefined && isPublicProfile(profile)) found.push(username);
+      else {
+        const subjectHmac = subjects.hmacOfAbsent(username);
+        keep(username, { profile: null, accounts: [], consents: [], subjectHmac });
+      }
+    }
+    if (found.length === 0) return;
+    const within = found.map((name): Key => [name]);
+    const [platformRows, consents, kept] = await at.read(
+      { rowsOf: platformAccounts, where: ["username", found] },
+      { from: CONSENTS, stretch: { index: "open", within } },
+      { from: SUBJECTS, keys: within },
+    );
+    const accountsOf = Map.groupBy(platformRows, (row: Row) => String(row["username"]));
+    const consentsOf = Map.groupBy(consents, ({ username }) => username);
+    const subjectOf = new Map(kept.map((subject) => [subject.username, subject]));
+    for (const username of found) {
+      const subject = this.#subjectOf(facts, username, subjectOf.get(username));
+      keep(username, {
+        profile: profileOf.get(username) ?? null,
+        accounts: accountsOf.get(username) ?? [],
+        consents: consentsOf.get(username) ?? [],
+        subjectHmac: subjects.hmacOf(subject),
+      });
+    }
+  }
+
+  /** A person's id and key: those that are stored, or new ones for the batch to keep. */
+  #subjectOf(
+    facts: BatchFacts,
+    username: string,
+    stored: SubjectDocument | undefined,
+  ): SubjectDocument {
+    const known = stored ?? facts.newSubjects.get(username);
+    if (known !== undefined) return known;
+    const made = this.#deps.subjects.make(username);
+    facts.newSubjects.set(username, made);
+    return made;
+  }
+}
+
+function byName(names: readonly string[], versions: readonly number[]): (name: string) => number {
+  const known = new Map(names.map((name, i) => [name, versions[i] ?? Number.NaN]));
+  return (name) => known.get(name) ?? Number.NaN;
+}

@@ -1,0 +1,225 @@
+import { describe, expect } from "bun:test";
+import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-chain.ts";
+import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
+import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
+import { openSecond, storeTests } from "../../contract/harness.ts";
+import {
+  AUDIT_KEY,
+  BY_ROOT,
+  MAC,
+  type ReputationHarness,
+  type ReputationParts,
+  Scene,
+  wordOf,
+} from "../../contract/lookups/reputation-harness.ts";
+import { reputationTests } from "../support/reputation-tests.ts";
+
+const NOW_MS = 1_772_366_400_000;
+const FAR_MS = Date.UTC(2999, 0);
+const ADMINISTRATOR = { role: "administrator" } as const;
+
+reputationTests(administrationSuite);
+
+/** What every `Administration` does, and `Membership.erase` by an administrator. */
+function administrationSuite(harness: ReputationHarness): void {
+  describe(`administration`, () => {
+    suspensionTests(harness);
+    changeTests(harness);
+    lastAdministratorTests(harness);
+  });
+}
+
+/** The actions of all records, the oldest first. The log has to verify. */
+async function actions({ audit }: ReputationParts): Promise<readonly string[]> {
+  expect(await verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY })).toMatchObject({
+    problem: null,
+  });
+  const page = { afterSeq: null, limit: 100 };
+  const chains = await Promise.all(
+    (await audit.chainIds()).map((chainId) => audit.records(chainId, page)),
+  );
+  const records = chains.flat() as readonly AuditRecord[];
+  const ofAdministration = records.filter(({ endpoint }) => endpoint === "admin");
+  return ofAdministration
+    .toSorted((a, b) => a.at.localeCompare(b.at))
+    .map(({ purpose }) => purpose)
+    .toSorted();
+}
+
+function suspensionTests(harness: ReputationHarness): void {
+  const it = storeTests(harness);
+
+  it("D-8.8 a suspended account's keys are refused after the check of the key, neither counted nor audited", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    const account = await scene.enrol("caller");
+    const good = await scene.giveKey("caller");
+    const revoked = await scene.giveKey("caller");
+    await parts.apiKeys.revoke("caller", { id: revoked.id, nowMs: store.nowMs() });
+    expect(wordOf(await scene.lookUp(good.hash, "x"))).toBe("profile_not_found");
+    const suspended = await parts.administration.suspend("caller", BY_ROOT, NOW_MS);
+    expect(suspended).toEqual({ ...account, suspendedAtMs: NOW_MS });
+    for (let i = 0; i < 40; i++) {
+      expect(wordOf(await scene.lookUp(good.hash, "x"))).toBe("account_suspended");
+    }
+    expect(wordOf(await scene.lookUp(revoked.hash, "x"))).toBe("api_key_revoked");
+    const { reading } = await parts.usage.read("caller", { callsPerMinute: 30, callsPerMonth: 5 });
+    expect(reading.month?.used).toBe(1);
+    const verified = await verifyAudit({ audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY });
+    expect(verified).toEqual({ problem: null, chains: 2, records: 2 });
+    expect(await parts.administration.restore("caller", BY_ROOT)).toEqual(account);
+    expect(wordOf(await scene.lookUp(good.hash, "x"))).toBe("profile_not_found");
+    expect(await actions(parts)).toEqual(["restore", "suspend"]);
+  });
+
+  it("D-8.8 a suspended person is looked up as before", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    await scene.enrol("caller");
+    const { hash } = await scene.giveKey("caller");
+    await scene.enrol("ana");
+    await scene.consent("ana");
+    await parts.administration.suspend("ana", BY_ROOT, NOW_MS);
+    expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
+  });
+
+  it("D-8.8 suspend() ends the account's sessions and keeps the time of the first", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    await scene.enrol("ana");
+    const { sessions } = parts;
+    await scene.enrol("bea");
+    for (const username of ["ana", "bea"]) {
+      const session = { id: `of ${username}`, username, expiresAtMs: FAR_MS };
+      await sessions.begin(session, { passwordHash: "hash", atMs: NOW_MS });
+    }
+    await parts.administration.suspend("ana", BY_ROOT, NOW_MS);
+    expect(await sessions.accountOf({ username: "ana", id: "of ana" })).toBeNull();
+    expect(await sessions.accountOf({ username: "bea", id: "of bea" })).not.toBeNull();
+    const again = await parts.administration.suspend("ana", BY_ROOT, NOW_MS + 1);
+    expect(again).toMatchObject({ suspendedAtMs: NOW_MS });
+  });
+
+  if (!harness.options.isShared) return;
+
+  it("D-8.8 the next lookup of another instance sees a suspension and its end", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    const second = await openSecond(store);
+    await scene.enrol("caller");
+    const { hash } = await scene.giveKey("caller");
+    for (let round = 0; round < 5; round++) {
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+      await second.administration.suspend("caller", BY_ROOT, NOW_MS);
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("account_suspended");
+      await second.administration.restore("caller", BY_ROOT);
+    }
+    expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+  });
+}
+
+function changeTests(harness: ReputationHarness): void {
+  const it = storeTests(harness);
+  const BUSINESS = { plan: "business", callsPerMonth: null, rateLimitPerMinute: null } as const;
+
+  it("D-8.8 what is done to an account that is not there is refused, and leaves no record", async (parts) => {
+    const { administration, membership } = parts;
+    expect(await administration.suspend("ana", BY_ROOT, NOW_MS)).toBeNull();
+    expect(await administration.restore("ana", BY_ROOT)).toBeNull();
+    expect(await administration.changePlan("ana", BUSINESS, BY_ROOT)).toBeNull();
+    expect(await administration.setPassword("ana", "hash", BY_ROOT)).toBeNull();
+    expect(await membership.erase("ana", BY_ROOT)).toBe("absent");
+    expect(await parts.accounts.find("ana")).toBeNull();
+    expect(await actions(parts)).toEqual([]);
+  });
+
+  it("D-5.7, D-8.8 changePlan() changes the plan of one account and leaves the rest", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    const ana = await scene.enrol("ana");
+    const bea = await scene.enrol("bea");
+    const { administration, accounts } = parts;
+    expect(await administration.changePlan("ana", BUSINESS, BY_ROOT)).toEqual({
+      ...ana,
+      ...BUSINESS,
+    });
+    const numbers = { plan: "enterprise", callsPerMonth: 7, rateLimitPerMinute: 9_000 } as const;
+    await administration.changePlan("ana", numbers, BY_ROOT);
+    expect(await accounts.find("ana")).toEqual({ ...ana, ...numbers });
+    expect(await accounts.find("bea")).toEqual(bea);
+    expect(await actions(parts)).toEqual(["plan", "plan"]);
+  });
+
+  it("D-8.8 setPassword() changes a password and ends all sessions, and none of a provider's account", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    const ana = await scene.enrol("ana");
+    const foreign = { ...ana, username: "fay", email: null, passwordHash: null };
+    await parts.accounts.create(foreign);
+    const { accounts, sessions } = parts;
+    const session = { id: "of ana", username: "ana", expiresAtMs: FAR_MS };
+    await sessions.begin(session, { passwordHash: "hash", atMs: NOW_MS });
+    expect(await parts.administration.setPassword("ana", "new", BY_ROOT)).toBe("changed");
+    expect(await accounts.find("ana")).toEqual({
+      ...ana,
+      ...{ passwordHash: "new", lastSignInAtMs: NOW_MS },
+    });
+    expect(await sessions.accountOf({ username: "ana", id: "of ana" })).toBeNull();
+    expect(await parts.administration.setPassword("fay", "new", BY_ROOT)).toBe("no_password");
+    expect((await accounts.find("fay"))?.passwordHash).toBeNull();
+    expect(await actions(parts)).toEqual(["password"]);
+  });
+
+  it("D-8.8 an erasure by an administrator leaves a record that names nobody", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    await scene.enrol("ana");
+    expect(await parts.membership.erase("ana", BY_ROOT)).toBe("erased");
+    expect(await parts.accounts.find("ana")).toBeNull();
+    expect(await actions(parts)).toEqual(["erase"]);
+    const [chainId = ""] = await parts.audit.chainIds();
+    const records = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
+    expect(JSON.stringify(records)).not.toMatch(/ana|"root"/);
+  });
+}
+
+function lastAdministratorTests(harness: ReputationHarness): void {
+  const it = storeTests(harness);
+
+  it("D-8.8 the last administrator that is not suspended stays", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    const { administration, membership, accounts } = parts;
+    const root = await scene.enrol("root", ADMINISTRATOR);
+    await scene.enrol("user");
+    const refused = async () => {
+      expect(await administration.suspend("root", BY_ROOT, NOW_MS)).toBe("last_administrator");
+      expect(await membership.erase("root", BY_ROOT)).toBe("last_administrator");
+      expect(await membership.erase("root")).toBe("last_administrator");
+      expect(await accounts.find("root")).toEqual(root);
+    };
+    await refused();
+    await scene.enrol("second", ADMINISTRATOR);
+    await administration.suspend("second", BY_ROOT, NOW_MS);
+    await refused();
+    expect(await membership.erase("second")).toBe("erased");
+    expect(await membership.erase("user", BY_ROOT)).toBe("erased");
+    expect(await actions(parts)).toEqual(["erase", "suspend"]);
+  });
+
+  it("D-8.8 of administrators that suspend and erase one another at once one stays", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    const { administration, membership, accounts } = parts;
+    for (let round = 0; round < 5; round++) {
+      const names = ["a", "b", "c"].map((name) => `${name}${round}`);
+      for (const name of names) await scene.enrol(name, ADMINISTRATOR);
+      const [a = "", b = "", c = ""] = names;
+      const outcomes = await Promise.all([
+        administration.suspend(a, BY_ROOT, NOW_MS),
+        membership.erase(b, BY_ROOT),
+        administration.suspend(c, BY_ROOT, NOW_MS),
+      ]);
+      expect(outcomes.filter((one) => one === "last_administrator")).toHaveLength(1);
+      const left = await Promise.all(names.map((name) => accounts.find(name)));
+      const active = left.filter((one) => one?.suspendedAtMs === null);
+      expect(active).toHaveLength(1);
+      // For the next round.
+      const last = active[0]?.username ?? "";
+      await parts.storage.documents.transact({ name: "test" }, async (tx) => {
+        tx.remove(ACCOUNTS, [last]);
+      });
+    }
+  });
+}

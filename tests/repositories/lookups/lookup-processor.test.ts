@@ -1,0 +1,4 @@
+import { reputationTests } from "../support/reputation-tests.ts";
+import { lookupSuite } from "./lookup-suite.ts";
+
+reputationTests(lookupSuite);

@@ -1,0 +1,50 @@
+// Suites that need rows and lookups beside documents: on whole stores of every kind.
+import { describe } from "bun:test";
+import { openReputationStore } from "../../adapters/mongodb/reputation-support.ts";
+import { asReputation, forgetful, remembering } from "../../adapters/sqlite/reputation-support.ts";
+import { openFileStore } from "../../adapters/sqlite/stores-support.ts";
+import type { ReputationHarness } from "../../contract/lookups/reputation-harness.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
+import { withRunParts } from "../../support/run-parts.ts";
+import { mongoAvailable } from "../../support/shared-mongo.ts";
+
+const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[] = [
+  {
+    name: "memory",
+    options: { isShared: true, randomRuns: 100 },
+    isAvailable: true,
+    open: () => asReputation(openMemory(), forgetful),
+  },
+  {
+    name: "SQLite",
+    options: { isShared: true, randomRuns: 25 },
+    isAvailable: true,
+    open: async () => await asReputation(await openFileStore(), remembering),
+  },
+  {
+    name: "MongoDB",
+    options: { isShared: true, randomRuns: 25 },
+    isAvailable: mongoAvailable,
+    open: () => openReputationStore(remembering),
+  },
+];
+
+/** Defines a suite on every store. */
+export function reputationTests(define: (harness: ReputationHarness) => void): void {
+  for (const { isAvailable, ...harness } of STORES) {
+    describe.skipIf(!isAvailable)(harness.name, () => define(harness));
+  }
+}
+
+function openMemory() {
+  const clock = new FakeClock();
+  const database = new MemoryDatabase(clock);
+  return {
+    storage: withRunParts(new MemoryStorage(database)),
+    openSecond: async () => withRunParts(new MemoryStorage(database)),
+    nowMs: () => clock.nowMs(),
+    advance: async (durationMs: number) => clock.advance(durationMs),
+    dispose: async () => {},
+  };
+}
