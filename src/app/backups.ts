@@ -3,27 +3,25 @@ import { stat } from "node:fs/promises";
 import manifest from "../../package.json" with { type: "json" };
 import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
-import { PinoLogger } from "../adapters/pino/pino-logger.ts";
-import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
-import type { BackupFacts, CopyJob, KeptPepper, Restored } from "../ports/copies/store-copies.ts";
+import type { Backup, CopyJob } from "../ports/copies/store-copies.ts";
+import type { Mac } from "../ports/crypto/crypto.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
+import { Archive } from "../usecases/operations/archive.ts";
 import type { BackUpDeps } from "../usecases/operations/back-up.ts";
-import { checkPepper } from "../usecases/operations/check-backup.ts";
-import { restoreArchive } from "../usecases/operations/restore-archive.ts";
+import { type Restored, restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
-import { claimStore } from "./copied-stores.ts";
+import { claimStore, sqlitePath } from "./copied-stores.ts";
 import type { Services } from "./services.ts";
-
-const KIND_NAMES = { sqlite: "SQLite", mongodb: "MongoDB" } as const;
 
 /** What a backup of an opened deployment is made with. */
 export function backUpDeps(config: Config, { storage, clock }: Services): BackUpDeps {
-  const path = sqlitePath(config);
+  const path = sqlitePath(config.storageUrl);
   return {
     copies: storage,
     files: new NodeBackupFiles(),
     clock,
+    mac: new NodeMac(),
     version: manifest.version,
     outsideSecrets: outsideSecrets(config),
     storePaths: path === null ? [] : [path, `${path}-wal`, `${path}-shm`],
@@ -32,41 +30,31 @@ export function backUpDeps(config: Config, { storage, clock }: Services): BackUp
 
 /** Throws `invalid_request` when the file of the store is not there: a start would make an empty one. */
 export async function requireStore(config: Config): Promise<void> {
-  const path = sqlitePath(config);
+  const path = sqlitePath(config.storageUrl);
   if (path === null || path === ":memory:" || (await stat(path).catch(() => null)) !== null) return;
   throw new AppError("invalid_request", "There is no store at STORAGE_URL to be backed up");
 }
 
-/** Fills the store of the configuration from a file. Throws as `RestoreStore` does. */
+/** Fills the store of the configuration from a file. Throws as `restoreArchive` does. */
 export async function restoreBackup(
   config: Config,
   job: CopyJob & { readonly path: string },
 ): Promise<Restored> {
-  const kind = await new NodeBackupFiles().kindOf(job.path);
-  const wanted = sqlitePath(config) === null ? "mongodb" : "sqlite";
-  if (kind !== wanted) {
-    const text = `The backup is of a store in ${KIND_NAMES[kind]}, and STORAGE_URL names one in ${KIND_NAMES[wanted]}: restore it into one of its kind, then repsync move`;
-    throw new AppError("invalid_request", text);
-  }
-  const mac = new NodeMac();
+  const { path } = job;
   const { adminUsername, apiKeyPepper: pepper, logLevel, storageUrl } = config;
-  if (wanted === "mongodb") {
-    const { restoreDatabase } = await import("../adapters/mongodb/copies/restore.ts");
-    const target = { url: storageUrl, clock: new SystemClock(), logger: new PinoLogger(logLevel) };
-    const check = (_: BackupFacts, kept: KeptPepper) => checkPepper(mac, pepper, kept);
-    return await restoreDatabase(target, { ...job, adminUsername, check });
-  }
-  const { SealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
-  const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
-  const backup = new SealedFile(openBunSqlite, job.path, COLLECTIONS);
+  const mac = new NodeMac();
+  const backup = await openBackup(path, mac);
   const claim = (tables: readonly string[]) =>
     claimStore(storageUrl, { adminUsername, logLevel, tables, by: "restore" });
-  return await restoreArchive({ backup, path: job.path, mac, pepper, claim }, job);
+  return await restoreArchive({ backup, path, mac, pepper, claim }, job);
 }
 
-/** The file of a store in SQLite; null for MongoDB. */
-function sqlitePath({ storageUrl }: Config): string | null {
-  return storageUrl.startsWith("sqlite:") ? storageUrl.slice("sqlite:".length) : null;
+async function openBackup(path: string, mac: Mac): Promise<Backup> {
+  const files = new NodeBackupFiles();
+  if ((await files.formOf(path)) === "archive") return new Archive({ files, path, mac });
+  const { SealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
+  const { openBunSqlite } = await import("../adapters/sqlite/driver/bun-driver.ts");
+  return new SealedFile(openBunSqlite, path, COLLECTIONS);
 }
 
 /** Names of the secrets that the environment sets. */

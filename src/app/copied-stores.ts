@@ -1,18 +1,12 @@
 // Stores that are read whole, or filled, by their addresses. Beside services.ts and compose.ts it sees adapters.
+
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import type { Table } from "../domain/sync/table/table.ts";
-import type { DumpedSource, EmptyStore } from "../ports/copies/store-dump.ts";
+import type { EmptyStore, StoppedStore } from "../ports/copies/store-copies.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import type { Config } from "./config.ts";
 import { openStorage } from "./services.ts";
-
-/** A store that nobody else uses. */
-export interface StoppedStore extends DumpedSource {
-  /** Throws `invalid_request` when a service uses it. */
-  requireStopped(): Promise<void>;
-  close(): Promise<void> | void;
-}
 
 /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
 export async function openStopped(

@@ -1,7 +1,7 @@
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError } from "../../domain/shared/errors.ts";
-import { BACKUP_MAGIC } from "../../domain/shared/store-format.ts";
+import { ARCHIVE_MAGIC, checkBackupFormat } from "../../domain/shared/store-format.ts";
 import type {
   BackupFiles,
   NewBackupFile,
@@ -11,6 +11,7 @@ import type {
 import { readCompressed, writeCompressed } from "./compressed-lines.ts";
 
 const SQLITE_MAGIC = "SQLite format 3\0";
+const OTHER_ARCHIVE = /^repsync backup (\d+)\n/;
 /** For the owner alone: a backup holds everything that the store does. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -46,7 +47,7 @@ export class NodeBackupFiles implements BackupFiles {
     });
   }
 
-  async kindOf(path: string): Promise<"sqlite" | "mongodb"> {
+  async formOf(path: string): Promise<"sqlite" | "archive"> {
     const start = await told(path, "read", async () => {
       const file = await open(path, "r");
       try {
@@ -56,7 +57,9 @@ export class NodeBackupFiles implements BackupFiles {
       }
     });
     if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
-    if (start.startsWith(BACKUP_MAGIC)) return "mongodb";
+    if (start.startsWith(ARCHIVE_MAGIC)) return "archive";
+    const [, version] = OTHER_ARCHIVE.exec(start) ?? [];
+    if (version !== undefined) checkBackupFormat(true, version === "1" ? 1 : Infinity);
     throw new AppError("invalid_request", `"${path}" is no backup of repsync`);
   }
 

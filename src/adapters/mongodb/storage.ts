@@ -1,11 +1,11 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { backUp } from "./copies/back-up.ts";
+import { DatabaseDump } from "./copies/database-dump.ts";
 import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { checkVersion } from "./deletes/pre-images.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
@@ -135,10 +135,10 @@ class MongoStorage implements FullStorage {
     }
   }
 
-  async backUp(job: BackUpJob): Promise<CopyCounts> {
+  async dump(options?: DumpOptions): Promise<Dump> {
     // A delete of the last moment before the snapshot would have no tombstone in it.
     await this.#recorder.settle();
-    return await backUp(this.#deps, job);
+    return await new DatabaseDump(this.#deps, this.documents.collections).dump(options);
   }
 
   /** The server checks its files, and ends where they are damaged. */

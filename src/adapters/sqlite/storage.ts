@@ -3,9 +3,11 @@ import type { AppError } from "../../domain/shared/errors.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
+import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { backUp, type StoreFile } from "./copies/back-up.ts";
+import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
+import { dumpFile } from "./copies/file-dump.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
@@ -97,6 +99,14 @@ export class SqliteStorage implements FullStorage {
 
   async backUp(job: BackUpJob): Promise<CopyCounts> {
     return await backUp(this.#file, job);
+  }
+
+  async dump(options: DumpOptions = {}): Promise<Dump> {
+    const { openSqlite } = this.#file;
+    return await dumpFile(openSqlite, pathOf(this.#file), {
+      ...options,
+      collections: this.documents.collections,
+    });
   }
 
   watchDamage(onDamage: (failure: AppError) => void): void {

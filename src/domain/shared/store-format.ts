@@ -64,6 +64,3 @@ function unfinishedText(filledBy: string): string {
 
 /** How an archive begins; a backup of SQLite is a SQLite file. */
 export const ARCHIVE_MAGIC = "repsync backup 2\n";
-
-/** How a backup of a MongoDB store begins; one of SQLite is a SQLite file. */
-export const BACKUP_MAGIC = "repsync backup 1\n";

@@ -1,8 +1,9 @@
 // Whole stores: copied into a file, and back. D-10.7.
+import type { DumpedPart, DumpedSource, DumpedStore, StoreKind } from "./store-dump.ts";
 
 /** What a backup tells of itself. */
 export interface BackupFacts {
-  readonly store: "sqlite" | "mongodb";
+  readonly store: StoreKind;
   /** The format of the store that it was made of. */
   readonly format: number;
   /** Canonical time. */
@@ -22,7 +23,7 @@ export interface CopyCounts {
 }
 
 export interface CopyProgress {
-  /** Rows and entries of the service so far. */
+  /** Rows and documents so far. */
   readonly rows: number;
   /** From 0 to 1; null while the total is unknown. */
   readonly part: number | null;
@@ -40,41 +41,64 @@ export interface BackUpJob extends CopyJob {
   readonly facts: Omit<BackupFacts, "store" | "format">;
 }
 
-export interface StoreCopies {
+/** An opened store that is backed up. */
+export interface StoreCopies extends DumpedSource {
   /**
-   * Writes everything of the store, as it is at one moment, into a file, while others go on using the store, and checks what
-   * was written. Throws `invalid_request` for a store that no file can be made of, `store_unavailable`, and `file_failed`,
-   * as for a full disk; what the file holds then is worth nothing.
+   * Writes everything of the store, as it is at one moment, into a file of its own kind, while others go on using it, and
+   * checks what was written; absent where a backup is an archive of `dump`. Throws `invalid_request` for a store that no
+   * file can be made of, `store_unavailable`, and `file_failed`, as for a full disk; what the file holds then is worth
+   * nothing.
    */
-  backUp(job: BackUpJob): Promise<CopyCounts>;
+  backUp?(job: BackUpJob): Promise<CopyCounts>;
 }
 
-/** What the store of a backup keeps of the pepper; null where it keeps nothing. */
-export interface KeptPepper {
-  /** The pepper that the store made itself. */
-  readonly pepper: string | null;
-  /** By which the pepper is known that the store began with. */
-  readonly mark: string | null;
-}
-
-export interface RestoreJob extends CopyJob {
-  readonly path: string;
-  /** The one account that a store to be filled may have. */
-  readonly adminUsername: string | null;
-  /** Told what the backup is before anything is written; throws to refuse it. */
-  readonly check: (facts: BackupFacts, kept: KeptPepper) => void;
-}
-
-export interface Restored extends CopyCounts {
+/** What a backup says of itself. */
+export interface CheckedBackup {
   readonly facts: BackupFacts;
-  /** Sessions that were ended. */
-  readonly sessions: number;
+  readonly counts: CopyCounts;
 }
 
-/**
- * Fills an empty store from a backup, all of it or nothing, and compares each row with the backup. The store gets an id of
- * its own, and no session. Throws `invalid_request`, with the store as it was, for a store that is not empty, that a
- * service holds, or that is of another kind, and for a file that is no backup; `file_failed` for one that is damaged;
- * `store_unavailable`.
- */
-export type RestoreStore = (job: RestoreJob) => Promise<Restored>;
+/** The file of a backup, of whatever kind of store. */
+export interface Backup extends DumpedSource {
+  /** The kind of store that takes the file as it is; null for an archive. */
+  readonly ownFileOf: StoreKind | null;
+
+  /**
+   * Reads all of it. Throws `invalid_request` for what is no backup or one of another version, `file_failed` for one that
+   * does not hold what it held at first, and the reason to stop.
+   */
+  check(job: CopyJob): Promise<CheckedBackup>;
+}
+
+/** A store that nobody else uses. */
+export interface StoppedStore extends DumpedSource {
+  /** Throws `invalid_request` when a service uses it. */
+  requireStopped(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Whether a document of a collection is one of the deployment that begins. */
+export type IsKept = (collection: string, doc: object) => boolean;
+
+/** An empty store that this process alone has taken, to fill it. Nothing may use it until `finish`. */
+export interface EmptyStore extends DumpedSource {
+  readonly kind: StoreKind;
+
+  /** Makes the tables, with what is known of their deletes and numbers; to be called first. */
+  begin(about: DumpedStore): Promise<void>;
+
+  /** Keeps items durably by the time of `finish`. Throws `store_unavailable`. */
+  write(part: DumpedPart): Promise<void>;
+
+  /**
+   * Takes the whole file of a backup in place of `begin` and `write`, without the documents that are not kept; absent where
+   * a backup of this kind of store is no file of the store's own.
+   */
+  takeBackup?(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void>;
+
+  /** Gives the store an id, by which services know a deployment, and lets them use it. */
+  finish(deploymentId: string): Promise<void>;
+
+  /** Leaves it empty. Never rejects. */
+  giveUp(): Promise<void>;
+}

@@ -2,7 +2,6 @@
 import { buildTable } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
-import type { BackupFacts, CopyCounts, CopyJob } from "./store-copies.ts";
 
 /** What a dump is of. */
 export interface DumpedStore {
@@ -82,50 +81,6 @@ export interface DumpOptions {
 export interface DumpedSource {
   /** All of it, as it is at one moment; others go on using it. Throws `store_unavailable`. */
   dump(options?: DumpOptions): Promise<Dump>;
-}
-
-/** What a backup says of itself. */
-export interface CheckedBackup {
-  readonly facts: BackupFacts;
-  readonly counts: CopyCounts;
-}
-
-/** The file of a backup, of whatever kind of store. */
-export interface Backup extends DumpedSource {
-  /** The kind of store that takes the file as it is; null for an archive. */
-  readonly ownFileOf: StoreKind | null;
-
-  /**
-   * Reads all of it. Throws `invalid_request` for what is no backup or one of another version, `file_failed` for one that
-   * does not hold what it held at first, and the reason to stop.
-   */
-  check(job: CopyJob): Promise<CheckedBackup>;
-}
-
-/** Whether a document of a collection is one of the deployment that begins. */
-export type IsKept = (collection: string, doc: object) => boolean;
-
-/** An empty store that this process alone has taken, to fill it. Nothing may use it until `finish`. */
-export interface EmptyStore extends DumpedSource {
-  readonly kind: StoreKind;
-
-  /** Makes the tables, with what is known of their deletes and numbers; to be called first. */
-  begin(about: DumpedStore): Promise<void>;
-
-  /** Keeps items durably by the time of `finish`. Throws `store_unavailable`. */
-  write(part: DumpedPart): Promise<void>;
-
-  /**
-   * Takes the whole file of a backup in place of `begin` and `write`, without the documents that are not kept; absent where
-   * a backup of this kind of store is no file of the store's own.
-   */
-  takeBackup?(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void>;
-
-  /** Gives the store an id, by which services know a deployment, and lets them use it. */
-  finish(deploymentId: string): Promise<void>;
-
-  /** Leaves it empty. Never rejects. */
-  giveUp(): Promise<void>;
 }
 
 /** The table that a store reads and writes the rows by. */

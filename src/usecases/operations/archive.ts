@@ -2,15 +2,14 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import type { BackupFiles } from "../../ports/copies/backup-files.ts";
-import type { BackupFacts, CopyCounts, CopyJob } from "../../ports/copies/store-copies.ts";
 import type {
   Backup,
+  BackupFacts,
   CheckedBackup,
-  Dump,
-  DumpedPart,
-  DumpedStore,
-  DumpOptions,
-} from "../../ports/copies/store-dump.ts";
+  CopyCounts,
+  CopyJob,
+} from "../../ports/copies/store-copies.ts";
+import type { Dump, DumpedPart, DumpedStore, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { ItemProgress } from "./copy-progress.ts";
 import { DumpDigests } from "./dump-digests.ts";

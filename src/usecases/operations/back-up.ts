@@ -1,13 +1,21 @@
 // A backup: a file that is complete once it has its name. D-10.7.
 import { formatMs } from "../../domain/shared/time.ts";
 import type { BackupFiles } from "../../ports/copies/backup-files.ts";
-import type { CopyCounts, CopyJob, StoreCopies } from "../../ports/copies/store-copies.ts";
+import type {
+  BackUpJob,
+  CopyCounts,
+  CopyJob,
+  StoreCopies,
+} from "../../ports/copies/store-copies.ts";
+import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
+import { writeArchive } from "./archive.ts";
 
 export interface BackUpDeps {
   readonly copies: StoreCopies;
   readonly files: BackupFiles;
   readonly clock: Clock;
+  readonly mac: Mac;
   /** The version of this program. */
   readonly version: string;
   /** Names of the secrets that the environment sets. */
@@ -29,16 +37,27 @@ export async function backUp(
   deps: BackUpDeps,
   { path, isForced, ...job }: CopyJob & { readonly path: string; readonly isForced: boolean },
 ): Promise<BackedUp> {
-  const { copies, files, clock, version, outsideSecrets, storePaths } = deps;
+  const { files, clock, version, outsideSecrets, storePaths } = deps;
   const file = await files.begin(path, { isForced, storePaths });
   try {
     const madeAt = formatMs(clock.nowMs());
     const facts = { madeAt, version, outsideSecrets };
-    const counts = await copies.backUp({ ...job, path: file.tempPath, facts });
+    const counts = await write(deps, { ...job, path: file.tempPath, facts });
     job.stop?.throwIfAborted();
     return { ...counts, madeAt, bytes: await file.commit() };
   } catch (error) {
     await file.abandon();
     throw error;
   }
+}
+
+async function write({ copies, files, mac }: BackUpDeps, job: BackUpJob): Promise<CopyCounts> {
+  if (copies.backUp !== undefined) return await copies.backUp(job);
+  const { path, facts, ...rest } = job;
+  const dump = await copies.dump(rest);
+  const { store, format } = dump.about;
+  return await writeArchive({ files, path, mac }, dump, {
+    ...rest,
+    facts: { store, format, ...facts },
+  });
 }

@@ -1,8 +1,15 @@
 // Whether a backup can be restored with the secrets of this configuration. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
-import type { KeptPepper } from "../../ports/copies/store-copies.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { pepperMark } from "../reputation/accounts/secrets.ts";
+
+/** What the store of a backup keeps of the pepper; null where it keeps nothing. */
+export interface KeptPepper {
+  /** The pepper that the store made itself. */
+  readonly pepper: string | null;
+  /** By which the pepper is known that the store began with. */
+  readonly mark: string | null;
+}
 
 /**
  * Throws `invalid_request` when no API key of the backup would be known with the pepper that the store would have, nor its

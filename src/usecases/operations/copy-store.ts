@@ -1,7 +1,7 @@
 // Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
-import type { CopyCounts, CopyJob } from "../../ports/copies/store-copies.ts";
-import type { Dump, DumpedPart, EmptyStore, IsKept } from "../../ports/copies/store-dump.ts";
+import type { CopyCounts, CopyJob, EmptyStore, IsKept } from "../../ports/copies/store-copies.ts";
+import type { Dump, DumpedPart } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { ItemProgress } from "./copy-progress.ts";
 import { DumpDigests } from "./dump-digests.ts";

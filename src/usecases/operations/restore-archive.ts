@@ -1,6 +1,13 @@
 // Fills an empty store from a backup of any kind of store. D-10.7.
-import type { CopyCounts, CopyJob, KeptPepper } from "../../ports/copies/store-copies.ts";
-import type { Backup, Dump, EmptyStore, IsKept } from "../../ports/copies/store-dump.ts";
+import type {
+  Backup,
+  BackupFacts,
+  CopyCounts,
+  CopyJob,
+  EmptyStore,
+  IsKept,
+} from "../../ports/copies/store-copies.ts";
+import type { Dump } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import {
   SECRETS,
@@ -8,7 +15,7 @@ import {
   type SecretDocument,
   type SessionDocument,
 } from "../../repositories/accounts/account-collections.ts";
-import { checkPepper } from "./check-backup.ts";
+import { checkPepper, type KeptPepper } from "./check-backup.ts";
 import { partOf } from "./copy-progress.ts";
 import { copyStore } from "./copy-store.ts";
 
@@ -23,7 +30,7 @@ export interface RestoreDeps {
 }
 
 export interface Restored extends CopyCounts {
-  readonly facts: Awaited<ReturnType<Backup["check"]>>["facts"];
+  readonly facts: BackupFacts;
   /** Sessions that were ended. */
   readonly sessions: number;
 }
@@ -70,8 +77,10 @@ export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<R
 async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
   const secrets = new Map<string, string>();
   for await (const part of parts) {
-    if (part.of !== "documents") break;
-    if (part.name !== SECRETS.name) continue;
+    const isSecret = part.of === "documents" && part.name === SECRETS.name;
+    // They come one after the other, and what is behind them may be long.
+    if (!isSecret && secrets.size > 0) break;
+    if (!isSecret) continue;
     for (const doc of part.items as readonly SecretDocument[]) secrets.set(doc.name, doc.secret);
   }
   return {

@@ -1,12 +1,12 @@
 // A backup, and a store that is restored from it.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readFacts } from "../../http/stores/support/raw-store.ts";
-import { onEveryBackend } from "../../http/support/backends.ts";
+import { MONGODB, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
-import { keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
+import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, type UsedDeployment, useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
@@ -15,7 +15,7 @@ setDefaultTimeout(180_000);
 /** A backup of a stopped deployment has every document that the service owns; a restore ends sessions. */
 async function comesBackAsOwned(url: string, to: string, cli: UsedDeployment["cli"]) {
   const owned = await ownedDocuments(url);
-  for (const documents of Object.values(owned)) expect(documents).not.toEqual([]);
+  expectFilled(owned);
   const file = join(makeTempFolder(), "stopped.backup");
   for (const [store, command] of [
     [url, "backup"],
@@ -25,6 +25,27 @@ async function comesBackAsOwned(url: string, to: string, cli: UsedDeployment["cl
   }
   expect(await ownedDocuments(to)).toEqual({ ...owned, sessions: [] });
 }
+
+describe.skipIf(!MONGODB.isAvailable).each([
+  [SQLITE_FILE, MONGODB],
+  [MONGODB, SQLITE_FILE],
+])("a backup of $name", (of, into) => {
+  test("D-10.7 comes back into a store of the other kind", async () => {
+    const url = await of.makeUrl();
+    const { app, key, restart, cli } = await useDeployment(url);
+    const before = await shownBy(app);
+    await app.stop();
+    const other = await into.makeUrl();
+    await comesBackAsOwned(url, other, cli);
+    const again = await restart(other);
+    expect(await shownBy(again)).toEqual(before);
+    expect(await lookUp(again, key, "ana")).toEqual([200, null]);
+    const { json } = await again.trigger({ table: "versions" });
+    expect(json["tables"]).toMatchObject({ versions: { pushed: 0, deleted_there: 1 } });
+    const verified = await cli(other, ["audit", "verify", "--json"]);
+    expect(verified.json).toMatchObject({ status: "whole", problem: null });
+  });
+});
 
 onEveryBackend("backup and restore", (backend) => {
   test("D-10.7 a store comes back with all that it held, in a deployment of its own, without sessions", async () => {

@@ -6,8 +6,9 @@ import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { claimStore, openStopped } from "../../../src/app/copied-stores.ts";
 import { openStorage } from "../../../src/app/services.ts";
 import { isAppError } from "../../../src/domain/shared/errors.ts";
-import type { EmptyStore } from "../../../src/ports/copies/store-dump.ts";
+import type { EmptyStore, StoppedStore } from "../../../src/ports/copies/store-copies.ts";
 import { tableOf } from "../../../src/ports/copies/store-dump.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
 import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
 import type { Backend } from "../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
@@ -18,20 +19,37 @@ import { ABOUT, contentOf, dumpedDeployment, PARTS } from "./dumped-deployment.t
 const mac = new NodeMac();
 const NAMES = ABOUT.tables.map(({ name }) => name);
 
-export function copiesContract(backend: Backend): void {
-  const claim = (url: string) =>
-    claimStore(url, { adminUsername: null, logLevel: "silent", tables: NAMES, by: "move" });
+/** Stores of one kind, by addresses. */
+export interface CopiesHarness extends Backend {
+  /** Opens a store, which the suite closes. */
+  open(url: string): Promise<FullStorage>;
+  source(url: string): Promise<StoppedStore>;
+  claim(url: string): Promise<EmptyStore>;
+}
+
+/** The stores that the service knows. */
+export function copiesOf(backend: Backend): CopiesHarness {
+  const options = { adminUsername: null, logLevel: "silent", tables: NAMES, by: "move" } as const;
+  return {
+    ...backend,
+    open: (url) => openStorage(url, { clock: new SystemClock(), logger: new MemoryLogger() }),
+    source: (url) => openStopped(url, "silent"),
+    claim: (url) => claimStore(url, options),
+  };
+}
+
+export function copiesContract(harness: CopiesHarness): void {
+  const { claim } = harness;
 
   const open = async (url: string) => {
-    const options = { clock: new SystemClock(), logger: new MemoryLogger() };
-    const storage = await openStorage(url, options);
+    const storage = await harness.open(url);
     keepResource(() => storage.close());
     await storage.tables.prepare(ABOUT.tables.map(tableOf));
     return storage;
   };
 
   const dumpOf = async (url: string) => {
-    const source = await openStopped(url, "silent");
+    const source = await harness.source(url);
     try {
       return await contentOf(await source.dump());
     } finally {
@@ -40,14 +58,14 @@ export function copiesContract(backend: Backend): void {
   };
 
   const filled = async () => {
-    const url = await backend.makeUrl();
+    const url = await harness.makeUrl();
     const target = await claim(url);
     await copyStore(dumpedDeployment(), { target, mac }, {});
     await target.finish(ABOUT.deploymentId);
     return url;
   };
 
-  describe.skipIf(!backend.isAvailable)(`copies on ${backend.name}`, () => {
+  describe.skipIf(!harness.isAvailable)(`copies on ${harness.name}`, () => {
     setDefaultTimeout(120_000);
     afterEach(releaseResources);
 
@@ -82,7 +100,7 @@ export function copiesContract(backend: Backend): void {
     });
 
     test("D-10.7 of two that would fill a store at once one does, and the other harms nothing", async () => {
-      const url = await backend.makeUrl();
+      const url = await harness.makeUrl();
       const claims = await Promise.allSettled([claim(url), claim(url)]);
       const winners = claims.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
       expect(winners).toHaveLength(1);
@@ -96,7 +114,7 @@ export function copiesContract(backend: Backend): void {
     });
 
     test("D-10.7 a store that was given up is empty, and can be filled", async () => {
-      const url = await backend.makeUrl();
+      const url = await harness.makeUrl();
       const target = await claim(url);
       await copyStore(dumpedDeployment(), { target, mac }, {});
       await target.giveUp();
@@ -113,7 +131,7 @@ export function copiesContract(backend: Backend): void {
     });
 
     test("D-10.7 a copy that is not equal is told, and so is the reason to stop", async () => {
-      const target = await claim(await backend.makeUrl());
+      const target = await claim(await harness.makeUrl());
       const losing: EmptyStore = {
         kind: target.kind,
         begin: (about) => target.begin(about),
@@ -132,7 +150,7 @@ export function copiesContract(backend: Backend): void {
       expect(String(refused)).toContain('does not hold what was written to it: rows of "samples"');
       await target.giveUp();
 
-      const other = await claim(await backend.makeUrl());
+      const other = await claim(await harness.makeUrl());
       const stopping = new AbortController();
       const stopped = copyStore(
         dumpedDeployment(),
@@ -144,7 +162,7 @@ export function copiesContract(backend: Backend): void {
     });
 
     test("D-10.7 progress comes to its end, and documents that are not kept stay out", async () => {
-      const target = await claim(await backend.makeUrl());
+      const target = await claim(await harness.makeUrl());
       const told: number[] = [];
       const isKept = (name: string, doc: object) =>
         name !== "traffic" || (doc as { unit: string }).unit === "hour";

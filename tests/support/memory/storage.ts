@@ -1,8 +1,10 @@
 // A whole store in memory: the example that docs/writing-an-adapter.md explains.
 import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
+import type { Dump } from "../../../src/ports/copies/store-dump.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { ACCOUNTS, ERASED_NAMES } from "../../../src/repositories/accounts/account-collections.ts";
+import { dumpMemory } from "./copies.ts";
 import { type MemoryDocuments, ownDocuments } from "./documents.ts";
 import type { MemoryRowSource } from "./row-source.ts";
 import { MemoryTables } from "./tables.ts";
@@ -10,6 +12,8 @@ import type { MemoryTombstones } from "./tombstones.ts";
 
 /** What instances share, as the processes of a service share a database. */
 export class MemoryDatabase {
+  deploymentId = "memory";
+  readonly clock: Clock;
   readonly tables: MemoryTables;
   readonly documents: MemoryDocuments;
   /** Tells the HMACs of erased names. */
@@ -17,6 +21,7 @@ export class MemoryDatabase {
 
   /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
+    this.clock = clock;
     this.tables = new MemoryTables(clock);
     this.documents = ownDocuments(clock, this.tables);
     this.tables.factsOf = (username) => this.#factsOf(username);
@@ -36,7 +41,11 @@ export class MemoryDatabase {
 
 /** One instance on a database in memory. */
 export class MemoryStorage implements FullStorage {
-  readonly identity = { deploymentId: "memory", isNew: true };
+  get identity() {
+    const { deploymentId } = this.#database;
+    return { deploymentId, isNew: deploymentId === "memory" };
+  }
+
   async hold(): Promise<void> {}
 
   watchDamage(): void {}
@@ -45,8 +54,8 @@ export class MemoryStorage implements FullStorage {
     return false;
   }
 
-  backUp(): Promise<never> {
-    throw new Error("A store in memory has no copies");
+  dump(): Promise<Dump> {
+    return dumpMemory(this.#database);
   }
 
   readonly #database: MemoryDatabase;

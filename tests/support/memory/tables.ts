@@ -51,6 +51,8 @@ export class MemoryTables implements Storage, TableStore {
   onCommit: (rows: readonly Row[]) => void = () => {};
   /** Called in every commit with the people whose rows it changes. */
   onPeople: (usernames: readonly string[]) => void = () => {};
+  /** As they were last prepared. */
+  readonly prepared = new Map<string, Table>();
   readonly #clock: Clock;
   /** By cursor, the last row of a part. */
   readonly #places = new Map<string, Row>();
@@ -77,7 +79,10 @@ export class MemoryTables implements Storage, TableStore {
     const prepared = new Map(this.#tables);
     for (const table of tables) prepared.set(table.name, preparedTable(table, this.#tables));
     this.#tables = prepared;
-    for (const table of tables) this.tombstones.prepare(table);
+    for (const table of tables) {
+      this.tombstones.prepare(table);
+      this.prepared.set(table.name, table);
+    }
     return new PreparedTables(tables);
   }
 
@@ -174,6 +179,25 @@ export class MemoryTables implements Storage, TableStore {
     const written = { ...existing, ...row };
     this.#write(table, stored).put(written);
     this.#tell(table, [written], [existing]);
+  }
+
+  /** Puts rows of another store, with the numbers that they have there. */
+  fill(table: Table, rows: readonly Row[], lastNumber: number): void {
+    const stored = this.#own(table);
+    for (const row of rows) stored.rows.set(keyText(table, row), row);
+    Object.assign(stored, { nextId: lastNumber + 1, sorted: null });
+  }
+
+  /** Forgets a table, its rows and its tombstones. */
+  drop(tableName: string): void {
+    this.#tables.delete(tableName);
+    this.prepared.delete(tableName);
+    this.tombstones.drop(tableName);
+  }
+
+  /** The last number that a row got. */
+  lastNumber(table: Table): number {
+    return this.#stored(table).nextId - 1;
   }
 
   /** Removes a row, as another program would. */

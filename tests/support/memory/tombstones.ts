@@ -10,7 +10,7 @@ import type {
 } from "../../../src/ports/tables/tombstones.ts";
 import { keyText } from "./row-order.ts";
 
-interface KeptTombstone extends Tombstone {
+export interface KeptTombstone extends Tombstone {
   /** Its number in the order of becoming visible. */
   readonly place: number;
   /** Canonical time at which it was taken in, or listed anew. */
@@ -18,7 +18,11 @@ interface KeptTombstone extends Tombstone {
 }
 
 /** What is kept of the deletes of one table. */
-interface DeleteRecord {
+export interface DeleteRecord {
+  /** The id of the list, with which its cursors begin. */
+  readonly list: string;
+  /** The last place that a tombstone got. */
+  lastPlace: number;
   /** The upsert key, by which it is known. */
   readonly keyNames: string;
   /** False while the table has not opted in. */
@@ -33,7 +37,7 @@ export class MemoryTombstones implements Tombstones {
   readonly #clock: Pick<Clock, "nowMs">;
   readonly #records = new Map<string, DeleteRecord>();
   readonly #removes: (table: Table, tombstone: Tombstone) => boolean;
-  #lastPlace = 0;
+  #lists = 0;
 
   /** `removes` says whether a tombstone that arrives would remove a row. */
   constructor(
@@ -45,7 +49,7 @@ export class MemoryTombstones implements Tombstones {
   }
 
   async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
-    const { earliestAvailable } = this.#record(table);
+    const { earliestAvailable, list } = this.#record(table);
     const { after, sinceTime, limitRows } = query;
     const listed = this.#listedAfter(table, after).filter(
       ({ takenAt }) => sinceTime === null || compareDateTimes(takenAt, sinceTime) >= 0,
@@ -53,14 +57,15 @@ export class MemoryTombstones implements Tombstones {
     const page = listed.slice(0, limitRows);
     return {
       items: page.map(({ key, deletedAt }) => ({ key, deletedAt })),
-      cursor: String(page.at(-1)?.place ?? after ?? 0),
+      cursor: page.length === 0 && after !== null ? after : `${list}-${page.at(-1)?.place ?? 0}`,
       hasMore: listed.length > page.length,
       earliestAvailable,
     };
   }
 
-  async end(_table: Table): Promise<string> {
-    return String(this.#lastPlace);
+  async end(table: Table): Promise<string> {
+    const { list, lastPlace } = this.#record(table);
+    return `${list}-${lastPlace}`;
   }
 
   async countAfter(table: Table, after: string | null): Promise<number> {
@@ -100,11 +105,27 @@ export class MemoryTombstones implements Tombstones {
     const isSameKey = before?.keyNames === keyNames;
     if (before?.isOn && isSameKey) return;
     this.#records.set(table.name, {
+      list: isSameKey ? before.list : `list${++this.#lists}`,
+      lastPlace: isSameKey ? before.lastPlace : 0,
       keyNames,
       isOn: true,
       earliestAvailable: this.#now(),
       kept: isSameKey ? before.kept : new Map(),
     });
+  }
+
+  /** Everything of a table; undefined where it never had deletes. */
+  recordOf(tableName: string): DeleteRecord | undefined {
+    return this.#records.get(tableName);
+  }
+
+  drop(tableName: string): void {
+    this.#records.delete(tableName);
+  }
+
+  /** Takes in what another store has kept of a table. */
+  fill(table: Table, given: Pick<DeleteRecord, "list" | "lastPlace" | "earliestAvailable">): void {
+    this.#records.set(table.name, { ...this.#record(table), ...given });
   }
 
   /** The tombstone of a key; undefined when there is none. */
@@ -148,25 +169,27 @@ export class MemoryTombstones implements Tombstones {
   }
 
   #list(table: Table, { key, deletedAt }: Tombstone): void {
-    const { kept } = this.#record(table);
+    const record = this.#record(table);
+    const { kept } = record;
     const text = keyText(table, key);
     const columns = Object.fromEntries(
       table.keyColumns.map(({ name }) => [name, key[name] ?? null]),
     );
     kept.delete(text);
-    this.#lastPlace++;
-    kept.set(text, { key: columns, deletedAt, place: this.#lastPlace, takenAt: this.#now() });
+    record.lastPlace++;
+    kept.set(text, { key: columns, deletedAt, place: record.lastPlace, takenAt: this.#now() });
   }
 
   #listedAfter(table: Table, after: string | null): readonly KeptTombstone[] {
-    const place = this.#placeOf(after);
+    const place = this.#placeOf(table, after);
     return [...this.#record(table).kept.values()].filter((kept) => kept.place > place);
   }
 
-  #placeOf(cursor: string | null): number {
+  #placeOf(table: Table, cursor: string | null): number {
     if (cursor === null) return 0;
-    const place = /^\d+$/.test(cursor) ? Number(cursor) : Number.POSITIVE_INFINITY;
-    if (place <= this.#lastPlace) return place;
+    const { list, lastPlace } = this.#record(table);
+    const place = Number(cursor.slice(list.length + 1));
+    if (cursor === `${list}-${place}` && place <= lastPlace) return place;
     throw new AppError("invalid_request", "The cursor is none that this store gave");
   }
 

@@ -4,6 +4,7 @@ import { type Document, Long } from "mongodb";
 import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { EmptyStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
@@ -11,7 +12,6 @@ import {
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
-  type EmptyStore,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";

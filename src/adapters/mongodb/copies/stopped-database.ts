@@ -1,5 +1,5 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { DumpedSource } from "../../../ports/copies/store-dump.ts";
+import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { connect } from "../driver/connection.ts";
@@ -14,14 +14,8 @@ interface Address {
   readonly collections: readonly AnyCollection[];
 }
 
-export interface StoppedDatabase extends DumpedSource {
-  /** Throws `invalid_request` when a service uses the database. */
-  requireStopped(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Opens a prepared database, to read all of it. */
-export async function openStoppedDatabase(address: Address): Promise<StoppedDatabase> {
+export async function openStoppedDatabase(address: Address): Promise<StoppedStore> {
   const { url, collections, ...deps } = address;
   const { client, db } = await connect(url, deps, async () => {});
   const source = new DatabaseDump({ client, db }, collections);

@@ -34,6 +34,11 @@ export class MongoDocuments implements DocumentStore {
     this.#place = place;
   }
 
+  /** Those that were prepared. */
+  get collections(): readonly AnyCollection[] {
+    return [...this.#collections.values()].map(({ collection }) => collection);
+  }
+
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     try {
       // After an election it starts again, so every step may be done twice.

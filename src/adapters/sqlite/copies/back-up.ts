@@ -19,12 +19,17 @@ export interface StoreFile {
   readonly path: string | null;
 }
 
+/** The file, for a connection of its own. Throws `invalid_request` for `:memory:`. */
+export function pathOf({ path }: StoreFile): string {
+  if (path !== null) return path;
+  const text = "The store is kept in the memory of one process: no other one can read it";
+  throw new AppError("invalid_request", text);
+}
+
 /** As `StoreCopies.backUp()`, beside other work of this process where the driver has threads. */
-export async function backUp({ openSqlite, path }: StoreFile, job: BackUpJob): Promise<CopyCounts> {
-  if (path === null) {
-    const text = "The store is kept in the memory of one process: no other one can read it";
-    throw new AppError("invalid_request", text);
-  }
+export async function backUp(file: StoreFile, job: BackUpJob): Promise<CopyCounts> {
+  const { openSqlite } = file;
+  const path = pathOf(file);
   const { facts, stop } = job;
   stop?.throwIfAborted();
   const order = { source: path, target: job.path, facts };

@@ -48,9 +48,9 @@ export function holdAlone(connection: SqliteConnection): void {
 }
 
 /** Removes what killed processes have left beside a file that this one holds. Never rejects. */
-export async function removeRemains(path: string, of: "move" | "fill"): Promise<void> {
+export async function removeRemains(path: string): Promise<void> {
   const folder = dirname(path);
-  const start = `.${basename(path)}.${of}-`;
+  const start = `.${basename(path)}.fill-`;
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((found) => found.startsWith(start))) {
     await rm(join(folder, name), { force: true }).catch(() => {});

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { EmptyStore, IsKept } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
@@ -13,8 +14,6 @@ import {
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
-  type EmptyStore,
-  type IsKept,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
@@ -74,7 +73,7 @@ export class EmptyFile implements EmptyStore {
     });
     // Who is refused here removes nothing: the file may be what another process has filled by now.
     const claim = await claimEmptyFile(openSqlite, target, adminUsername);
-    await removeRemains(target, "fill");
+    await removeRemains(target);
     return new EmptyFile(options, claim, isNew);
   }
 

@@ -4,8 +4,14 @@ import { createReadStream } from "node:fs";
 import { appendFile, open, stat } from "node:fs/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { checkBackupFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
-import type { BackupFacts, CopyCounts, CopyJob } from "../../../ports/copies/store-copies.ts";
-import type { Backup, CheckedBackup, Dump, DumpOptions } from "../../../ports/copies/store-dump.ts";
+import type {
+  Backup,
+  BackupFacts,
+  CheckedBackup,
+  CopyCounts,
+  CopyJob,
+} from "../../../ports/copies/store-copies.ts";
+import type { Dump, DumpOptions } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";

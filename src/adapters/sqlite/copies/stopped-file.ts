@@ -1,21 +1,16 @@
 import { resolve } from "node:path";
-import type { DumpedSource } from "../../../ports/copies/store-dump.ts";
+import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import { holdAlone } from "./claim-empty-file.ts";
 import { FileDump } from "./file-dump.ts";
-
-export interface StoppedFile extends DumpedSource {
-  requireStopped(): Promise<void>;
-  close(): void;
-}
 
 /** Takes a prepared file for this process alone. Throws `invalid_request` when another one has it open. */
 export async function openStoppedFile(
   openSqlite: OpenSqlite,
   path: string,
   collections: readonly AnyCollection[],
-): Promise<StoppedFile> {
+): Promise<StoppedStore> {
   const connection = await openSqlite(resolve(path));
   try {
     holdAlone(connection);
@@ -28,6 +23,6 @@ export async function openStoppedFile(
     dump: (options) => source.dump(options),
     // Nobody else can open it before `close`.
     requireStopped: async () => {},
-    close: () => connection.close(),
+    close: async () => connection.close(),
   };
 }

@@ -42,6 +42,11 @@ export class SqliteDocuments implements DocumentStore {
     this.#binders = new RowBinders(database.foreignTables);
   }
 
+  /** Those that were prepared. */
+  get collections(): readonly AnyCollection[] {
+    return [...this.#tables.values()].map(({ collection }) => collection);
+  }
+
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     const tables = collections.map((collection) => new CollectionTable(collection));
     const database = this.#database;

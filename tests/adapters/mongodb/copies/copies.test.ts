@@ -1,4 +1,4 @@
-import { copiesContract } from "../../../contract/copies/copies-contract.ts";
+import { copiesContract, copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 
-copiesContract(MONGODB);
+copiesContract(copiesOf(MONGODB));

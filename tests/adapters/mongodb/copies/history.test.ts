@@ -1,11 +1,12 @@
 // A server that no longer has the snapshot of a backup.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
+import { backUpDeps } from "../../../../src/app/backups.ts";
 import { readConfig } from "../../../../src/app/config.ts";
 import { openServices } from "../../../../src/app/services.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
+import { backUp as makeBackUp } from "../../../../src/usecases/operations/back-up.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
@@ -35,16 +36,14 @@ test.skipIf(!MONGODB.isAvailable)(
         },
       });
     const path = join(makeTempFolder(), "x.backup");
-    const facts = { madeAt: "2026-01-01T00:00:00Z", version: "0", outsideSecrets: [] };
-    const backUp = async () => {
-      writeFileSync(path, "");
-      return await services.storage.backUp({ path, facts }).catch((error: unknown) => error);
-    };
+    const deps = backUpDeps(config, services);
+    const backUp = () =>
+      makeBackUp(deps, { path, isForced: true }).catch((error: unknown) => error);
     await fail(SNAPSHOT_TOO_OLD);
     const refused = await backUp();
     expect(isAppError(refused, "store_unavailable")).toBe(true);
     expect(String(refused)).toContain("raise minSnapshotHistoryWindowInSeconds (300 by default)");
     await fail(SNAPSHOT_UNAVAILABLE);
-    expect(await backUp()).toEqual({ tables: 2, rows: 0, accounts: 0 });
+    expect(await backUp()).toMatchObject({ tables: 2, rows: 0, accounts: 0 });
   },
 );

@@ -1,4 +1,4 @@
-import { copiesContract } from "../../../contract/copies/copies-contract.ts";
+import { copiesContract, copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { SQLITE_FILE } from "../../../http/support/backends.ts";
 
-copiesContract(SQLITE_FILE);
+copiesContract(copiesOf(SQLITE_FILE));

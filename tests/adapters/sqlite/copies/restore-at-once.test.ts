@@ -45,6 +45,8 @@ test("D-10.7 a restore that is refused leaves alone what another one has filled 
   await expect(restore(openSqlite)).rejects.toThrow("is not empty");
   expect(readdirSync(dirname(target))).toEqual([basename(target)]);
   const file = new Database(target, { readonly: true });
-  expect(file.query("SELECT username FROM repsync_accounts").all()).toEqual([{ username: "root" }]);
+  expect(file.query("SELECT doc ->> 'username' AS username FROM repsync_accounts").all()).toEqual([
+    { username: "root" },
+  ]);
   file.close();
 });

@@ -34,6 +34,7 @@ const SAMPLES = [
   { name: "times", a_datetime: "2024-05-01T10:00:00.123456Z", a_date: "2024-05-01" },
   { name: "json", a_json: { b: [1, null, { c: "$d" }] }, a_text: "nul \u0000 in it" },
   { name: "long", a_text: "longer than twenty characters" },
+  { name: "longer", a_text: "even longer than twenty characters" },
 ];
 const AT = "2024-05-01T10:00:0";
 
@@ -69,6 +70,9 @@ export async function useDeployment(url: string): Promise<UsedDeployment> {
   );
   await push(remote, "versions", [{ name: "there", at: `${AT}5Z`, body: "there" }]);
   expect((await app.trigger()).status).toBe(200);
+  const rejected = await app.items("/rejected");
+  const dropped = rejected.find(({ key }) => JSON.stringify(key) === '{"name":"longer"}');
+  await app.ask(`/rejected/${dropped?.["id"]}`, { method: "DELETE" });
   const deleted = [{ key: { name: "a" }, deleted_at: "2024-06-01T00:00:00Z" }];
   const reply = await app.push("versions", { records: [], deleted });
   expect([reply.status, reply.text]).toEqual([200, expect.any(String)]);

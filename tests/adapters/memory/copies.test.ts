@@ -1,0 +1,25 @@
+import { copiesContract } from "../../contract/copies/copies-contract.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { dumpMemory, EmptyMemory } from "../../support/memory/copies.ts";
+import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
+
+const databases: MemoryDatabase[] = [];
+
+function databaseOf(url: string): MemoryDatabase {
+  const found = databases[Number(url)];
+  if (found === undefined) throw new Error(`No database ${url}`);
+  return found;
+}
+
+copiesContract({
+  name: "memory",
+  isAvailable: true,
+  makeUrl: async () => String(databases.push(new MemoryDatabase(new FakeClock())) - 1),
+  open: async (url) => new MemoryStorage(databaseOf(url)),
+  source: async (url) => ({
+    dump: () => dumpMemory(databaseOf(url)),
+    requireStopped: async () => {},
+    close: async () => {},
+  }),
+  claim: (url) => EmptyMemory.claim(databaseOf(url)),
+});

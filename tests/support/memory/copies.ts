@@ -1,0 +1,181 @@
+// A store in memory that is read whole, or filled.
+import { AppError } from "../../../src/domain/shared/errors.ts";
+import { dateTimeMs, formatMs } from "../../../src/domain/shared/time.ts";
+import type { Table } from "../../../src/domain/sync/table/table.ts";
+import type { EmptyStore } from "../../../src/ports/copies/store-copies.ts";
+import {
+  type Dump,
+  type DumpedPart,
+  type DumpedStore,
+  type DumpedTable,
+  tableOf,
+} from "../../../src/ports/copies/store-dump.ts";
+import { copiedOf } from "../../../src/ports/documents.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import type { MemoryDocuments } from "./documents.ts";
+import { keyText } from "./row-order.ts";
+import type { MemoryTables } from "./tables.ts";
+
+/** What instances share, as far as copies go. */
+interface MemoryDatabase {
+  readonly tables: MemoryTables;
+  readonly documents: MemoryDocuments;
+  deploymentId: string;
+}
+
+/** The dump of a database. */
+export async function dumpMemory(database: MemoryDatabase): Promise<Dump> {
+  const prepared = [...database.tables.prepared.values()];
+  const tables = prepared
+    .map((table) => describedBy(database, table))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const parts = partsOf(database, tables);
+  const items = parts.reduce((sum, part) => sum + part.items.length, 0);
+  const about = { store: "memory", format: 2, tables, items } as const;
+  return {
+    about: { ...about, deploymentId: database.deploymentId },
+    parts: (async function* () {
+      yield* parts;
+    })(),
+  };
+}
+
+function partsOf(
+  { documents, tables }: MemoryDatabase,
+  dumped: readonly DumpedTable[],
+): readonly DumpedPart[] {
+  return [
+    ...copiedOf(COLLECTIONS).map((from) => {
+      return { of: "documents", name: from.name, items: documents.readNow(from) } as const;
+    }),
+    ...dumped.map((table) => {
+      const items = tables.sortedRows(tableOf(table)).map((row) => ({ row }));
+      return { of: "rows", name: table.name, items } as const;
+    }),
+    ...dumped.map(({ name }) => {
+      const kept = [...(tables.tombstones.recordOf(name)?.kept.values() ?? [])];
+      const items = kept.map(({ takenAt, ...tombstone }) => {
+        return { ...tombstone, takenAtMs: dateTimeMs(takenAt) };
+      });
+      return { of: "tombstones", name, items } as const;
+    }),
+  ].filter(({ items }) => items.length > 0);
+}
+
+function describedBy({ tables }: MemoryDatabase, table: Table): DumpedTable {
+  const columns = table.columns.map(({ name, type, autoIncrement }) => [
+    name,
+    autoIncrement ? { type, auto_increment: true } : { type },
+  ]);
+  const entry = {
+    upsert_key: table.keyColumns.map(({ name }) => name),
+    timestamp_column: table.timestampColumn,
+    columns: Object.fromEntries(columns),
+  };
+  const record = tables.tombstones.recordOf(table.name);
+  return {
+    name: table.name,
+    entry,
+    isForeign: false,
+    lastNumber: tables.lastNumber(table),
+    deletes:
+      record === undefined
+        ? null
+        : {
+            list: record.list,
+            lastPlace: record.lastPlace,
+            completeSince: record.earliestAvailable,
+          },
+  };
+}
+
+/** Which databases are being filled. */
+const filled = new WeakSet<MemoryDatabase>();
+
+export class EmptyMemory implements EmptyStore {
+  readonly kind = "memory";
+  readonly #database: MemoryDatabase;
+  #about: DumpedStore | null = null;
+
+  private constructor(database: MemoryDatabase) {
+    this.#database = database;
+  }
+
+  static async claim(database: MemoryDatabase): Promise<EmptyMemory> {
+    if (filled.has(database)) throw refused("Another command holds the store: stop it first");
+    filled.add(database);
+    const { parts } = await dumpMemory(database);
+    for await (const { of, name } of parts) {
+      if (of !== "rows") continue;
+      filled.delete(database);
+      throw refused(`The store is not empty: table "${name}" has rows`);
+    }
+    return new EmptyMemory(database);
+  }
+
+  async begin(about: DumpedStore): Promise<void> {
+    this.#about = about;
+    const { tables } = this.#database;
+    await tables.prepare(about.tables.map(tableOf));
+    for (const dumped of about.tables) {
+      const table = tableOf(dumped);
+      tables.fill(table, [], dumped.lastNumber);
+      if (dumped.deletes === null) continue;
+      const { completeSince: earliestAvailable, ...places } = dumped.deletes;
+      tables.tombstones.fill(table, { earliestAvailable, ...places });
+    }
+  }
+
+  async write(part: DumpedPart): Promise<void> {
+    const { documents, tables } = this.#database;
+    if (part.of === "documents") {
+      const to = COLLECTIONS.find(({ name }) => name === part.name);
+      if (to === undefined) throw new Error(`No collection "${part.name}"`);
+      documents.writeNow((tx) => {
+        for (const doc of part.items) tx.put(to, doc);
+      });
+      return;
+    }
+    const table = this.#table(part.name);
+    if (part.of === "rows") {
+      const rows = part.items.map(({ row }) => row);
+      tables.fill(table, rows, tables.lastNumber(table));
+      return;
+    }
+    const record = tables.tombstones.recordOf(part.name);
+    for (const { takenAtMs, ...tombstone } of part.items) {
+      const kept = { ...tombstone, takenAt: formatMs(takenAtMs) };
+      record?.kept.set(keyText(table, tombstone.key), kept);
+    }
+  }
+
+  dump(): Promise<Dump> {
+    return dumpMemory(this.#database);
+  }
+
+  async finish(deploymentId: string): Promise<void> {
+    this.#database.deploymentId = deploymentId;
+    filled.delete(this.#database);
+  }
+
+  async giveUp(): Promise<void> {
+    const { documents, tables } = this.#database;
+    for (const name of tables.prepared.keys()) tables.drop(name);
+    documents.writeNow((tx) => {
+      for (const from of COLLECTIONS) {
+        for (const doc of documents.readNow(from)) tx.remove(from, from.keyOf(doc));
+      }
+    });
+    filled.delete(this.#database);
+  }
+
+  #table(name: string): Table {
+    const found = this.#about?.tables.find((table) => table.name === name);
+    if (found === undefined) throw new Error(`No table "${name}" was dumped`);
+    return tableOf(found);
+  }
+}
+
+function refused(text: string): AppError {
+  return new AppError("invalid_request", text);
+}
