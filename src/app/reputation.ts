@@ -55,6 +55,8 @@ export interface Reputation {
   readonly audit: AuditLog;
   readonly auditSearch: AuditSearch;
   readonly lookupProcessor: LookupProcessor;
+  /** Resolves when nothing is written any more that no caller waits for. */
+  stop(): Promise<void>;
 }
 
 /** `prepared` is what the storage's `tables.prepare()` resolved to, with `profiles` and `platform_accounts` among them. */
@@ -73,6 +75,7 @@ export function makeReputation(
   const chains = new AuditChains(mac, auditKey, subjects);
   const names = { documents, hmacOf, subjects };
   const cache = new LookupCache(makeCache);
+  const segments = new SegmentWriter(documents);
   return {
     accounts: new Accounts(names),
     sessions: new Sessions(documents),
@@ -98,8 +101,9 @@ export function makeReputation(
       reader: new LookupReader({ documents, profiles, platformAccounts, subjects, cache }),
       cache,
       chains,
-      segments: new SegmentWriter(documents),
+      segments,
       makeAlert,
     }),
+    stop: () => segments.stop(),
   };
 }

@@ -197,6 +197,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     traffic,
     async close() {
       await traffic.stop();
+      await kept.stop();
       await storage.close();
       await tracing.close();
     },

@@ -42,6 +42,7 @@ export class SegmentWriter {
   /** Segments since others were looked at. */
   #kept = 0;
   #last: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   constructor(documents: DocumentStore, shape: IndexShape = INDEX_SHAPE) {
     this.#documents = documents;
@@ -82,8 +83,14 @@ export class SegmentWriter {
     await this.#last;
   }
 
+  /** Resolves when nothing is going on; what is due stays so for another process. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#last;
+  }
+
   #later(work: () => Promise<void>): void {
-    this.#last = this.#last.then(work).catch(() => {});
+    this.#last = this.#last.then(() => (this.#isStopped ? undefined : work())).catch(() => {});
   }
 
   async #keep(chainId: string, due: readonly Growing[]): Promise<void> {
@@ -104,7 +111,7 @@ export class SegmentWriter {
 
   /** Indexes a chain up to a place, the last records too where they are few. */
   async #indexThrough(chainId: string, throughSeq: number): Promise<void> {
-    for (;;) {
+    while (!this.#isStopped) {
       const goesOn = await this.#documents.transact({ name: "audit.segment" }, async (tx) => {
         const tail = await readTail(tx, chainId);
         if (tail === undefined || tail.indexedSeq >= throughSeq) return false;
@@ -159,6 +166,7 @@ export class SegmentWriter {
     );
     for (const tail of tails as readonly TailDocument[]) {
       const { chainId } = tail;
+      if (this.#isStopped) return;
       if (chainId === own) continue;
       await this.#indexThrough(chainId, Number.MAX_SAFE_INTEGER);
       await this.#closeOld(chainId);

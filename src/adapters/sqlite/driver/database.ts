@@ -4,7 +4,6 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import type { Steps } from "../../../ports/runtime/turns.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import type {
@@ -21,13 +20,15 @@ import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run
 import { type ChangedTables, TableChanges } from "./table-changes.ts";
 import { TimeLimit, whileBusy } from "./time-limit.ts";
 import { WriteQueue } from "./write-queue.ts";
-import { oneStep, WriteSteps } from "./write-steps.ts";
+import { WriteSteps } from "./write-steps.ts";
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
 
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
+
+const CALLS_PER_TURN = 16;
 
 export interface SqliteOptions {
   /** How long work waits for another process that holds the file. */
@@ -37,13 +38,6 @@ export interface SqliteOptions {
    * tells the time by the machine's clock, and nothing takes any time.
    */
   readonly clock?: Clock;
-}
-
-interface KeepOptions<T> {
-  /** How long to wait for another process that holds the file, if less than other work does. */
-  readonly deadlineMs?: number;
-  /** Called with the result right after the commit, before any other work of this process. */
-  readonly committed?: ((result: T) => void) | undefined;
 }
 
 export const OPEN_PROBLEM =
@@ -76,6 +70,7 @@ export class SqliteDatabase implements SqliteWork {
   readonly #isLooking: boolean;
   readonly #changes = new TableChanges(this);
   readonly #steps: WriteSteps;
+  #calls = 0;
   #isClosed = false;
   #closing: Promise<void> | null = null;
 
@@ -171,6 +166,7 @@ export class SqliteDatabase implements SqliteWork {
    * Throws `store_unavailable` for every failure of the database.
    */
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
+    if (this.#isTurnDue()) await this.nextTurn();
     const limit = new TimeLimit(deadlineMs);
     const read = () => this.#retried(UNAVAILABLE, limit, () => this.#readOnce(work));
     return this.#reader === null ? this.#queue.run(limit, read) : read();
@@ -181,25 +177,15 @@ export class SqliteDatabase implements SqliteWork {
    * `store_unavailable` when another process kept the file busy for too long.
    */
   async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    return this.writeInSteps(() => oneStep(work), changedTables);
-  }
-
-  /** As `write`, for work that may take long. It waits for the writes of this process before it, however long they take. */
-  async writeInSteps<T>(work: () => Steps<T>, changedTables: ChangedTables = "all"): Promise<T> {
     const noted = () => this.#changes.noting(work, changedTables);
     const limit = new TimeLimit(this.#busyDeadlineMs);
-    return this.#queue.run(null, () =>
-      this.#committed("commit_failed", limit, noted, { checkpointPages: PUSH_CHECKPOINT_PAGES }),
-    );
+    return this.#queue.run(null, () => this.#committed("commit_failed", limit, noted));
   }
 
   /** As `write`, for tables of repsync's own. Throws `store_unavailable` for every failure of the database. */
-  async keep<T>(work: () => T, options: KeepOptions<T> = {}): Promise<T> {
-    const { deadlineMs = this.#busyDeadlineMs, committed } = options;
+  async keep<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
     const limit = new TimeLimit(Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs));
-    return this.#queue.run(limit, () =>
-      this.#committed("store_unavailable", limit, () => oneStep(work), { committed }),
-    );
+    return this.#queue.run(limit, () => this.#committed("store_unavailable", limit, work));
   }
 
   /**
@@ -210,6 +196,7 @@ export class SqliteDatabase implements SqliteWork {
     work: (body: SqliteBody) => Promise<T>,
     { triesMs, endMs }: CallLimit = { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs },
   ): Promise<T> {
+    if (this.#isTurnDue()) await this.nextTurn();
     let kind: FailureKind = "store_unavailable";
     const onRows = () => {
       kind = "commit_failed";
@@ -219,7 +206,7 @@ export class SqliteDatabase implements SqliteWork {
     return this.#queue.run(new TimeLimit(endMs), () =>
       this.#retried(
         () => kind,
-        new TimeLimit(triesMs),
+        new TimeLimit(Math.min(triesMs, this.#busyDeadlineMs)),
         async () => {
           this.#file?.check();
           try {
@@ -238,6 +225,7 @@ export class SqliteDatabase implements SqliteWork {
     work: (body: SqliteBody) => Promise<T>,
     triesMs = this.#busyDeadlineMs,
   ): Promise<T> {
+    if (this.#isTurnDue()) await this.nextTurn();
     const limit = new TimeLimit(triesMs);
     const [queue, connection] =
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
@@ -260,6 +248,11 @@ export class SqliteDatabase implements SqliteWork {
   /** Resolves when other work of this process has had its turn. */
   nextTurn(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** True for one call of so many on a file: calls that follow one another at once would leave nobody else a turn. */
+  #isTurnDue(): boolean {
+    return this.#file !== null && ++this.#calls % CALLS_PER_TURN === 0;
   }
 
   /**
@@ -347,43 +340,25 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  #committed<T>(
-    kind: FailureKind,
-    limit: TimeLimit,
-    work: () => Steps<T>,
-    { checkpointPages, committed }: CommitOptions<T>,
-  ): Promise<T> {
+  #committed<T>(kind: FailureKind, limit: TimeLimit, work: () => T): Promise<T> {
     return this.#retried(
       () => kind,
       limit,
-      async () => {
+      () => {
         this.#file?.check();
-        if (checkpointPages !== undefined) this.#checkpoints.copyAt(checkpointPages);
+        this.run("BEGIN IMMEDIATE");
         try {
-          return await this.#transaction(work(), committed);
+          const result = work();
+          this.run("COMMIT");
+          return result;
+        } catch (error) {
+          if (this.#writer.driver.isInTransaction) this.run("ROLLBACK");
+          throw error;
         } finally {
-          if (checkpointPages !== undefined) this.#checkpoints.copyAt(CHECKPOINT_PAGES);
+          this.#checkpoints.endWrite();
         }
       },
     );
-  }
-
-  /** Commits when the last step has returned, rolls back when one of them or the commit fails. */
-  async #transaction<T>(steps: Steps<T>, committed: KeepOptions<T>["committed"]): Promise<T> {
-    this.run("BEGIN IMMEDIATE");
-    try {
-      return await this.#steps.run(steps, {
-        ended: (result) => {
-          this.run("COMMIT");
-          committed?.(result);
-        },
-      });
-    } catch (error) {
-      if (!this.#isClosed && this.#writer.driver.isInTransaction) this.run("ROLLBACK");
-      throw error;
-    } finally {
-      this.#checkpoints.endWrite();
-    }
   }
 
   #bodyTools(onRows: () => void): BodyTools {
@@ -391,7 +366,7 @@ export class SqliteDatabase implements SqliteWork {
       nowMs: () => this.nowMs(),
       recordReason: (error) => this.recordReason(error),
       ...{ foreignTables: this.foreignTables, cutsTextAtNul: this.cutsTextAtNul },
-      inSteps: (steps, pause) => this.#steps.run(steps, { pause }),
+      inSteps: (steps, pause) => this.#steps.run(steps, pause),
       isOpen: () => !this.#isClosed,
       onRows,
       onCommit: (tables) => this.#changes.note(tables),
@@ -422,7 +397,3 @@ export class SqliteDatabase implements SqliteWork {
 }
 
 const UNAVAILABLE = (): FailureKind => "store_unavailable";
-
-interface CommitOptions<T> extends Pick<KeepOptions<T>, "committed"> {
-  readonly checkpointPages?: number;
-}

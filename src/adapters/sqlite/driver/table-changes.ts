@@ -1,4 +1,3 @@
-import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteRow } from "./driver.ts";
 
 /** The tables that a write may change: only what is remembered about these is forgotten. */
@@ -22,10 +21,10 @@ export class TableChanges {
     return `${this.#ofAll}.${this.#ofTables.get(tableName) ?? 0}`;
   }
 
-  /** The work, with what it changes noted before its last step is over. */
-  *noting<T>(work: () => Steps<T>, tables: ChangedTables): Steps<T> {
+  /** The work, with what it changes noted. */
+  noting<T>(work: () => T, tables: ChangedTables): T {
     const changesBefore = this.#total();
-    const result = yield* work();
+    const result = work();
     if (this.#total() !== changesBefore) this.note(tables);
     return result;
   }

@@ -13,11 +13,6 @@ interface StepTools {
   assertOpen(): void;
 }
 
-interface StepsEnd<T> {
-  readonly pause?: Pause;
-  readonly ended?: (result: T) => void;
-}
-
 /** Does the steps of a write, with turns for others in between. */
 export class WriteSteps {
   readonly #clock: { monotonicMs(): number; nextTurn(): Promise<void> };
@@ -28,8 +23,8 @@ export class WriteSteps {
     this.#tools = tools;
   }
 
-  /** Gives what the last step returns. Nobody has a turn between that and `ended`. */
-  async run<T>(steps: Steps<T>, { pause = (wait) => wait(), ended }: StepsEnd<T>): Promise<T> {
+  /** Gives what the last step returns. */
+  async run<T>(steps: Steps<T>, pause: Pause): Promise<T> {
     const turns = new Turns(this.#clock, () => this.#clock.nextTurn());
     let count = 0;
     let step = steps.next();
@@ -42,12 +37,6 @@ export class WriteSteps {
         this.#tools.assertOpen();
       });
     }
-    ended?.(step.value);
     return step.value;
   }
-}
-
-// biome-ignore lint/correctness/useYield: work of one step
-export function* oneStep<T>(work: () => T): Steps<T> {
-  return work();
 }

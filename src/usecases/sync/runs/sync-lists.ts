@@ -38,6 +38,8 @@ export async function endIfAbandoned(
   { leases, runs, alerts, clock }: SyncDeps,
   runId: string,
 ): Promise<void> {
+  // What is no run's id is not asked of the leases either.
+  if ((await runs.find(runId))?.status !== "running") return;
   const request = { name: leaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
