@@ -57,7 +57,7 @@ describe("what people wrote", () => {
     const { id } = (await cli("keys create root --name first --json")).json;
     const database = new Database(join(folder, "repsync.db"));
     keepResource(() => database.close());
-    database.run("UPDATE repsync_api_keys SET name = ?", [HOSTILE]);
+    database.run("UPDATE repsync_keys SET doc = json_set(doc, '$.name', ?)", [HOSTILE]);
 
     const [head = "", line = "", ...others] = linesOf((await cli("keys list root")).stdout);
     expect(others).toEqual([]);

@@ -2,9 +2,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { MEMORY } from "../../src/repositories/run-collections.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { TABLES } from "../http/support/tables.ts";
+import { withStore } from "../support/with-store.ts";
 import { BUN, MAIN, runProcess, serviceEnv, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
@@ -29,9 +31,13 @@ describe("a restart", () => {
       const folder = makeTempFolder();
       const first = await startService({ folder });
       await first.push("listings", { records: [{ shop: "s", sku: "1", price: "1.10" }] });
-      const database = new Database(join(folder, "repsync.db"));
-      database.run("INSERT INTO repsync_markers VALUES ('sync_last_push_notes', '2026-03-01')");
-      database.close();
+      const marker = { table: "notes", direction: "push", marker: "2026-03-01" } as const;
+      await withStore(`sqlite:${join(folder, "repsync.db")}`, ({ documents }) =>
+        documents.transact({ name: "test.memory" }, async (tx) => {
+          await tx.read();
+          tx.put(MEMORY, marker);
+        }),
+      );
       const page = await first.pull("listings");
       first.kill(signal);
       await first.ended;

@@ -69,11 +69,11 @@ onEveryBackend("traces", (backend) => {
         "repsync.request_id": reply.headers.get("x-request-id") ?? "",
       },
     });
-    const decided = spans.find(({ name }) => name === "lookupProcessor.decide");
-    expect(decided?.fields).toEqual({ "db.system.name": system, "db.operation.name": "decide" });
+    const decided = spans.find(({ name }) => name === "lookups.decide");
+    expect(decided?.fields).toEqual({ "db.system.name": system, "db.operation.name": "transact" });
     if (decided === undefined) throw new Error("There is no store call");
     expect(pathOf(receiver, decided)).toEqual([
-      "client repsync lookupProcessor.decide",
+      "client repsync lookups.decide",
       "internal repsync lookUpReputation",
       `server repsync GET ${route}`,
     ]);
@@ -118,8 +118,8 @@ onEveryBackend("traces", (backend) => {
       if (found === undefined) throw new Error(`There is no ${name}`);
       return pathOf(receiver, found);
     };
-    expect(pathTo("tables.write")).toEqual([
-      "client there tables.write",
+    expect(pathTo("rows.write")).toEqual([
+      "client there rows.write",
       "internal there pushRecords",
       "server there POST /api/v1/sync/push/:table_name",
       "client here POST /api/v1/sync/push",

@@ -63,7 +63,7 @@ const EXAMPLES: Readonly<Record<string, () => Promise<Reply>>> = {
     return await app.push("notes", { records: [] });
   },
   "readSyncStatus 503": async () =>
-    (await startHarmed((file) => runElsewhere(file, "DROP TABLE repsync_markers"))).send(STATUS),
+    (await startHarmed((file) => runElsewhere(file, "DROP TABLE repsync_memory"))).send(STATUS),
   "checkHealth 200": async () => (await startApp()).send("/v1/health"),
   "checkHealth 405": async () => (await startApp()).send("/v1/health", { method: "POST" }),
   "checkHealth 503": async () => (await startHarmed(rmSync)).send("/v1/health"),

@@ -43,7 +43,7 @@ describe("the reply of pull()", () => {
     expect(reply.text).toBe(
       '{"error":"Unknown table \\"no_such_table\\"; tables here: profiles, platform_accounts, listings, samples, notes, events, settings, versions, days"}',
     );
-    const others = ["Notes", "repsync_markers", "sqlite_schema", "__proto__", "constructor", "%zz"];
+    const others = ["Notes", "repsync_memory", "sqlite_schema", "__proto__", "constructor", "%zz"];
     others.push("toString", "notes%20", "notes%00", "notes;", "a%2Fb", "%ff", "%F0%9F%A6%8A", "*");
     for (const name of others) {
       const { status, json } = await app.pull(name);

@@ -1,6 +1,7 @@
-import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { MEMORY } from "../../src/repositories/run-collections.ts";
+import { withStore } from "../support/with-store.ts";
 import { onEveryBackend } from "./support/backends.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
 import { releaseResources } from "./support/resources.ts";
@@ -68,14 +69,16 @@ describe("status()", () => {
     const file = join(makeTempFolder(), "repsync.db");
     const env = { STORAGE_URL: `sqlite:${file}` };
     const app = await startApp({ env });
-    const database = new Database(file);
-    const insert = database.prepare("INSERT INTO repsync_markers (name, value) VALUES (?, ?)");
-    insert.run("sync_last_pull_notes", "2026-03-01T10:00:00.123456Z");
-    insert.run("sync_last_push_notes", "2026-03-02");
-    insert.run("sync_last_push_events", "");
-    insert.run("sync_last_push_no_such_table", "2026-03-03");
-    insert.finalize();
-    database.close();
+    await withStore(`sqlite:${file}`, ({ documents }) =>
+      documents.transact({ name: "test.memory" }, async (tx) => {
+        await tx.read();
+        const at = "2026-03-01T10:00:00.123456Z";
+        tx.put(MEMORY, { table: "notes", direction: "pull", marker: at });
+        tx.put(MEMORY, { table: "notes", direction: "push", marker: "2026-03-02" });
+        tx.put(MEMORY, { table: "events", direction: "push", marker: "" });
+        tx.put(MEMORY, { table: "no_such_table", direction: "push", marker: "2026-03-03" });
+      }),
+    );
     expect((await app.send(STATUS)).json["last_sync"]).toEqual({
       sync_last_push_notes: "2026-03-02",
       sync_last_pull_notes: "2026-03-01T10:00:00.123456Z",

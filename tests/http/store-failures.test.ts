@@ -106,7 +106,7 @@ describe("a push that cannot be committed", () => {
 describe("a store that does not answer", () => {
   test("S-4.3, D-3.12 status() answers 503 when the markers cannot be read", async () => {
     const app = await startOnFile();
-    app.runElsewhere("DROP TABLE repsync_markers");
+    app.runElsewhere("DROP TABLE repsync_memory");
     const reply = await app.send("/api/v1/sync/status");
     expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(Object.keys(reply.json)).toEqual(["error"]);

@@ -35,6 +35,7 @@ describe.skipIf(!MONGODB.isAvailable).each([
     const { app, key, restart, cli } = await useDeployment(url);
     const before = await shownBy(app);
     await app.stop();
+    await keepWaiting(url);
     const other = await into.makeUrl();
     await comesBackAsOwned(url, other, cli);
     const again = await restart(other);

@@ -3,6 +3,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { ColumnEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { Leases } from "../../../src/repositories/leases.ts";
+import { withStore } from "../../support/with-store.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { fastTime } from "../support/fast-time.ts";
@@ -144,13 +146,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   "retryRejectedRecord 409": async () => {
     const file = join(makeTempFolder(), "repsync.db");
     const app = await rejectOne(`sqlite:${file}`);
-    const database = new Database(file);
-    database.run(
-      "INSERT OR REPLACE INTO repsync_leases (name, holder, turn, ttl_ms, expires_at_ms)" +
-        " VALUES ('sync push words', 'run', 1, 1000000, ?)",
-      [Date.now() + 900_000],
-    );
-    database.close();
+    const lease = { name: "sync push words", holder: "run", ttlMs: 900_000 };
+    await withStore(`sqlite:${file}`, ({ documents }) => new Leases(documents).acquire(lease));
     return app.ask("/rejected/0000000000000001/retry", { method: "POST" });
   },
   "retryRejectedRecord 500": async () => {

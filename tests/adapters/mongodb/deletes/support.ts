@@ -7,6 +7,7 @@ import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstone-table.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 
@@ -26,7 +27,7 @@ export async function openInstance(
   clock: Pick<Clock, "monotonicMs"> = new SystemClock(),
 ): Promise<Instance> {
   const logger = new MemoryLogger();
-  const storage = await openMongoStorage({ url, clock, logger });
+  const storage = await openMongoStorage({ url, collections: COLLECTIONS, clock, logger });
   await storage.tables.prepare([ITEMS]);
   return { storage, logger };
 }

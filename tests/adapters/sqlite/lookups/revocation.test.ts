@@ -107,7 +107,7 @@ describe("SQLite: revocation", () => {
       const key = await scene.giveKey("ana");
       const { id } = await scene.consent("ana");
       expect(wordOf(await scene.lookUp(key.hash, "ana"))).toBe("allowed");
-      expect(held.length).toBe(1);
+      expect(held.length).toBe(2);
       await other.parts.consents.revoke("ana", { id, nowMs: store.nowMs() });
       for (const fill of held.splice(0)) fill();
       expect(wordOf(await scene.lookUp(key.hash, "ana"))).toBe("consent_required");

@@ -66,7 +66,7 @@ describe("SQLite: when nothing can be written", () => {
 
   test("S-4.2.11 a full disk fails the whole write, and later ones succeed", () =>
     SqliteFile.use(async (file) => {
-      const storage = await file.open({}, openWith("max_page_count = 60"));
+      const storage = await file.open({}, openWith("max_page_count = 200"));
       const table = await TableUnderTest.prepare(storage, ITEMS);
       await table.write({ k: "a", v: 1 });
       expect(await failureOf(writeItems(storage, { k: "b", v: 2 }, ...rows))).toEqual({

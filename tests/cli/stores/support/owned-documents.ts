@@ -1,10 +1,6 @@
 import { expect } from "bun:test";
-import { PinoLogger } from "../../../../src/adapters/pino/pino-logger.ts";
-import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import { openStorage } from "../../../../src/app/services.ts";
 import { noLateNotes } from "../../../../src/domain/sync/run/late-rows.ts";
 import { copiedOf } from "../../../../src/ports/documents.ts";
-import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { AlertOutbox } from "../../../../src/repositories/alert-outbox.ts";
 import { COLLECTIONS, SETTINGS } from "../../../../src/repositories/collections.ts";
 import {
@@ -14,6 +10,7 @@ import {
   LATE_COMMITS,
   LATE_NOTES,
 } from "../../../../src/repositories/run-collections.ts";
+import { withStore } from "../../../support/with-store.ts";
 
 /** Collections that the deployment of these tests leaves empty, and why. */
 const EMPTY: Readonly<Record<string, string>> = {
@@ -61,14 +58,4 @@ export async function keepWaiting(url: string): Promise<void> {
       tx.put(SETTINGS, { name: "last_backup", value: "1772366400000" });
     });
   });
-}
-
-async function withStore<T>(url: string, work: (storage: FullStorage) => Promise<T>): Promise<T> {
-  const options = { clock: new SystemClock(), logger: new PinoLogger("error") };
-  const storage = await openStorage(url, options);
-  try {
-    return await work(storage);
-  } finally {
-    await storage.close();
-  }
 }
