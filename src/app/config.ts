@@ -24,6 +24,7 @@ import type { Registry } from "../domain/sync/table/table.ts";
 import { findProblems } from "./config-problems.ts";
 import { type Environment, EnvironmentReader } from "./environment-reader.ts";
 import { problemText, readRegistryFile } from "./registry-file.ts";
+import { findStore, STORE_FORMS } from "./stores.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 import { readTracing, type TracingSettings } from "./tracing-settings.ts";
 
@@ -228,7 +229,7 @@ function readBackups(reader: EnvironmentReader): BackupPlan | null {
   const keep = reader.integer("BACKUP_KEEP", DEFAULT_KEPT_BACKUPS, 1, MAX_KEPT_BACKUPS);
   if (cronText === null) return null;
   if (folder === null) reader.problems.push("BACKUP_SCHEDULE also needs BACKUP_FOLDER");
-  if (reader.text("STORAGE_URL") === "sqlite::memory:") {
+  if (findStore(reader.text("STORAGE_URL") ?? "")?.isInMemory) {
     reader.problems.push("BACKUP_SCHEDULE needs a store that is kept: STORAGE_URL is in memory");
   }
   return { cronText, folder: (folder ?? "").replace(/(?<=.)\/+$/, ""), keep };
@@ -342,18 +343,9 @@ function readRemoteKey(
   return own ?? syncApiKey;
 }
 
-/** Whether a text names a store of either kind. */
-export function isStorageUrl(text: string): boolean {
-  return /^(sqlite:(?!\/\/).|mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+)/.test(text);
-}
-
 function readStorageUrl(reader: EnvironmentReader): string {
   const url = reader.text("STORAGE_URL") ?? "sqlite:./data/repsync.db";
-  if (!isStorageUrl(url)) {
-    reader.problems.push(
-      "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory: or mongodb://<hosts>/<database>",
-    );
-  }
+  if (findStore(url) === null) reader.problems.push(`STORAGE_URL must be ${STORE_FORMS}`);
   return url;
 }
 

@@ -5,6 +5,7 @@ import { csvEncoder } from "../adapters/csv/write-csv.ts";
 import { readJsonArray, readNdjson } from "../adapters/json-files/read-json.ts";
 import { jsonEncoder, ndjsonEncoder } from "../adapters/json-files/write-json.ts";
 import type { FileFormats } from "../ports/files.ts";
+import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
 
 export const fileFormats: FileFormats = {
   read(format, chunks, options) {
@@ -29,3 +30,9 @@ export const fileFormats: FileFormats = {
     }
   },
 };
+
+/** Opens somebody's SQLite file, to read it. Throws `file_failed`. */
+export async function openForeignDatabase(path: string): Promise<ForeignDatabase> {
+  const { openForeignFile } = await import("../adapters/sqlite/driver/bun-foreign-file.ts");
+  return openForeignFile(path);
+}

@@ -23,18 +23,15 @@ import {
   REMEMBERED_LOOKUP_MS,
 } from "../domain/shared/limits.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
-import type { Table } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
-import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
 import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
-import { COLLECTIONS } from "../repositories/collections.ts";
 import { ExchangedBlocks } from "../repositories/exchanged-blocks.ts";
 import { LateRows } from "../repositories/late-rows.ts";
 import { Leases } from "../repositories/leases.ts";
@@ -64,6 +61,7 @@ import type { LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
 import { makeReputation, type Reputation } from "./reputation.ts";
+import { storeAt } from "./stores.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
 const MAX_PASSWORD_TASKS = 2;
@@ -119,11 +117,12 @@ export async function openServices(
   const logger = new PinoLogger(config.logLevel);
   const { clock } = time;
   const tables = [...config.registry.values()];
-  const storage = await openStorage(config.storageUrl, { clock, logger, tables });
+  const store = storeAt(config.storageUrl);
+  const storage = await store.open({ clock, logger, tables });
   const damage = new StoreDamage(logger);
   storage.watchDamage((failure) => damage.note(failure));
   try {
-    const traced = await openTraced(config, storage, logger);
+    const traced = await openTraced(config, { storage, system: store.system, logger });
     return await makeServices(config, { ...traced, ...time, logger, damage });
   } catch (error) {
     await storage.close();
@@ -133,15 +132,13 @@ export async function openServices(
 
 /** The store as it is, or, where traces are wanted, all that makes them. D-10.9. */
 async function openTraced(
-  { tracing: settings, storageUrl }: Config,
-  storage: FullStorage,
-  logger: Logger,
+  { tracing: settings }: Config,
+  { storage, system, logger }: { storage: FullStorage; system: string; logger: Logger },
 ): Promise<Pick<OpenedStore, "storage" | "tracing" | "fetch">> {
   if (settings === null) return { storage, tracing: NO_TRACING };
   const { startTracing } = await import("../adapters/opentelemetry/start-tracing.ts");
   for (const warning of settings.warnings) logger.warn(warning);
   const tracing = startTracing(settings, { logger, random: new SystemRandom() });
-  const system = storageUrl.startsWith("sqlite:") ? "sqlite" : "mongodb";
   return { storage: tracedStorage(tracing, storage, system), tracing, fetch: tracedFetch(tracing) };
 }
 
@@ -305,36 +302,4 @@ function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider 
   const { jwtJwksUrl: jwksUrl, jwtIssuer: issuer, jwtAudience: audience } = config;
   if (jwksUrl === null || issuer === null || audience === null) return null;
   return new JwksIdentityProvider({ jwksUrl, issuer, audience, clock });
-}
-
-/** Opens somebody's SQLite file, to read it. Throws `file_failed`. */
-export async function openForeignDatabase(path: string): Promise<ForeignDatabase> {
-  const { openForeignFile } = await import("../adapters/sqlite/driver/bun-foreign-file.ts");
-  return openForeignFile(path);
-}
-
-/** How a store is opened. */
-export interface OpenStorageOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** True for the program that fills the store. */
-  readonly isFilling?: boolean;
-  /** Tables that the store has to have: where it cannot, nothing is written to it. D-11.4. */
-  readonly tables?: readonly Table[];
-}
-
-/** Opens the store that `STORAGE_URL` names, loading only its adapter. */
-export async function openStorage(url: string, options: OpenStorageOptions): Promise<FullStorage> {
-  if (!url.startsWith("sqlite:")) {
-    const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
-    return await openMongoStorage({ url, collections: COLLECTIONS, ...options });
-  }
-  const { clock, tables = [] } = options;
-  const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
-  const openSqlite =
-    typeof Bun === "undefined"
-      ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
-      : (await import("../adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
-  const path = url.slice("sqlite:".length);
-  return await SqliteStorage.open(openSqlite, path, { clock, tables, collections: COLLECTIONS });
 }

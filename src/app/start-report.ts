@@ -47,6 +47,5 @@ function scheduleText({ schedule, compareSchedule, compareRepair }: Config): str
 
 /** As operators know the store: the hosts and the database, or the file. */
 function withoutCredentials(storageUrl: string): string {
-  if (storageUrl.startsWith("sqlite:")) return storageUrl;
   return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
 }

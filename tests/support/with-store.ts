@@ -1,6 +1,6 @@
 import { PinoLogger } from "../../src/adapters/pino/pino-logger.ts";
 import { SystemClock } from "../../src/adapters/system/system.ts";
-import { openStorage } from "../../src/app/services.ts";
+import { storeAt } from "../../src/app/stores.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 
 /** Works on the store of an address, as another process does. */
@@ -9,7 +9,7 @@ export async function withStore<T>(
   work: (storage: FullStorage) => Promise<T>,
 ): Promise<T> {
   const options = { clock: new SystemClock(), logger: new PinoLogger("error") };
-  const storage = await openStorage(url, options);
+  const storage = await storeAt(url).open(options);
   try {
     return await work(storage);
   } finally {

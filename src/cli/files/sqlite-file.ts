@@ -24,7 +24,7 @@ export async function isSqliteFile(path: string): Promise<boolean> {
 
 /** Opens the file for reading. Throws `file_failed`. */
 export async function openSqliteFile(path: string): Promise<ForeignDatabase> {
-  const { openForeignDatabase } = await import("../../app/services.ts");
+  const { openForeignDatabase } = await import("../../app/files.ts");
   return await openForeignDatabase(path);
 }
 

@@ -14,7 +14,8 @@ export interface DumpedStore {
   readonly items: number;
 }
 
-export type StoreKind = "sqlite" | "mongodb" | "memory";
+/** Such as `sqlite`; stores of one kind understand what others of it keep. */
+export type StoreKind = string;
 
 export interface DumpedTable {
   readonly name: string;

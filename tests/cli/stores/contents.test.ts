@@ -2,9 +2,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
-import { openStopped } from "../../../src/app/copied-stores.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import { storeAt } from "../../../src/app/stores.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { MemoryLogger } from "../../support/memory-logger.ts";
 import { useDeployment } from "./support/used-deployment.ts";
 
 afterEach(releaseResources);
@@ -54,7 +56,10 @@ async function storedCounts(url: string): Promise<Counts> {
 
 /** How many of each a dump has, under the same names, and its tombstones. */
 async function dumpedCounts(url: string) {
-  const source = await openStopped(url, "silent");
+  const source = await storeAt(url).openStopped({
+    clock: new SystemClock(),
+    logger: new MemoryLogger(),
+  });
   try {
     const { parts } = await source.dump();
     const counts: Record<string, number> = {};

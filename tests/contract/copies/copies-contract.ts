@@ -3,8 +3,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import { claimStore, openStopped } from "../../../src/app/copied-stores.ts";
-import { openStorage } from "../../../src/app/services.ts";
+import { storeAt } from "../../../src/app/stores.ts";
 import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { EmptyStore, StoppedStore } from "../../../src/ports/copies/store-copies.ts";
 import { tableOf } from "../../../src/ports/copies/store-dump.ts";
@@ -29,12 +28,13 @@ export interface CopiesHarness extends Backend {
 
 /** The stores that the service knows. */
 export function copiesOf(backend: Backend): CopiesHarness {
-  const options = { adminUsername: null, logLevel: "silent", tables: NAMES, by: "move" } as const;
+  const tools = { clock: new SystemClock(), logger: new MemoryLogger() };
+  const options = { ...tools, adminUsername: null, tables: NAMES, by: "move" } as const;
   return {
     ...backend,
-    open: (url) => openStorage(url, { clock: new SystemClock(), logger: new MemoryLogger() }),
-    source: (url) => openStopped(url, "silent"),
-    claim: (url) => claimStore(url, options),
+    open: (url) => storeAt(url).open(tools),
+    source: (url) => storeAt(url).openStopped(tools),
+    claim: (url) => storeAt(url).claim(options),
   };
 }
 

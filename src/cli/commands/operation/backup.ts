@@ -34,8 +34,9 @@ async function writeBackup(
   path: string,
   isForced: boolean,
 ): Promise<ExitCode> {
-  const { backUpDeps, requireStore } = await import("../../../app/backups.ts");
-  await requireStore(await readDeploymentConfig());
+  const { backUpDeps } = await import("../../../app/backups.ts");
+  const { requireStore, storeAt } = await import("../../../app/stores.ts");
+  await requireStore(storeAt((await readDeploymentConfig()).storageUrl), "backed up");
   const { config, services } = await open();
   const deps = backUpDeps(config, services);
   const stop = interruption.stopSignal();

@@ -97,10 +97,8 @@ async function openTelling(
       for (const line of error.message.split("\n")) fail(line, TABLES_ADVICE);
       return { code: EXIT.usage };
     }
-    fail(
-      error.message,
-      "Check that the store of STORAGE_URL runs, can be read and written, and has room",
-    );
+    const { storeAt } = await import("../../../app/stores.ts");
+    fail(error.message, storeAt((await readDeploymentConfig()).storageUrl).advice);
     return { code: EXIT.failed };
   }
 }

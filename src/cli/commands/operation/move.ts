@@ -16,7 +16,7 @@ export const addMoveCommand: AddCommand = (parent, run) => {
         "tombstones and markers, accounts, keys, consents, the audit log, runs, and the secrets that the store keeps. " +
         "Stop the services first. The old store stays as it is; set STORAGE_URL to the new one afterwards.",
     )
-    .argument("<to-url>", "sqlite:<path> or mongodb://<hosts>/<database>")
+    .argument("<to-url>", "address of the new store, as STORAGE_URL has it")
     .action((toUrl: string, options: CommonOptions) => run(options, (tools) => move(tools, toUrl)));
 };
 

@@ -13,8 +13,7 @@ import {
 } from "mongodb";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import { claimStore, openStopped } from "../../../../src/app/copied-stores.ts";
-import { openStorage } from "../../../../src/app/services.ts";
+import { storeAt } from "../../../../src/app/stores.ts";
 import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
@@ -53,8 +52,8 @@ test.skipIf(!MONGODB.isAvailable)(
   "D-10.7 documents of MongoDB go back into MongoDB as they were, whatever another program keeps in them",
   async () => {
     const [from, to] = [await MONGODB.makeUrl(), await MONGODB.makeUrl()];
-    const logger = new MemoryLogger();
-    const storage = await openStorage(from, { clock: new SystemClock(), logger });
+    const tools = { clock: new SystemClock(), logger: new MemoryLogger() };
+    const storage = await storeAt(from).open(tools);
     await storage.tables.prepare([TABLE]);
     await writeTo(storage, TABLE, [{ index: 0, row: { name: "pushed", price: 0.5 } }]);
     await storage.close();
@@ -64,15 +63,10 @@ test.skipIf(!MONGODB.isAvailable)(
       return client.db().collection<{ _id: unknown }>("items");
     };
     await collectionOf(from).insertMany(FOREIGN);
-    const source = await openStopped(from, "silent");
+    const source = await storeAt(from).openStopped(tools);
     keepResource(async () => source.close());
-    const options = {
-      adminUsername: null,
-      logLevel: "silent",
-      tables: ["items"],
-      by: "move",
-    } as const;
-    const target = await claimStore(to, options);
+    const options = { ...tools, adminUsername: null, tables: ["items"], by: "move" } as const;
+    const target = await storeAt(to).claim(options);
     await copyStore(await source.dump(), { target, mac: new NodeMac() }, {});
     await target.finish("5f1e");
     const stored = async (url: string) => {

@@ -1,0 +1,181 @@
+// Every kind of store, by the form of its address: the one place that knows which there are. Adapters are loaded when a store
+// of theirs is opened.
+import { stat } from "node:fs/promises";
+import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import type { Table } from "../domain/sync/table/table.ts";
+import type { EmptyStore, StoppedStore } from "../ports/copies/store-copies.ts";
+import type { Logger } from "../ports/runtime/logger.ts";
+import type { Clock } from "../ports/runtime/runtime.ts";
+import type { FullStorage } from "../ports/storage.ts";
+import { COLLECTIONS } from "../repositories/collections.ts";
+
+interface StoreTools {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface OpenOptions extends StoreTools {
+  /** True for the program that fills the store. */
+  readonly isFilling?: boolean;
+  /** Tables that the store has to have: where it cannot, nothing is written to it. D-11.4. */
+  readonly tables?: readonly Table[];
+}
+
+export interface ClaimOptions extends StoreTools {
+  /** The one account that the store may have. */
+  readonly adminUsername: string | null;
+  /** Tables that will be filled. */
+  readonly tables: readonly string[];
+  readonly by: "restore" | "move";
+}
+
+/** A store at an address. */
+interface Store {
+  /** By which OpenTelemetry knows its kind. */
+  readonly system: string;
+  /** The files that it consists of; none on a server and in memory. */
+  readonly files: readonly string[];
+  /** True for one that ends with its process. */
+  readonly isInMemory: boolean;
+  /** What to do where it cannot be opened. */
+  readonly advice: string;
+  open(options: OpenOptions): Promise<FullStorage>;
+  /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
+  openStopped(tools: StoreTools): Promise<StoppedStore>;
+  /** Takes an empty store. Throws `invalid_request` for one that is not empty or that a service uses. */
+  claim(options: ClaimOptions): Promise<EmptyStore>;
+}
+
+class SqliteFile implements Store {
+  readonly system = "sqlite";
+  readonly advice =
+    "Check that the file of STORAGE_URL can be read and written, and that its disk has room";
+  readonly files: readonly string[];
+  readonly isInMemory: boolean;
+  readonly #path: string;
+
+  constructor(url: string) {
+    const path = url.slice("sqlite:".length);
+    this.#path = path;
+    this.isInMemory = path === ":memory:";
+    this.files = this.isInMemory ? [] : [path, `${path}-wal`, `${path}-shm`];
+  }
+
+  async open({ clock, tables = [] }: OpenOptions): Promise<FullStorage> {
+    const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
+    const options = { clock, tables, collections: COLLECTIONS };
+    return await SqliteStorage.open(await sqliteDriver(), this.#path, options);
+  }
+
+  async openStopped(): Promise<StoppedStore> {
+    const { openStoppedFile } = await import("../adapters/sqlite/copies/stopped-file.ts");
+    return await openStoppedFile(await sqliteDriver(), this.#path, COLLECTIONS);
+  }
+
+  async claim({ adminUsername, ...tools }: ClaimOptions): Promise<EmptyStore> {
+    const { EmptyFile } = await import("../adapters/sqlite/copies/empty-file.ts");
+    return await EmptyFile.claim({
+      openSqlite: await sqliteDriver(),
+      path: this.#path,
+      adminUsername,
+      collections: COLLECTIONS,
+      prepare: (path, tables) => prepareTables(new SqliteFile(`sqlite:${path}`), tables, tools),
+    });
+  }
+}
+
+class MongoDatabase implements Store {
+  readonly system = "mongodb";
+  readonly advice =
+    "Check that most servers of STORAGE_URL run, and that its user may read and write";
+  readonly files = [];
+  readonly isInMemory = false;
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async open(options: OpenOptions): Promise<FullStorage> {
+    const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
+    return await openMongoStorage({ ...options, url: this.#url, collections: COLLECTIONS });
+  }
+
+  async openStopped(tools: StoreTools): Promise<StoppedStore> {
+    const { openStoppedDatabase } = await import("../adapters/mongodb/copies/stopped-database.ts");
+    return await openStoppedDatabase({ ...tools, url: this.#url, collections: COLLECTIONS });
+  }
+
+  async claim(options: ClaimOptions): Promise<EmptyStore> {
+    const { EmptyDatabase } = await import("../adapters/mongodb/copies/empty-database.ts");
+    return await EmptyDatabase.claim({
+      ...options,
+      url: this.#url,
+      collections: COLLECTIONS,
+      prepare: (tables) => prepareTables(this, tables, options),
+    });
+  }
+}
+
+/** A new kind is an entry here, a class above and its adapter. */
+const KINDS: readonly {
+  /** Of the whole address. */
+  readonly pattern: RegExp;
+  /** What people are told that it looks like. */
+  readonly forms: readonly string[];
+  readonly at: (url: string) => Store;
+}[] = [
+  {
+    pattern: /^sqlite:(?!\/\/)./,
+    forms: ["sqlite:<path> (such as sqlite:./data/repsync.db, without //)", "sqlite::memory:"],
+    at: (url) => new SqliteFile(url),
+  },
+  {
+    pattern: /^mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+/,
+    forms: ["mongodb://<hosts>/<database>"],
+    at: (url) => new MongoDatabase(url),
+  },
+];
+
+/** What addresses of stores look like, for people. */
+export const STORE_FORMS = KINDS.flatMap(({ forms }) => forms)
+  .join(", ")
+  .replace(/, (?=\S*$)/, " or ");
+
+/** Null for what is no address of a store. */
+export function findStore(url: string): Store | null {
+  return KINDS.find(({ pattern }) => pattern.test(url))?.at(url) ?? null;
+}
+
+/** Throws `invalid_request` for what is no address of a store. */
+export function storeAt(url: string): Store {
+  const store = findStore(url);
+  if (store === null) throw new AppError("invalid_request", `A store must be ${STORE_FORMS}`);
+  return store;
+}
+
+/** Throws `invalid_request` where there is no store yet, and opening would make one. `aim` says what it is wanted for. */
+export async function requireStore({ files, isInMemory }: Store, aim: string): Promise<void> {
+  const [path] = files;
+  const isThere = path === undefined || (await stat(path).catch(() => null)) !== null;
+  if (isThere && !isInMemory) return;
+  throw new AppError("invalid_request", `There is no store at STORAGE_URL to be ${aim}`);
+}
+
+/** Makes tables in a store that is being filled, as a start does. */
+async function prepareTables(
+  store: Store,
+  tables: readonly Table[],
+  { clock, logger }: StoreTools,
+): Promise<void> {
+  const storage = await store.open({ clock, logger, isFilling: true });
+  await storage.tables.prepare(tables).finally(() => storage.close());
+}
+
+/** SQLite as this runtime has it. */
+export async function sqliteDriver(): Promise<OpenSqlite> {
+  return typeof Bun === "undefined"
+    ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
+    : (await import("../adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
+}
