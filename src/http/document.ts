@@ -1,5 +1,7 @@
 // The OpenAPI document, from the descriptions of the operations. D-6.8, D-10.10.
+
 import type { TObject, TSchema } from "@sinclair/typebox";
+import manifest from "../../package.json" with { type: "json" };
 import type { BytesBody, Description, Parameters, Replies } from "./description.ts";
 import type { ReplyDocument } from "./document-parts.ts";
 import { failureDocument, usualFailures } from "./failures.ts";
@@ -133,7 +135,7 @@ function responsesOf(path: string, { guard, body, replies }: Described) {
 export const DOCUMENTATION = {
   info: {
     title: "repsync",
-    version: "0.1.0",
+    version: manifest.version,
     description:
       "Table synchronization between deployments, and reputation lookups with the owner's consent.",
   },

@@ -12,6 +12,7 @@ export interface TrafficDocument extends TrafficCounts {
 
 export const TRAFFIC: Collection<TrafficDocument> = {
   name: "traffic",
+  fields: ["unit", "atMs", "rows", "lookups"],
   keyOf: ({ unit, atMs }) => [unit, atMs],
 };
 
@@ -33,6 +34,7 @@ export interface RunDocument {
 
 export const RUNS: Collection<RunDocument> = {
   name: "runs",
+  fields: ["id", "kind", "number", "run", "newsParts", "cancelled"],
   keyOf: ({ id }) => [id],
   indexes: { order: ({ kind, number }) => [kind, number] },
 };
@@ -46,6 +48,7 @@ export interface RunNewsDocument {
 
 export const RUN_NEWS: Collection<RunNewsDocument> = {
   name: "run_news",
+  fields: ["id", "part", "text"],
   keyOf: ({ id, part }) => [id, part],
   isLarge: true,
 };
@@ -58,6 +61,7 @@ export interface SequenceDocument {
 
 export const SEQUENCES: Collection<SequenceDocument> = {
   name: "sequences",
+  fields: ["name", "last"],
   keyOf: ({ name }) => [name],
 };
 
@@ -69,6 +73,7 @@ export interface SettingDocument {
 
 export const SETTINGS: Collection<SettingDocument> = {
   name: "settings",
+  fields: ["name", "value"],
   keyOf: ({ name }) => [name],
 };
 

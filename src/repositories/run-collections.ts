@@ -24,6 +24,7 @@ export interface AlertDocument extends WaitingAlert {
 
 export const ALERTS: Collection<AlertDocument> = {
   name: "alerts",
+  fields: ["id", "type", "account", "atMs", "dueAtMs", "attempts", "body"],
   keyOf: ({ id }) => [id],
   indexes: {
     /** Those about no account first. */
@@ -43,6 +44,7 @@ export interface LeaseDocument {
 
 export const LEASES: Collection<LeaseDocument> = {
   name: "leases",
+  fields: ["name", "holder", "turn", "ttlMs", "endsAtMs"],
   keyOf: ({ name }) => [name],
   isCopied: false,
 };
@@ -56,6 +58,7 @@ export interface TurnDocument {
 
 export const TURNS: Collection<TurnDocument> = {
   name: "turns",
+  fields: ["name", "turn", "commits"],
   keyOf: ({ name }) => [name],
   isCopied: false,
 };
@@ -70,6 +73,18 @@ export interface MemoryDocument extends DirectionMemory {
 
 export const MEMORY: Collection<MemoryDocument> = {
   name: "memory",
+  fields: [
+    "table",
+    "direction",
+    "remote",
+    "marker",
+    "remoteClock",
+    "ownClock",
+    "lateMark",
+    "columns",
+    "deletes",
+    "added",
+  ],
   keyOf: ({ table, direction }) => [table, direction],
 };
 
@@ -81,6 +96,7 @@ export interface DriftDocument {
 
 export const DRIFTS: Collection<DriftDocument> = {
   name: "drifts",
+  fields: ["table", "rows"],
   keyOf: ({ table }) => [table],
 };
 
@@ -95,6 +111,7 @@ export interface ExchangedDocument {
 
 export const EXCHANGED: Collection<ExchangedDocument> = {
   name: "exchanged",
+  fields: ["table", "number", "id", "versions"],
   keyOf: ({ table, number, id }) => [table, number, id],
   bytes: ["versions"],
 };
@@ -106,6 +123,7 @@ export interface LateNotesDocument extends LateNotes {
 
 export const LATE_NOTES: Collection<LateNotesDocument> = {
   name: "late_notes",
+  fields: ["table", "origin", "last", "byOwnRuns", "byOthers"],
   keyOf: ({ table }) => [table],
 };
 
@@ -117,6 +135,7 @@ export interface LateCommitDocument extends LateTimes {
 
 export const LATE_COMMITS: Collection<LateCommitDocument> = {
   name: "late_commits",
+  fields: ["table", "id", "byOwnRuns", "byOthers"],
   keyOf: ({ table, id }) => [table, id],
 };
 
@@ -139,6 +158,18 @@ export interface RejectedDocument {
 
 export const REJECTED: Collection<RejectedDocument> = {
   name: "rejected",
+  fields: [
+    "table",
+    "direction",
+    "entry",
+    "number",
+    "fingerprint",
+    "attempts",
+    "firstAtMs",
+    "lastAtMs",
+    "parts",
+    "person",
+  ],
   keyOf: ({ table, direction, entry }) => [table, direction, ...entry],
   indexes: {
     number: ({ number }) => [number],
@@ -158,6 +189,7 @@ export interface RejectedTextDocument {
 
 export const REJECTED_TEXTS: Collection<RejectedTextDocument> = {
   name: "rejected_texts",
+  fields: ["number", "part", "text"],
   keyOf: ({ number, part }) => [number, part],
   isLarge: true,
 };
@@ -175,6 +207,7 @@ export interface DroppedDocument {
 
 export const DROPPED: Collection<DroppedDocument> = {
   name: "dropped",
+  fields: ["table", "direction", "entry", "key", "fingerprint", "person"],
   keyOf: ({ table, direction, entry }) => [table, direction, ...entry],
   indexes: { person: ({ person, table }) => (person === undefined ? null : [person, table]) },
 };

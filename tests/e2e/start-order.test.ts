@@ -25,7 +25,8 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 const START: Command = [...BUN, MAIN];
-const EARLIER = "The store has format 0, and this program knows 2 alone: take the tables out with";
+const EARLIER =
+  "The store has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone:";
 
 /** Everything that a store holds, byte by byte. */
 async function contentsOf(url: string): Promise<object> {

@@ -12,7 +12,7 @@ setDefaultTimeout(60_000);
 const REFUSALS = [
   [
     "1",
-    'The store has format 1, and this program knows 2 alone: take the tables out with "repsync export" of the version that wrote it, and into a new store with "repsync import" of this one\n',
+    'The store has format 1, which repsync 0.1.0 is the last to read, and this program knows 2 alone: take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one\n',
   ],
   [
     "3",

@@ -7,6 +7,9 @@ import { AppError } from "./errors.ts";
  */
 export const STORE_FORMAT = 2;
 
+/** The last version that reads a format before it. */
+const LAST_READER: Readonly<Record<number, string>> = { 0: "0.1.0", 1: "0.1.0" };
+
 /** What a store tells of itself, as names and texts. */
 export type StoreFacts = ReadonlyMap<StoreFactName, string>;
 
@@ -41,7 +44,7 @@ export function checkFormat(facts: StoreFacts, isNew: boolean): void {
 function otherFormatText(text: string): string {
   const format = /^\d{1,9}$/.test(text) ? Number(text) : null;
   if (format !== null && format < STORE_FORMAT) {
-    return `The store has format ${format}, and this program knows ${STORE_FORMAT} alone: take the tables out with "repsync export" of the version that wrote it, and into a new store with "repsync import" of this one`;
+    return `The store has format ${format}, which repsync ${LAST_READER[format]} is the last to read, and this program knows ${STORE_FORMAT} alone: take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one`;
   }
   const named = format === null ? "a format that is no number" : `format ${format}`;
   return `The store has ${named}, and this program knows ${STORE_FORMAT}: start the version of repsync that wrote it, or a later one`;
@@ -52,7 +55,7 @@ export function checkBackupFormat(isKnownForm: boolean, format: number): void {
   if (isKnownForm && format === STORE_FORMAT) return;
   const text =
     isKnownForm && format < STORE_FORMAT
-      ? "An earlier version of repsync made the backup: restore it with that version"
+      ? `The backup has format ${format}, which repsync ${LAST_READER[format]} is the last to read: restore it with that version`
       : "A later version of repsync made the backup: restore it with that version or a later one";
   throw new AppError("invalid_request", text);
 }

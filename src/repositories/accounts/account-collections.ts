@@ -14,6 +14,20 @@ export interface AccountDocument extends Account {
 /** Who changes keys, consents or sessions of an account locks its document, or puts it. */
 export const ACCOUNTS: Collection<AccountDocument> = {
   name: "accounts",
+  fields: [
+    "username",
+    "email",
+    "role",
+    "issuer",
+    "plan",
+    "callsPerMonth",
+    "rateLimitPerMinute",
+    "createdAtMs",
+    "suspendedAtMs",
+    "lastSignInAtMs",
+    "passwordHash",
+    "hidesProfile",
+  ],
   keyOf: ({ username }) => [username],
   indexes: {
     /** Administrators only: at `ACTIVE`, or at `SUSPENDED`. */
@@ -36,6 +50,7 @@ export interface ClaimDocument {
 
 export const CLAIMS: Collection<ClaimDocument> = {
   name: "claims",
+  fields: ["kind", "text", "username"],
   keyOf: ({ kind, text }) => [kind, text],
 };
 
@@ -47,6 +62,7 @@ export interface LockDocument {
 /** Who takes away an administrator locks "administrators". */
 export const LOCKS: Collection<LockDocument> = {
   name: "locks",
+  fields: ["name"],
   keyOf: ({ name }) => [name],
 };
 
@@ -59,12 +75,14 @@ export interface SessionDocument {
 
 export const SESSIONS: Collection<SessionDocument> = {
   name: "sessions",
+  fields: ["username", "id", "expiresAtMs"],
   keyOf: ({ username, id }) => [username, id],
   indexes: { end: ({ expiresAtMs }) => [expiresAtMs] },
 };
 
 export const SIGN_INS: Collection<CountedEvents> = {
   name: "sign_ins",
+  fields: ["key", "atMs", "endsAtMs"],
   keyOf: ({ key }) => key,
   indexes: { end: ({ endsAtMs }) => [endsAtMs] },
 };
@@ -84,6 +102,7 @@ export interface SecretDocument {
 
 export const SECRETS: Collection<SecretDocument> = {
   name: "secrets",
+  fields: ["name", "secret"],
   keyOf: ({ name }) => [name],
 };
 
@@ -94,6 +113,19 @@ export interface KeyDocument extends StoredApiKey {
 
 export const KEYS: Collection<KeyDocument> = {
   name: "keys",
+  fields: [
+    "username",
+    "number",
+    "id",
+    "name",
+    "prefix",
+    "last4",
+    "createdAt",
+    "expiresAt",
+    "revokedAt",
+    "isRevoked",
+    "hash",
+  ],
   keyOf: ({ username, id }) => [username, id],
   indexes: {
     hash: ({ hash }) => [hash],
@@ -103,6 +135,7 @@ export const KEYS: Collection<KeyDocument> = {
 
 export const CONSENTS: Collection<Consent> = {
   name: "consents",
+  fields: ["username", "id", "purpose", "grantedAt", "expiresAt", "ended"],
   keyOf: ({ username, id }) => [username, id],
   indexes: {
     /** Those that have not ended, also such as have expired: by owner and expiry, `WITHOUT_EXPIRY` comes after every time. */
@@ -124,6 +157,7 @@ export interface SubjectDocument {
 
 export const SUBJECTS: Collection<SubjectDocument> = {
   name: "subjects",
+  fields: ["username", "id", "key"],
   keyOf: ({ username }) => [username],
   indexes: { id: ({ id }) => [id] },
 };
@@ -135,6 +169,7 @@ export interface ErasedNameDocument extends ErasedName {
 
 export const ERASED_NAMES: Collection<ErasedNameDocument> = {
   name: "erased_names",
+  fields: ["hmac", "at", "isTaken", "month"],
   keyOf: ({ hmac }) => [hmac],
 };
 

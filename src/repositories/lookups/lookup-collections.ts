@@ -70,6 +70,30 @@ export type LookupLogDocument =
 
 export const LOOKUP_LOG: Collection<LookupLogDocument> = {
   name: "lookup_log",
+  fields: [
+    "kind",
+    "accountId",
+    "chainId",
+    "chainNumber",
+    "seq",
+    "indexedSeq",
+    "at",
+    "hash",
+    "signature",
+    "version",
+    "previousHash",
+    "firstPage",
+    "pages",
+    "page",
+    "offset",
+    "lastMs",
+    "month",
+    "monthCalls",
+    "days",
+    "keys",
+    "told",
+    "packed",
+  ],
   keyOf: (doc) => {
     switch (doc.kind) {
       case "usage":
@@ -119,6 +143,19 @@ export type AuditDocument = ChainCountDocument | CheckpointDocument | IndexDocum
 
 export const AUDIT: Collection<AuditDocument> = {
   name: "audit",
+  fields: [
+    "kind",
+    "chains",
+    "chainId",
+    "seq",
+    "hash",
+    "at",
+    "signature",
+    "segments",
+    "small",
+    "large",
+    "cleared",
+  ],
   keyOf: (doc) => ("chainId" in doc ? [doc.kind, doc.chainId] : [doc.kind]),
 };
 
@@ -137,6 +174,7 @@ export interface SegmentDocument {
 
 export const SEGMENTS: Collection<SegmentDocument> = {
   name: "audit_segments",
+  fields: ["number", "chainId", "firstSeq", "lastSeq", "firstAt", "lastAt", "filter"],
   keyOf: ({ number }) => [number],
   indexes: {
     chain: ({ chainId, lastSeq }) => [chainId, lastSeq],
@@ -156,6 +194,7 @@ export interface SliceDocument {
 
 export const SLICES: Collection<SliceDocument> = {
   name: "audit_slices",
+  fields: ["size", "group", "part", "bits"],
   keyOf: ({ size, group, part }) => [size, group, part],
   bytes: ["bits"],
 };

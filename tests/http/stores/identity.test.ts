@@ -88,8 +88,14 @@ onEveryBackend("the format of a store", (backend) => {
     const { format, ...facts } = await readFacts(env.STORAGE_URL);
     expect(format).toBe("2");
     const refusals = [
-      ["0", "has format 0, and this program knows 2 alone: take the tables out with"],
-      ["1", "has format 1, and this program knows 2 alone: take the tables out with"],
+      [
+        "0",
+        "has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone: take",
+      ],
+      [
+        "1",
+        "has format 1, which repsync 0.1.0 is the last to read, and this program knows 2 alone: take",
+      ],
       ["3", "has format 3, and this program knows 2: start the version of repsync"],
       ["17", "has format 17, and this program knows 2: start the version of repsync"],
       ["next", "a format that is no number, and this program knows 2: start the version"],
@@ -112,7 +118,7 @@ onEveryBackend("the format of a store", (backend) => {
     await dropFacts(env.STORAGE_URL);
     const refusal = await startApp({ env }).catch((error: unknown) => error);
     expect(isAppError(refusal, "invalid_request")).toBe(true);
-    expect(String(refusal)).toContain("has format 0, and this program knows 2 alone");
+    expect(String(refusal)).toContain("has format 0, which repsync 0.1.0 is the last to read");
   });
 
   test("D-10.7 nothing may use a store that was not filled to its end", async () => {

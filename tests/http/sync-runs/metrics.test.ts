@@ -181,7 +181,7 @@ describe("metrics()", () => {
       expect(samples.get(`${gauge}{}`)).toBeGreaterThan(0);
     }
     expect(pick(samples, /^repsync_build_info/)).toEqual({
-      [`repsync_build_info{runtime="bun ${Bun.version}",version="0.1.0"}`]: 1,
+      [`repsync_build_info{runtime="bun ${Bun.version}",version="0.2.0"}`]: 1,
     });
   });
 

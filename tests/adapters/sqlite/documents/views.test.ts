@@ -7,6 +7,7 @@ import { SqliteDocuments } from "../../../../src/adapters/sqlite/documents/sqlit
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../../../src/adapters/sqlite/driver/database.ts";
 import type { Collection } from "../../../../src/ports/documents.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
 
@@ -56,6 +57,15 @@ test("a view of each collection shows the fields of its documents as columns", a
     { name: "b", isOn: 0, places: "[]", picture: null },
   ]);
   expect(select("SELECT name FROM repsync_items_view WHERE isOn")).toEqual([{ name: "a" }]);
+});
+
+test("the views of all collections have more to tell than the document", async () => {
+  const { documents, select } = await openFile();
+  await documents.prepare(COLLECTIONS);
+  const views = "SELECT name FROM sqlite_schema WHERE type = 'view'";
+  const columns = `SELECT v.name FROM (${views}) v, pragma_table_info(v.name) c WHERE c.name = 'doc'`;
+  expect(select(views)).toHaveLength(COLLECTIONS.length);
+  expect(select(columns)).toEqual([]);
 });
 
 test("a view follows the declaration of its collection", async () => {

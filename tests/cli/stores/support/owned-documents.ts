@@ -12,6 +12,8 @@ import {
 } from "../../../../src/repositories/run-collections.ts";
 import { withStore } from "../../../support/with-store.ts";
 
+type OwnedDocuments = Readonly<Record<string, readonly object[]>>;
+
 /** Collections that the deployment of these tests leaves empty, and why. */
 const EMPTY: Readonly<Record<string, string>> = {
   locks: "its keys are only locked",
@@ -21,15 +23,21 @@ const EMPTY: Readonly<Record<string, string>> = {
   settings: "only backups by the clock are noted",
 };
 
-/** Fails for a collection that is empty without a reason: its documents would be compared with nothing. */
-export function expectFilled(owned: Readonly<Record<string, unknown>>): void {
+/**
+ * Fails for a collection that is empty without a reason, as its documents would be compared with nothing, and for a field that
+ * its declaration does not tell.
+ */
+export function expectFilled(owned: OwnedDocuments): void {
   for (const [name, documents] of Object.entries(owned)) {
     if (!(name in EMPTY)) expect([name, documents]).not.toEqual([name, []]);
+    const told = new Set<string>(COLLECTIONS.find((one) => one.name === name)?.fields);
+    const stored = new Set(documents.flatMap((document) => Object.keys(document)));
+    expect([name, stored.difference(told)]).toEqual([name, new Set()]);
   }
 }
 
 /** The documents of every collection that copies take along, by its name. The store is one that no service uses. */
-export async function ownedDocuments(url: string): Promise<Readonly<Record<string, unknown>>> {
+export async function ownedDocuments(url: string): Promise<OwnedDocuments> {
   return await withStore(url, async (storage) => {
     const owned = copiedOf(COLLECTIONS).map(async (from) => {
       const [documents] = await storage.documents.read({ name: "test.owned" }, (at) =>
