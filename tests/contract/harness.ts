@@ -16,6 +16,8 @@ export interface StoreHarness<Parts = RunStorage> {
      * `timedTests` are left out.
      */
     readonly clock?: "own";
+    /** True runs the cases that are declared by `everywhere` alone: what is decided above the store is tested on others. */
+    readonly isCrossCheck?: true;
   };
 
   /** Opens a new, empty store of its own. */
@@ -48,11 +50,24 @@ export type StoreTestBody<Parts> = (storage: Parts, store: OpenedStore<Parts>) =
 /** Far above what any case needs, so that only a hanging one meets it. */
 const TEST_TIMEOUT_MS = 120_000;
 
+/** Defines tests, and those that every kind of store plays: what several instances do at once, and what is large. */
+export interface CaseDefiner<Body> {
+  (name: string, body: Body): void;
+  readonly everywhere: (name: string, body: Body) => void;
+}
+
+/** Leaves out what is not declared by `everywhere`, for a cross-check. */
+export function definer<Body>(
+  define: (name: string, body: Body) => void,
+  isCrossCheck = false,
+): CaseDefiner<Body> {
+  const others = isCrossCheck ? () => {} : define;
+  return Object.assign((name: string, body: Body) => others(name, body), { everywhere: define });
+}
+
 /** Gives the function that defines tests on a store. */
-export function storeTests<Parts>(
-  harness: StoreHarness<Parts>,
-): (name: string, body: StoreTestBody<Parts>) => void {
-  return (name, body) =>
+export function storeTests<Parts>(harness: StoreHarness<Parts>): CaseDefiner<StoreTestBody<Parts>> {
+  const define = (name: string, body: StoreTestBody<Parts>) =>
     test(
       name,
       async () => {
@@ -65,13 +80,12 @@ export function storeTests<Parts>(
       },
       TEST_TIMEOUT_MS,
     );
+  return definer(define, harness.options.isCrossCheck);
 }
 
 /** As `storeTests`, for cases in which the time of lookups has to pass or be known. */
-export function timedTests<Parts>(
-  harness: StoreHarness<Parts>,
-): (name: string, body: StoreTestBody<Parts>) => void {
-  return harness.options.clock === "own" ? () => {} : storeTests(harness);
+export function timedTests<Parts>(harness: StoreHarness<Parts>): CaseDefiner<StoreTestBody<Parts>> {
+  return harness.options.clock === "own" ? definer(() => {}) : storeTests(harness);
 }
 
 /** Opens another instance on a shared store. */

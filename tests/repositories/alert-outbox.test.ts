@@ -21,19 +21,20 @@ repositoryTests(
       expect(await alerts.due(NOON + 9, 2)).toEqual([waiting(first), waiting(second)]);
     });
 
-    it("D-10.12 alerts of a commit of documents wait with it, and not without it", async (alerts, _, {
-      documents,
-    }) => {
-      const queue = (fails: boolean) =>
-        documents.transact({ name: "test.alerts" }, async (tx) => {
-          queueAlerts(tx, [alert(fails ? "a" : "b", NOON)]);
-          if (fails) throw new Error("on purpose");
-        });
-      expect(await queue(true).catch(({ message }) => message)).toBe("on purpose");
-      expect(await alerts.count()).toBe(0);
-      await queue(false);
-      expect(await alerts.due(NOON, 10)).toEqual([waiting(alert("b", NOON))]);
-    });
+    it.everywhere(
+      "D-10.12 alerts of a commit of documents wait with it, and not without it",
+      async (alerts, _, { documents }) => {
+        const queue = (fails: boolean) =>
+          documents.transact({ name: "test.alerts" }, async (tx) => {
+            queueAlerts(tx, [alert(fails ? "a" : "b", NOON)]);
+            if (fails) throw new Error("on purpose");
+          });
+        expect(await queue(true).catch(({ message }) => message)).toBe("on purpose");
+        expect(await alerts.count()).toBe(0);
+        await queue(false);
+        expect(await alerts.due(NOON, 10)).toEqual([waiting(alert("b", NOON))]);
+      },
+    );
 
     it("D-11.7 those about no account are due first", async (alerts) => {
       const [a, b, c] = [alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)];
@@ -99,7 +100,7 @@ repositoryTests(
       expect(await alerts.due(NOON, 10)).toEqual([waiting(far)]);
     });
 
-    it("D-10.12 every instance sees the same alerts", async (alerts, other) => {
+    it.everywhere("D-10.12 every instance sees the same alerts", async (alerts, other) => {
       await alerts.add([alert("a", NOON)]);
       expect(await other.due(NOON, 10)).toEqual([waiting(alert("a", NOON))]);
       await other.remove("a");

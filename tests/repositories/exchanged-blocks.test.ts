@@ -118,39 +118,48 @@ repositoryTests(
       expect(await read(other)).toEqual([[1], [2], [3]]);
     });
 
-    it("D-7.1 of replacements by two instances at once one is done", async (storage, other) => {
-      for (let round = 0; round < 5; round++) {
-        await storage.clear(["items"]);
-        for (const n of [1, 2, 3]) await add(storage, [n]);
-        const seen = await readKeys(storage);
-        await Promise.all([
-          storage.replace("items", seen, [new Uint8Array([7])]),
-          other.replace("items", seen, [new Uint8Array([8])]),
-          add(storage, [4]),
+    it.everywhere(
+      "D-7.1 of replacements by two instances at once one is done",
+      async (storage, other) => {
+        for (let round = 0; round < 5; round++) {
+          await storage.clear(["items"]);
+          for (const n of [1, 2, 3]) await add(storage, [n]);
+          const seen = await readKeys(storage);
+          await Promise.all([
+            storage.replace("items", seen, [new Uint8Array([7])]),
+            other.replace("items", seen, [new Uint8Array([8])]),
+            add(storage, [4]),
+          ]);
+          const [first = [], ...rest] = await read(storage);
+          expect([[7], [8]]).toContainEqual(first);
+          expect(rest).toEqual([[4]]);
+        }
+      },
+    );
+
+    it.everywhere(
+      "D-7.1 blocks that two instances add at once are all kept",
+      async (storage, other) => {
+        const numbers = Array.from({ length: 20 }, (_, n) => n);
+        await Promise.all(numbers.map((n) => add(n % 2 ? storage : other, [n])));
+        const found = (await read(storage)).flat().toSorted((a, b) => a - b);
+        expect(found).toEqual(numbers);
+      },
+    );
+
+    it.everywhere(
+      "D-7.1 a block that is larger than a document may be is kept in parts",
+      async (storage) => {
+        const large = new Uint8Array(4_500_020).map((_, i) => (i * 31 + (i >> 8)) % 256);
+        await storage.addOne("items", large);
+        await add(storage, [1]);
+        const { blocks } = await storage.read("items");
+        expect(blocks.map(({ byteLength }) => byteLength)).toEqual([
+          2_000_000, 2_000_000, 500_020, 1,
         ]);
-        const [first = [], ...rest] = await read(storage);
-        expect([[7], [8]]).toContainEqual(first);
-        expect(rest).toEqual([[4]]);
-      }
-    });
-
-    it("D-7.1 blocks that two instances add at once are all kept", async (storage, other) => {
-      const numbers = Array.from({ length: 20 }, (_, n) => n);
-      await Promise.all(numbers.map((n) => add(n % 2 ? storage : other, [n])));
-      const found = (await read(storage)).flat().toSorted((a, b) => a - b);
-      expect(found).toEqual(numbers);
-    });
-
-    it("D-7.1 a block that is larger than a document may be is kept in parts", async (storage) => {
-      const large = new Uint8Array(4_500_020).map((_, i) => (i * 31 + (i >> 8)) % 256);
-      await storage.addOne("items", large);
-      await add(storage, [1]);
-      const { blocks } = await storage.read("items");
-      expect(blocks.map(({ byteLength }) => byteLength)).toEqual([
-        2_000_000, 2_000_000, 500_020, 1,
-      ]);
-      expect(Buffer.compare(Buffer.concat(blocks.slice(0, 3)), large)).toBe(0);
-    });
+        expect(Buffer.compare(Buffer.concat(blocks.slice(0, 3)), large)).toBe(0);
+      },
+    );
   },
 );
 

@@ -93,19 +93,22 @@ repositoryTests(
       await acquired(leases, "other", "b");
     });
 
-    it("D-4.8 of many that acquire() at once on two instances, one gets the lease", async (leases, other) => {
-      for (let round = 0; round < 5; round++) {
-        const holders = Array.from({ length: 10 }, (_, n) => `run-${n}`);
-        const results = await Promise.all(
-          holders.map((holder, n) =>
-            (n % 2 === 0 ? leases : other).acquire(wanted(holder, `lease ${round}`)),
-          ),
-        );
-        const winner = results.findIndex((result) => !("heldBy" in result));
-        const refused = results.filter((result) => "heldBy" in result);
-        expect(refused).toEqual(Array(9).fill({ heldBy: `run-${winner}` }));
-      }
-    });
+    it.everywhere(
+      "D-4.8 of many that acquire() at once on two instances, one gets the lease",
+      async (leases, other) => {
+        for (let round = 0; round < 5; round++) {
+          const holders = Array.from({ length: 10 }, (_, n) => `run-${n}`);
+          const results = await Promise.all(
+            holders.map((holder, n) =>
+              (n % 2 === 0 ? leases : other).acquire(wanted(holder, `lease ${round}`)),
+            ),
+          );
+          const winner = results.findIndex((result) => !("heldBy" in result));
+          const refused = results.filter((result) => "heldBy" in result);
+          expect(refused).toEqual(Array(9).fill({ heldBy: `run-${winner}` }));
+        }
+      },
+    );
 
     it("D-4.8 a lease outlives the instance that took it until it runs out", async (leases, other, store) => {
       await acquired(leases, "run-1");
@@ -123,38 +126,47 @@ repositoryTests(
       }
     });
 
-    it("D-7.8 a commit under a lease is made while that is held, and meets no renewal", async (leases, _, store) => {
-      const lease = await acquired(leases, "run-1");
-      await commitUnder(store, lease);
-      await Promise.all([lease.renew(), commitUnder(store, lease), lease.renew()]);
-      const lost = await acquired(leases, "run-2", "other").then(() => lease);
-      store.clock.advance(TTL_MS + MINUTE_MS);
-      expect(await refusal(commitUnder(store, lost))).toBe("lease_lost");
-      await acquired(leases, "run-3");
-      expect(await refusal(commitUnder(store, lost))).toBe("lease_lost");
-    });
+    it.everywhere(
+      "D-7.8 a commit under a lease is made while that is held, and meets no renewal",
+      async (leases, _, store) => {
+        const lease = await acquired(leases, "run-1");
+        await commitUnder(store, lease);
+        await Promise.all([lease.renew(), commitUnder(store, lease), lease.renew()]);
+        const lost = await acquired(leases, "run-2", "other").then(() => lease);
+        store.clock.advance(TTL_MS + MINUTE_MS);
+        expect(await refusal(commitUnder(store, lost))).toBe("lease_lost");
+        await acquired(leases, "run-3");
+        expect(await refusal(commitUnder(store, lost))).toBe("lease_lost");
+      },
+    );
 
-    it("D-7.8 a commit under a lease that was released, or taken anew, is refused", async (leases, _, store) => {
-      const first = await acquired(leases, "run-1");
-      await first.release();
-      expect(await refusal(commitUnder(store, first))).toBe("lease_lost");
-      const second = await acquired(leases, "run-1");
-      expect(await refusal(commitUnder(store, first))).toBe("lease_lost");
-      await commitUnder(store, second);
-    });
+    it.everywhere(
+      "D-7.8 a commit under a lease that was released, or taken anew, is refused",
+      async (leases, _, store) => {
+        const first = await acquired(leases, "run-1");
+        await first.release();
+        expect(await refusal(commitUnder(store, first))).toBe("lease_lost");
+        const second = await acquired(leases, "run-1");
+        expect(await refusal(commitUnder(store, first))).toBe("lease_lost");
+        await commitUnder(store, second);
+      },
+    );
 
-    it("D-7.8 nobody takes a lease that ran out while a commit under it goes on", async (leases, other, store) => {
-      const lease = await acquired(leases, "run-1");
-      const takers: Promise<unknown>[] = [];
-      await store.documents.transact({ name: "test.commit" }, async (tx) => {
-        const { claim } = lease;
-        const found = await tx.read(...leaseQueries(claim.name));
-        fence(tx, claim, found);
-        if (takers.length === 0) takers.push(other.acquire(wanted("run-2")));
-        await tx.read(...leaseQueries(claim.name));
-      });
-      expect(await Promise.all(takers)).toEqual([{ heldBy: "run-1" }]);
-    });
+    it.everywhere(
+      "D-7.8 nobody takes a lease that ran out while a commit under it goes on",
+      async (leases, other, store) => {
+        const lease = await acquired(leases, "run-1");
+        const takers: Promise<unknown>[] = [];
+        await store.documents.transact({ name: "test.commit" }, async (tx) => {
+          const { claim } = lease;
+          const found = await tx.read(...leaseQueries(claim.name));
+          fence(tx, claim, found);
+          if (takers.length === 0) takers.push(other.acquire(wanted("run-2")));
+          await tx.read(...leaseQueries(claim.name));
+        });
+        expect(await Promise.all(takers)).toEqual([{ heldBy: "run-1" }]);
+      },
+    );
 
     it("D-4.8 a lease that ends later than it could is free: the clock was set back", async (leases, _, store) => {
       await store.documents.transact({ name: "test.lease" }, async (tx) => {

@@ -78,18 +78,21 @@ rejectedTests("rejected records", (it) => {
     expect(attempts).toEqual([1, 1, 1, 1, 1, 1, 2]);
   });
 
-  it("D-4.6 note() of nothing notes nothing, and one of 2,000 notes all", async (rejected) => {
-    await rejected.note([]);
-    expect(await listed(rejected)).toEqual([]);
-    const keys = Array.from({ length: 2_000 }, (_, n) => ({ k: `key ${n}` }));
-    await rejected.note(keys.map((key) => rejection({ key })));
-    await rejected.note(keys.map((key) => rejection({ key, message: "Again" })));
-    const entries = await listed(rejected, { limit: 3_000 });
-    expect(entries.map(({ key }) => key)).toEqual(keys.toReversed());
-    expect(new Set(entries.map(({ attempts, message }) => `${attempts} ${message}`))).toEqual(
-      new Set(["2 Again"]),
-    );
-  });
+  it.everywhere(
+    "D-4.6 note() of nothing notes nothing, and one of 2,000 notes all",
+    async (rejected) => {
+      await rejected.note([]);
+      expect(await listed(rejected)).toEqual([]);
+      const keys = Array.from({ length: 2_000 }, (_, n) => ({ k: `key ${n}` }));
+      await rejected.note(keys.map((key) => rejection({ key })));
+      await rejected.note(keys.map((key) => rejection({ key, message: "Again" })));
+      const entries = await listed(rejected, { limit: 3_000 });
+      expect(entries.map(({ key }) => key)).toEqual(keys.toReversed());
+      expect(new Set(entries.map(({ attempts, message }) => `${attempts} ${message}`))).toEqual(
+        new Set(["2 Again"]),
+      );
+    },
+  );
 
   it("D-4.9 list() is newest first by the order of noting, whatever the clock said", async (rejected) => {
     await rejected.note([
@@ -209,16 +212,19 @@ rejectedTests("rejected records", (it) => {
     expect((await listed(rejected)).map(({ key }) => key["k"])).toEqual(["c", "a"]);
   });
 
-  it("D-4.6 refusals that two instances note at once are all counted", async (rejected, other) => {
-    const notes = Array.from({ length: 20 }, (_, n) =>
-      (n % 2 ? rejected : other).note([rejection({}), rejection({ key: { k: `own ${n}` } })]),
-    );
-    await Promise.all(notes);
-    const entries = await listed(other);
-    expect(entries.length).toBe(21);
-    expect(entries.find(({ key }) => key["k"] === "a")?.attempts).toBe(20);
-    expect(new Set(entries.map(({ id }) => id)).size).toBe(21);
-  });
+  it.everywhere(
+    "D-4.6 refusals that two instances note at once are all counted",
+    async (rejected, other) => {
+      const notes = Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? rejected : other).note([rejection({}), rejection({ key: { k: `own ${n}` } })]),
+      );
+      await Promise.all(notes);
+      const entries = await listed(other);
+      expect(entries.length).toBe(21);
+      expect(entries.find(({ key }) => key["k"] === "a")?.attempts).toBe(20);
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(21);
+    },
+  );
 
   it("D-4.9 entries noted in turn by two instances are listed in that order by both", async (rejected, other) => {
     for (let n = 0; n < 10; n++) {

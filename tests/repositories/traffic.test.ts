@@ -45,7 +45,7 @@ repositoryTests(
       expect((await traffic.read(NOON)).hours.map(({ atMs }) => atMs)).toEqual([late]);
     });
 
-    it("D-9.5.5 what instances add at once is summed", async (traffic, other) => {
+    it.everywhere("D-9.5.5 what instances add at once is summed", async (traffic, other) => {
       const adding = Array.from({ length: 20 }, (_, i) =>
         (i % 2 ? traffic : other).add([{ atMs: NOON, rows: 3, lookups: 1 }], NOON),
       );

@@ -128,7 +128,7 @@ function accountAlertSuite(harness: ReputationHarness): void {
 
     if (!harness.options.isShared) return;
 
-    it("D-10.12 of several instances one tells a quota", async (parts, store) => {
+    it.everywhere("D-10.12 of several instances one tells a quota", async (parts, store) => {
       const scene = new Scene(parts, store);
       await scene.enrol("caller", TEN_A_MONTH);
       const { hash } = await scene.giveKey("caller");

@@ -172,25 +172,28 @@ repositoryTests(
       expect(parts).toEqual(inOrder);
     });
 
-    it("D-8.8 list() finds text in names and addresses, never a pattern", async ({ accounts }) => {
-      await accounts.create(makeAccount("ana"));
-      await accounts.create(makeAccount("Ana%", { email: "x.y+z@EXAMPLE.org" }));
-      await accounts.create(makeAccount("b_b", { email: "*[a-z]@example.org" }));
-      await accounts.create(makeAccount("$b.b", { email: "É@example.org" }));
-      const found = async (text: string) => names(await accounts.list({ ...all, text }));
-      expect(await found("AN")).toEqual(["Ana%", "ana"]);
-      expect(await found("%")).toEqual(["Ana%"]);
-      expect(await found("_")).toEqual(["b_b"]);
-      expect(await found("b.b")).toEqual(["$b.b"]);
-      expect(await found("[a-z]")).toEqual(["b_b"]);
-      expect(await found("x.Y+Z@example")).toEqual(["Ana%"]);
-      expect(await found("@example.ORG")).toEqual(["$b.b", "Ana%", "b_b"]);
-      expect(await found("É")).toEqual(["$b.b"]);
-      expect(await found("$b")).toEqual(["$b.b"]);
-      for (const text of [".*", "^a", "a$", "\\", "\0", "'", "anab"]) {
-        expect(await found(text)).toEqual([]);
-      }
-    });
+    it.everywhere(
+      "D-8.8 list() finds text in names and addresses, never a pattern",
+      async ({ accounts }) => {
+        await accounts.create(makeAccount("ana"));
+        await accounts.create(makeAccount("Ana%", { email: "x.y+z@EXAMPLE.org" }));
+        await accounts.create(makeAccount("b_b", { email: "*[a-z]@example.org" }));
+        await accounts.create(makeAccount("$b.b", { email: "É@example.org" }));
+        const found = async (text: string) => names(await accounts.list({ ...all, text }));
+        expect(await found("AN")).toEqual(["Ana%", "ana"]);
+        expect(await found("%")).toEqual(["Ana%"]);
+        expect(await found("_")).toEqual(["b_b"]);
+        expect(await found("b.b")).toEqual(["$b.b"]);
+        expect(await found("[a-z]")).toEqual(["b_b"]);
+        expect(await found("x.Y+Z@example")).toEqual(["Ana%"]);
+        expect(await found("@example.ORG")).toEqual(["$b.b", "Ana%", "b_b"]);
+        expect(await found("É")).toEqual(["$b.b"]);
+        expect(await found("$b")).toEqual(["$b.b"]);
+        for (const text of [".*", "^a", "a$", "\\", "\0", "'", "anab"]) {
+          expect(await found(text)).toEqual([]);
+        }
+      },
+    );
 
     it("D-5.5 remove() ends an account and its sessions, and nobody else's", async (people) => {
       const { accounts } = people;
@@ -218,51 +221,60 @@ repositoryTests(
       expect(await accounts.create(makeAccount("ana"))).toBe("created");
     });
 
-    it("D-5.4 of many create()s of one username at once, one wins", async ({ accounts }, other) => {
-      for (let round = 0; round < 5; round++) {
-        const outcomes = await Promise.all(
-          Array.from({ length: 10 }, (_, n) =>
-            (n % 2 ? accounts : other.accounts).create(
-              makeAccount(`ana${round}`, { email: `${round}.${n}@example.org` }),
+    it.everywhere(
+      "D-5.4 of many create()s of one username at once, one wins",
+      async ({ accounts }, other) => {
+        for (let round = 0; round < 5; round++) {
+          const outcomes = await Promise.all(
+            Array.from({ length: 10 }, (_, n) =>
+              (n % 2 ? accounts : other.accounts).create(
+                makeAccount(`ana${round}`, { email: `${round}.${n}@example.org` }),
+              ),
             ),
-          ),
-        );
-        expect(outcomes.toSorted()).toEqual(["created", ...Array(9).fill("username_taken")]);
-        const winner = outcomes.indexOf("created");
-        expect((await accounts.find(`ana${round}`))?.email).toBe(`${round}.${winner}@example.org`);
-      }
-    });
+          );
+          expect(outcomes.toSorted()).toEqual(["created", ...Array(9).fill("username_taken")]);
+          const winner = outcomes.indexOf("created");
+          expect((await accounts.find(`ana${round}`))?.email).toBe(
+            `${round}.${winner}@example.org`,
+          );
+        }
+      },
+    );
 
-    it("D-5.4 of many create()s with one e-mail address at once, one wins", async ({
-      accounts,
-    }, other) => {
-      for (let round = 0; round < 5; round++) {
-        const emails = [`ana${round}@example.org`, `ANA${round}@example.org`];
-        const outcomes = await Promise.all(
-          Array.from({ length: 10 }, (_, n) =>
-            (n % 2 ? accounts : other.accounts).create(
-              makeAccount(`ana${round}-${n}`, { email: emails[n % 2]! }),
+    it.everywhere(
+      "D-5.4 of many create()s with one e-mail address at once, one wins",
+      async ({ accounts }, other) => {
+        for (let round = 0; round < 5; round++) {
+          const emails = [`ana${round}@example.org`, `ANA${round}@example.org`];
+          const outcomes = await Promise.all(
+            Array.from({ length: 10 }, (_, n) =>
+              (n % 2 ? accounts : other.accounts).create(
+                makeAccount(`ana${round}-${n}`, { email: emails[n % 2]! }),
+              ),
             ),
-          ),
-        );
-        expect(outcomes.toSorted()).toEqual(["created", ...Array(9).fill("email_taken")]);
-      }
-    });
+          );
+          expect(outcomes.toSorted()).toEqual(["created", ...Array(9).fill("email_taken")]);
+        }
+      },
+    );
 
-    it("D-6.3 what one instance does to an account, the other sees at once", async (people, other) => {
-      await people.accounts.create(makeAccount("ana"));
-      await people.begin("s", "ana");
-      for (const to of ["a", "b", "c"]) {
-        const from = (await people.accounts.find("ana"))?.passwordHash ?? "";
-        await people.accounts.changePassword("ana", { from, to, keptSession: "s" });
-        expect((await other.accounts.find("ana"))?.passwordHash).toBe(to);
-      }
-      expect(await other.isKnown("s", "ana")).toBe(true);
-      await people.remove("ana");
-      expect(await other.accounts.find("ana")).toBeNull();
-      expect(await other.isKnown("s", "ana")).toBe(false);
-      await other.accounts.create(makeAccount("ana", { role: "administrator" }));
-      expect((await people.accounts.find("ana"))?.role).toBe("administrator");
-    });
+    it.everywhere(
+      "D-6.3 what one instance does to an account, the other sees at once",
+      async (people, other) => {
+        await people.accounts.create(makeAccount("ana"));
+        await people.begin("s", "ana");
+        for (const to of ["a", "b", "c"]) {
+          const from = (await people.accounts.find("ana"))?.passwordHash ?? "";
+          await people.accounts.changePassword("ana", { from, to, keptSession: "s" });
+          expect((await other.accounts.find("ana"))?.passwordHash).toBe(to);
+        }
+        expect(await other.isKnown("s", "ana")).toBe(true);
+        await people.remove("ana");
+        expect(await other.accounts.find("ana")).toBeNull();
+        expect(await other.isKnown("s", "ana")).toBe(false);
+        await other.accounts.create(makeAccount("ana", { role: "administrator" }));
+        expect((await people.accounts.find("ana"))?.role).toBe("administrator");
+      },
+    );
   },
 );

@@ -80,36 +80,42 @@ function apiKeySuite(harness: ReputationHarness): void {
       expect(await parts.apiKeys.list("ana", ALL)).toEqual([revoked as never]);
     });
 
-    it("D-11.7 create() makes 100 active keys, also of several made at once on two instances", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      for (let n = 0; n < 97; n++) await scene.giveKey("ana");
-      const expired = await scene.giveKey("ana", { expiresAt: "2026-03-01T12:00:00Z" });
-      const { id: _, hash: __, ...key } = await scene.giveKey("ana");
-      const nowMs = store.nowMs();
-      const instances = store.openSecond === undefined ? [parts] : [parts, await openSecond(store)];
-      const made = await Promise.all(
-        Array.from({ length: 8 }, (_, n) => {
-          const { apiKeys } = instances[n % instances.length] ?? parts;
-          return apiKeys.create({ ...key, id: `key-${n}`, hash: `h${n}` }, nowMs);
-        }),
-      );
-      expect(made.sort()).toEqual(["created", "created", ...Array(6).fill("full")]);
-      const keys = await parts.apiKeys.list("ana", ALL_KEYS);
-      expect([keys.length, keys.filter(({ id }) => id !== expired.id).length]).toEqual([101, 100]);
-      // Whoever has 100 rotates them all the same, and another account has its own 100.
-      const [newest] = keys;
-      const rotation = {
-        ...{ id: newest?.id ?? "", nowMs, overlapSeconds: 60 },
-        successor: { id: "key-new", hash: "new", prefix: "rep_live_", last4: "wxyz" },
-      };
-      expect(await parts.apiKeys.rotate("ana", rotation)).toMatchObject({ id: "key-new" });
-      await scene.giveKey("bea");
-      expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("full");
-      await parts.apiKeys.revoke("ana", { id: "key-new", nowMs });
-      expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("full");
-      await parts.apiKeys.revoke("ana", { id: newest?.id ?? "", nowMs });
-      expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("created");
-    });
+    it.everywhere(
+      "D-11.7 create() makes 100 active keys, also of several made at once on two instances",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        for (let n = 0; n < 97; n++) await scene.giveKey("ana");
+        const expired = await scene.giveKey("ana", { expiresAt: "2026-03-01T12:00:00Z" });
+        const { id: _, hash: __, ...key } = await scene.giveKey("ana");
+        const nowMs = store.nowMs();
+        const instances =
+          store.openSecond === undefined ? [parts] : [parts, await openSecond(store)];
+        const made = await Promise.all(
+          Array.from({ length: 8 }, (_, n) => {
+            const { apiKeys } = instances[n % instances.length] ?? parts;
+            return apiKeys.create({ ...key, id: `key-${n}`, hash: `h${n}` }, nowMs);
+          }),
+        );
+        expect(made.sort()).toEqual(["created", "created", ...Array(6).fill("full")]);
+        const keys = await parts.apiKeys.list("ana", ALL_KEYS);
+        expect([keys.length, keys.filter(({ id }) => id !== expired.id).length]).toEqual([
+          101, 100,
+        ]);
+        // Whoever has 100 rotates them all the same, and another account has its own 100.
+        const [newest] = keys;
+        const rotation = {
+          ...{ id: newest?.id ?? "", nowMs, overlapSeconds: 60 },
+          successor: { id: "key-new", hash: "new", prefix: "rep_live_", last4: "wxyz" },
+        };
+        expect(await parts.apiKeys.rotate("ana", rotation)).toMatchObject({ id: "key-new" });
+        await scene.giveKey("bea");
+        expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("full");
+        await parts.apiKeys.revoke("ana", { id: "key-new", nowMs });
+        expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("full");
+        await parts.apiKeys.revoke("ana", { id: newest?.id ?? "", nowMs });
+        expect(await parts.apiKeys.create({ ...key, id: "k", hash: "h" }, nowMs)).toBe("created");
+      },
+    );
 
     it("D-11.7 the 1,000 keys that ended last stay, and older ones are as if they had never been", async (parts, store) => {
       const scene = new Scene(parts, store);
@@ -144,22 +150,25 @@ function apiKeySuite(harness: ReputationHarness): void {
       expect(kept.at(-1)?.id).toBe(active.id);
     });
 
-    it("D-5.5 of rotations at once exactly one succeeds without overlap", async (parts, store) => {
-      const key = await new Scene(parts, store).giveKey("ana");
-      const outcomes = await Promise.all(
-        Array.from({ length: 8 }, (_, i) => {
-          const successor = {
-            id: `key-new-${i}`,
-            hash: `h${i}`,
-            prefix: "rep_live_",
-            last4: "wxyz",
-          };
-          const nowMs = store.nowMs();
-          return parts.apiKeys.rotate("ana", { id: key.id, successor, overlapSeconds: 0, nowMs });
-        }),
-      );
-      expect(outcomes.filter((outcome) => outcome === "conflict").length).toBe(7);
-      expect((await parts.apiKeys.list("ana", ALL)).length).toBe(2);
-    });
+    it.everywhere(
+      "D-5.5 of rotations at once exactly one succeeds without overlap",
+      async (parts, store) => {
+        const key = await new Scene(parts, store).giveKey("ana");
+        const outcomes = await Promise.all(
+          Array.from({ length: 8 }, (_, i) => {
+            const successor = {
+              id: `key-new-${i}`,
+              hash: `h${i}`,
+              prefix: "rep_live_",
+              last4: "wxyz",
+            };
+            const nowMs = store.nowMs();
+            return parts.apiKeys.rotate("ana", { id: key.id, successor, overlapSeconds: 0, nowMs });
+          }),
+        );
+        expect(outcomes.filter((outcome) => outcome === "conflict").length).toBe(7);
+        expect((await parts.apiKeys.list("ana", ALL)).length).toBe(2);
+      },
+    );
   });
 }

@@ -94,7 +94,7 @@ function consentSuite(harness: ReputationHarness): void {
       expect(await parts.consents.list("ana", { ...query, nowMs })).toEqual([expired]);
     });
 
-    it("D-6.1 of grants at once exactly one stays active", async (parts, store) => {
+    it.everywhere("D-6.1 of grants at once exactly one stays active", async (parts, store) => {
       const scene = new Scene(parts, store);
       await Promise.all(Array.from({ length: 10 }, () => scene.consent("ana")));
       const list = await parts.consents.list("ana", { ...ALL, nowMs: store.nowMs() });

@@ -264,31 +264,37 @@ function meanwhileTests(harness: ReputationHarness): void {
     ["small", 1],
     ["large", 100],
   ] as const) {
-    it(`D-8.2 no row of the person outlives an erasure at the same moment as a ${size} push`, async (parts, store) => {
-      const scene = new Scene(parts, store);
-      for (let round = 0; round < 5; round++) {
-        const name = `ana${round}`;
-        await scene.enrol(name);
-        const others = Array.from({ length: count }, (_, i) => row(`other${i}`, NEWER));
-        await Promise.all([
-          write(parts, PLATFORM_ACCOUNTS, [...others, row(name, later(store))], GUARD),
-          parts.membership.erase(name),
-          write(parts, PROFILES, [...others, row(name, later(store))]),
-        ]);
-        expect(await parts.profiles.read(name)).toEqual({ profile: null, accounts: [] });
-      }
-    });
+    it.everywhere(
+      `D-8.2 no row of the person outlives an erasure at the same moment as a ${size} push`,
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        for (let round = 0; round < 5; round++) {
+          const name = `ana${round}`;
+          await scene.enrol(name);
+          const others = Array.from({ length: count }, (_, i) => row(`other${i}`, NEWER));
+          await Promise.all([
+            write(parts, PLATFORM_ACCOUNTS, [...others, row(name, later(store))], GUARD),
+            parts.membership.erase(name),
+            write(parts, PROFILES, [...others, row(name, later(store))]),
+          ]);
+          expect(await parts.profiles.read(name)).toEqual({ profile: null, accounts: [] });
+        }
+      },
+    );
   }
 
   if (!harness.options.isShared) return;
 
-  it("D-8.2 another instance leaves out what was erased, and knows a release", async (parts, store) => {
-    const other = await openSecond(store);
-    await eraseAna(parts, store);
-    expect((await write(other, PROFILES, [row("ana", NEWER)])).erased).toEqual([0]);
-    expect(await other.administration.release("ana", BY_ROOT)).toBe(true);
-    await new Scene(parts, store).enrol("ana");
-  });
+  it.everywhere(
+    "D-8.2 another instance leaves out what was erased, and knows a release",
+    async (parts, store) => {
+      const other = await openSecond(store);
+      await eraseAna(parts, store);
+      expect((await write(other, PROFILES, [row("ana", NEWER)])).erased).toEqual([0]);
+      expect(await other.administration.release("ana", BY_ROOT)).toBe(true);
+      await new Scene(parts, store).enrol("ana");
+    },
+  );
 }
 
 async function eraseAna(parts: ReputationParts, store: Scene["store"]): Promise<Scene> {

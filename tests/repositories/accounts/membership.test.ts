@@ -65,7 +65,7 @@ function membershipSuite(harness: ReputationHarness): void {
       expect((await parts.profiles.read("dian")).profile).toBeNull();
     });
 
-    it("D-5.4 of many enrolments of one name at once one wins", async (parts, store) => {
+    it.everywhere("D-5.4 of many enrolments of one name at once one wins", async (parts, store) => {
       const scene = new Scene(parts, store);
       const tries = Array.from({ length: 8 }, (_, i) =>
         scene.enrol("ana", { email: `${i}@example.com` }).then(
@@ -95,25 +95,28 @@ function membershipSuite(harness: ReputationHarness): void {
       expect(await parts.profiles.change("nobody", { bio: "x" }, nowMs)).toBeNull();
     });
 
-    it("D-5.5 erase() leaves nothing to whoever has the name next, made at the same moment or not", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      const { id: _, ...key } = await scene.giveKey("bea");
-      const grant = { purpose: "reputation_lookup", expiresAt: null } as const;
-      for (let round = 0; round < 8; round++) {
-        await scene.enrol("ana");
-        const nowMs = store.nowMs();
-        const hash = `hash ${round}`;
-        await Promise.all([
-          parts.membership.erase("ana"),
-          parts.apiKeys.create({ ...key, id: `key ${round}`, username: "ana", hash }, nowMs),
-          parts.consents.grant("ana", { ...grant, nowMs }),
-        ]);
-        expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
-        const all = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
-        expect(await parts.consents.list("ana", { ...all, nowMs })).toEqual([]);
-        expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
-      }
-    });
+    it.everywhere(
+      "D-5.5 erase() leaves nothing to whoever has the name next, made at the same moment or not",
+      async (parts, store) => {
+        const scene = new Scene(parts, store);
+        const { id: _, ...key } = await scene.giveKey("bea");
+        const grant = { purpose: "reputation_lookup", expiresAt: null } as const;
+        for (let round = 0; round < 8; round++) {
+          await scene.enrol("ana");
+          const nowMs = store.nowMs();
+          const hash = `hash ${round}`;
+          await Promise.all([
+            parts.membership.erase("ana"),
+            parts.apiKeys.create({ ...key, id: `key ${round}`, username: "ana", hash }, nowMs),
+            parts.consents.grant("ana", { ...grant, nowMs }),
+          ]);
+          expect(await parts.apiKeys.list("ana", ALL_KEYS)).toEqual([]);
+          const all = { filter: { status: null, purpose: null }, limit: 100, beforeId: null };
+          expect(await parts.consents.list("ana", { ...all, nowMs })).toEqual([]);
+          expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
+        }
+      },
+    );
 
     it("D-5.5 erase() removes everything about a person at once, and nobody else", async (parts, store) => {
       const scene = new Scene(parts, store);
@@ -181,7 +184,7 @@ function membershipSuite(harness: ReputationHarness): void {
 
     if (!harness.options.isShared) return;
 
-    it("D-6.3 erase() is seen by another instance at once", async (parts, store) => {
+    it.everywhere("D-6.3 erase() is seen by another instance at once", async (parts, store) => {
       const scene = new Scene(parts, store);
       const other = new Scene(await openSecond(store), store);
       await scene.enrol("ana");

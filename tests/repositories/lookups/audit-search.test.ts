@@ -155,7 +155,7 @@ function auditSearchSuite(harness: ReputationHarness): void {
       },
     );
 
-    timed(
+    timed.everywhere(
       "D-9.5 a name finds where it called, was looked up or acted on, and is told as subject",
       async (parts, store) => {
         const scene = new Scene(parts, store);

@@ -148,7 +148,7 @@ export function limitTests(harness: ReputationHarness): void {
     },
   );
 
-  timed(
+  timed.everywhere(
     "D-6.4 random calls over time are decided as the log of every call says",
     async (parts, store) => {
       const random = new SeededRandom(SEED);

@@ -109,24 +109,27 @@ function decisionTests(harness: ReputationHarness): void {
     expect(left).toEqual([3, 29, 2, null, 1, 0, 28, 0]);
   });
 
-  it("D-6.5 a copy of the process that goes on with its chain is refused, and begins another", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    const { hash } = await makeCaller(scene);
-    await scene.lookUp(hash, "x");
-    const [head] = await parts.audit.heads();
-    const { chainId = "", seq = 0 } = head?.statement ?? {};
-    const { documents } = parts.storage;
-    await documents.transact({ name: "test.move" }, async (tx) => {
-      const [[stored]] = await tx.read({ from: LOOKUP_LOG, keys: [["head", chainId]] });
-      if (stored?.kind === "head") tx.put(LOOKUP_LOG, { ...stored, seq: seq + 1 });
-    });
-    const failure = await scene.lookUp(hash, "x").catch((error) => error.kind);
-    expect(failure).toBe("commit_failed");
-    expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
-    expect((await parts.audit.heads()).length).toBe(2);
-    const limits = { callsPerMinute: 30, callsPerMonth: null };
-    expect((await parts.usage.read("caller", limits)).reading.minuteCalls).toBe(2);
-  });
+  it.everywhere(
+    "D-6.5 a copy of the process that goes on with its chain is refused, and begins another",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash } = await makeCaller(scene);
+      await scene.lookUp(hash, "x");
+      const [head] = await parts.audit.heads();
+      const { chainId = "", seq = 0 } = head?.statement ?? {};
+      const { documents } = parts.storage;
+      await documents.transact({ name: "test.move" }, async (tx) => {
+        const [[stored]] = await tx.read({ from: LOOKUP_LOG, keys: [["head", chainId]] });
+        if (stored?.kind === "head") tx.put(LOOKUP_LOG, { ...stored, seq: seq + 1 });
+      });
+      const failure = await scene.lookUp(hash, "x").catch((error) => error.kind);
+      expect(failure).toBe("commit_failed");
+      expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
+      expect((await parts.audit.heads()).length).toBe(2);
+      const limits = { callsPerMinute: 30, callsPerMonth: null };
+      expect((await parts.usage.read("caller", limits)).reading.minuteCalls).toBe(2);
+    },
+  );
 
   it("D-6.5 names, texts and requests of any kind are kept and answered", async (parts, store) => {
     const scene = new Scene(parts, store);
@@ -194,18 +197,21 @@ function freshnessTests(harness: ReputationHarness): void {
 
   if (!harness.options.isShared) return;
 
-  it("D-6.3 changes by one instance are seen by the other at once", async (parts, store) => {
-    const scene = new Scene(parts, store);
-    const other = new Scene(await openSecond(store), store);
-    const key = await makeCaller(scene, { plan: "business" });
-    for (let round = 0; round < 20; round++) {
-      const [writer, reader] = round % 2 === 0 ? [scene, other] : [other, scene];
-      const { id } = await writer.consent("caller");
-      expect(wordOf(await reader.lookUp(key.hash, "caller"))).toBe("allowed");
-      await writer.parts.consents.revoke("caller", { id, nowMs: store.nowMs() });
-      expect(wordOf(await reader.lookUp(key.hash, "caller"))).toBe("consent_required");
-    }
-    await other.parts.apiKeys.revoke("caller", { id: key.id, nowMs: store.nowMs() });
-    expect(wordOf(await scene.lookUp(key.hash, "caller"))).toBe("api_key_revoked");
-  });
+  it.everywhere(
+    "D-6.3 changes by one instance are seen by the other at once",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const other = new Scene(await openSecond(store), store);
+      const key = await makeCaller(scene, { plan: "business" });
+      for (let round = 0; round < 20; round++) {
+        const [writer, reader] = round % 2 === 0 ? [scene, other] : [other, scene];
+        const { id } = await writer.consent("caller");
+        expect(wordOf(await reader.lookUp(key.hash, "caller"))).toBe("allowed");
+        await writer.parts.consents.revoke("caller", { id, nowMs: store.nowMs() });
+        expect(wordOf(await reader.lookUp(key.hash, "caller"))).toBe("consent_required");
+      }
+      await other.parts.apiKeys.revoke("caller", { id: key.id, nowMs: store.nowMs() });
+      expect(wordOf(await scene.lookUp(key.hash, "caller"))).toBe("api_key_revoked");
+    },
+  );
 }

@@ -1,17 +1,18 @@
-// What repositories decide, in memory, in a SQLite file and on MongoDB.
+// What repositories decide, in memory and in a SQLite file, with a cross-check on MongoDB.
 import { describe, test } from "bun:test";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { LOOKUP_COLLECTIONS } from "../../../src/repositories/lookups/lookup-collections.ts";
+import { type CaseDefiner, definer } from "../../contract/harness.ts";
 import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
 
 const STORES = [
-  { name: "memory", isAvailable: true, open: openMemory },
-  { name: "SQLite", isAvailable: true, open: openSqliteFile },
-  { name: "MongoDB", isAvailable: mongoAvailable, open: openMongo },
+  { name: "memory", isAvailable: true, open: openMemory, isCrossCheck: false },
+  { name: "SQLite", isAvailable: true, open: openSqliteFile, isCrossCheck: false },
+  { name: "MongoDB", isAvailable: mongoAvailable, open: openMongo, isCrossCheck: true },
 ];
 
 /** Far above what any case needs, so that only a hanging one meets it. */
@@ -31,15 +32,15 @@ type RepositoryTest<Repository> = (
   store: StoreOfCase,
 ) => Promise<void>;
 
-/** Defines tests on every store. */
+/** Defines tests on every store; on MongoDB those of `everywhere`. */
 export function repositoryTests<Repository>(
   subject: string,
   make: (documents: DocumentStore) => Repository,
-  define: (it: (name: string, body: RepositoryTest<Repository>) => void) => void,
+  define: (it: CaseDefiner<RepositoryTest<Repository>>) => void,
 ): void {
-  for (const { name, isAvailable, open } of STORES) {
+  for (const { name, isAvailable, open, isCrossCheck } of STORES) {
     describe.skipIf(!isAvailable)(`${name}: ${subject}`, () => {
-      define((title, body) =>
+      const defineCase = (title: string, body: RepositoryTest<Repository>) =>
         test(
           title,
           async () => {
@@ -60,7 +61,8 @@ export function repositoryTests<Repository>(
             }
           },
           TEST_TIMEOUT_MS,
-        ));
+        );
+      define(definer(defineCase, isCrossCheck));
     });
   }
 }

@@ -24,13 +24,13 @@ const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[]
   },
   {
     name: "MongoDB",
-    options: { isShared: true, randomRuns: 25 },
+    options: { isShared: true, randomRuns: 25, isCrossCheck: true },
     isAvailable: mongoAvailable,
     open: () => openReputationStore(remembering),
   },
 ];
 
-/** Defines a suite on every store. */
+/** Defines a suite on every store; on MongoDB the cases of `everywhere`. */
 export function reputationTests(define: (harness: ReputationHarness) => void): void {
   for (const { isAvailable, ...harness } of STORES) {
     describe.skipIf(!isAvailable)(harness.name, () => define(harness));
