@@ -12,6 +12,8 @@ import type { BackUpDeps } from "../usecases/operations/back-up.ts";
 import { type Restored, restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./services.ts";
+import type { Setting } from "./setting-forms.ts";
+import { SETTINGS } from "./settings.ts";
 import { sqliteDriver, storeAt } from "./stores.ts";
 
 /** What a backup of an opened deployment is made with. */
@@ -49,16 +51,9 @@ async function openBackup(path: string, mac: Mac): Promise<Backup> {
   return new SealedFile(await sqliteDriver(), path, COLLECTIONS);
 }
 
-/** Names of the secrets that the environment sets. */
+/** Names of the secrets that the environment sets: they are in no backup. */
 function outsideSecrets(config: Config): readonly string[] {
-  const isSet: readonly (readonly [string, boolean])[] = [
-    ["API_KEY_PEPPER", config.apiKeyPepper !== null],
-    ["JWT_SECRET", config.jwtSecret !== null],
-    ["SYNC_API_KEY", config.syncApiKey !== ""],
-    ["SYNC_REMOTE_KEY", config.remoteKey !== "" && config.remoteKey !== config.syncApiKey],
-    ["METRICS_TOKEN", config.metricsToken !== null],
-    ["ADMIN_PASSWORD", config.adminPassword !== null],
-    ["WEBHOOK_SECRET", config.webhook !== null],
-  ];
-  return isSet.filter(([, is]) => is).map(([name]) => name);
+  const settings = Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][];
+  const set = settings.filter(([field, { isSecret }]) => isSecret && config[field]);
+  return set.map(([, { name }]) => name);
 }

@@ -6,7 +6,6 @@ import { refuse } from "../domain/shared/errors.ts";
 import { showHidden } from "../domain/shared/hidden-characters.ts";
 import { type Config, readConfig } from "./config.ts";
 import { readEnvFile } from "./env-file.ts";
-import { EnvironmentReader } from "./environment-reader.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Exit code of a program that failed. */
@@ -36,10 +35,11 @@ export function loadEnvFile(): void {
 /** What the files of HTTPS hold now. Throws `invalid_request` with all problems. D-11.5. */
 export function readTlsAnew(): TlsFiles | null {
   const { TLS_CERT_FILE, TLS_KEY_FILE } = process.env;
-  const reader = new EnvironmentReader({ TLS_CERT_FILE, TLS_KEY_FILE }, readText);
-  const tls = readTlsFiles(reader, readText);
+  const paths = { tlsCertFile: TLS_CERT_FILE || null, tlsKeyFile: TLS_KEY_FILE || null };
+  const problems: string[] = [];
+  const tls = readTlsFiles(paths, readText, problems);
   refuse(
-    reader.problems.map((detail) => ({ pointer: "", detail })),
+    problems.map((detail) => ({ pointer: "", detail })),
     "The files have these problems",
   );
   return tls;

@@ -1,7 +1,6 @@
 // The certificate and the key that HTTPS is served with. D-10.6.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import type { EnvironmentReader } from "./environment-reader.ts";
 
 const CERTIFICATE = "TLS_CERT_FILE";
 const KEY = "TLS_KEY_FILE";
@@ -16,19 +15,25 @@ export interface TlsFiles {
   readonly expiresAtMs: number;
 }
 
+interface TlsPaths {
+  readonly tlsCertFile: string | null;
+  readonly tlsKeyFile: string | null;
+}
+
 /** Reads both files, null where none is set. A problem names the setting and the path, and shows nothing of a content. */
 export function readTlsFiles(
-  reader: EnvironmentReader,
+  { tlsCertFile, tlsKeyFile }: TlsPaths,
   readFile: (path: string) => string,
+  problems: string[],
 ): TlsFiles | null {
-  const paths = { [CERTIFICATE]: reader.text(CERTIFICATE), [KEY]: reader.text(KEY) };
+  const paths = { [CERTIFICATE]: tlsCertFile, [KEY]: tlsKeyFile };
   if (paths[CERTIFICATE] === null && paths[KEY] === null) return null;
   if (paths[CERTIFICATE] === null || paths[KEY] === null) {
-    reader.problems.push(`${CERTIFICATE} and ${KEY} must be set together`);
+    problems.push(`${CERTIFICATE} and ${KEY} must be set together`);
     return null;
   }
   const problem = (name: typeof CERTIFICATE | typeof KEY, text: string) => {
-    reader.problems.push(`${name}: the file ${JSON.stringify(paths[name])} ${text}`);
+    problems.push(`${name}: the file ${JSON.stringify(paths[name])} ${text}`);
     return null;
   };
   const certificate = textOrNull(() => readFile(paths[CERTIFICATE] ?? ""));

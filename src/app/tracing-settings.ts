@@ -1,9 +1,15 @@
 // What is traced, by the standard variables of OpenTelemetry; the others of them are read by its SDK. D-10.9.
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
-import type { EnvironmentReader } from "./environment-reader.ts";
+import { httpUrl } from "./setting-forms.ts";
 
-const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const TRACES_ENDPOINT = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+
+interface OtelSettings {
+  readonly otlpEndpoint: string | null;
+  readonly otlpHeaders: string | null;
+  readonly otelSampler: string | null;
+  readonly otelSamplerArg: string | null;
+}
 
 export interface TracingSettings {
   readonly sampling: Sampling;
@@ -14,13 +20,19 @@ export interface TracingSettings {
 }
 
 /** Null where nothing is traced. */
-export function readTracing(reader: EnvironmentReader): TracingSettings | null {
-  const isDisabled = reader.text("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
-  const isUnwanted = reader.text("OTEL_TRACES_EXPORTER")?.toLowerCase() === "none";
+export function readTracing(
+  { otlpEndpoint, otlpHeaders, otelSampler, otelSamplerArg }: OtelSettings,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): TracingSettings | null {
+  const isDisabled = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
+  const isUnwanted = env["OTEL_TRACES_EXPORTER"]?.toLowerCase() === "none";
   if (isDisabled || isUnwanted) return null;
-  const endpoints = [reader.httpUrl(ENDPOINT), reader.httpUrl(TRACES_ENDPOINT)];
-  if (endpoints.every((endpoint) => endpoint === null)) return null;
-  const name = reader.text("OTEL_TRACES_SAMPLER");
-  const { sampling, warnings } = readSampling(name, reader.text("OTEL_TRACES_SAMPLER_ARG"));
-  return { sampling, headers: reader.text("OTEL_EXPORTER_OTLP_HEADERS"), warnings };
+  const ownEndpoint = env[TRACES_ENDPOINT] || null;
+  if (ownEndpoint !== null) {
+    httpUrl(ownEndpoint, (problem) => problems.push(`${TRACES_ENDPOINT} ${problem}`));
+  }
+  if (otlpEndpoint === null && ownEndpoint === null) return null;
+  const { sampling, warnings } = readSampling(otelSampler, otelSamplerArg);
+  return { sampling, headers: otlpHeaders, warnings };
 }

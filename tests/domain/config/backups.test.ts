@@ -1,7 +1,7 @@
 // Scheduled backups. D-10.7.
 import { expect, test } from "bun:test";
+import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import type { Environment } from "../../../src/app/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 const noFile = () => {

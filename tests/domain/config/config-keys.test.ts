@@ -1,7 +1,7 @@
 // Keys and addresses that no request could be made with, and that no problem shows. D-1.3.
 import { expect, test } from "bun:test";
+import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import type { Environment } from "../../../src/app/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 test.each<[env: Environment, problem: string]>([

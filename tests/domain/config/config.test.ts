@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Environment } from "../../../src/app/config.ts";
 import { type Config, readConfig } from "../../../src/app/config.ts";
-import type { Environment } from "../../../src/app/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 const NO_FILE = (path: string): string => {
@@ -54,6 +54,21 @@ const DEFAULTS: Omit<Config, "registry"> = {
   backups: null,
   logLevel: "info",
   tracing: null,
+  tlsCertFile: null,
+  tlsKeyFile: null,
+  tablesFile: null,
+  ownRemoteKey: null,
+  backupSchedule: null,
+  backupFolder: null,
+  keptBackups: 7,
+  webhookUrl: null,
+  webhookSecret: null,
+  isWebhookPrivate: false,
+  otlpEndpoint: null,
+  otlpHeaders: null,
+  otelServiceName: null,
+  otelSampler: null,
+  otelSamplerArg: null,
 };
 
 /** Every variable of D-1.3. */
@@ -126,8 +141,12 @@ describe("readConfig()", () => {
     ["D-1.3.5", { SYNC_MAX_BATCH_SIZE: "1" }, { maxPageRows: 1 }],
     ["D-1.3.5", { SYNC_MAX_BATCH_SIZE: "20000" }, { maxPageRows: 20_000 }],
     ["D-1.3.7", { SYNC_REMOTE_URL: "https://a:1/b" }, { remoteUrl: "https://a:1/b" }],
-    ["D-1.3.7", { SYNC_REMOTE_KEY: "r" }, { syncApiKey: "", remoteKey: "r" }],
-    ["D-1.3.7", { SYNC_API_KEY: "k", SYNC_REMOTE_KEY: "r" }, { syncApiKey: "k", remoteKey: "r" }],
+    ["D-1.3.7", { SYNC_REMOTE_KEY: "r" }, { ownRemoteKey: "r", remoteKey: "r" }],
+    [
+      "D-1.3.7",
+      { SYNC_API_KEY: "k", SYNC_REMOTE_KEY: "r" },
+      { syncApiKey: "k", ownRemoteKey: "r", remoteKey: "r" },
+    ],
     ["D-1.3.8", { SYNC_MAX_BODY_BYTES: "1048576" }, { maxBodyBytes: 1_048_576 }],
     ["D-1.3.8", { SYNC_MAX_DECOMPRESSED_BYTES: "1" }, { maxDecompressedBytes: 1 }],
     ["D-1.3.8", { SYNC_MAX_PUSH_RECORDS: "1" }, { maxPushRecords: 1 }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import type { Environment } from "../../../src/app/environment-reader.ts";
 import { refused } from "../../support/refused.ts";
 
 const problemsOf = (env: Environment) =>

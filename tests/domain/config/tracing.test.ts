@@ -1,7 +1,7 @@
 // Which traces are kept. D-10.9.
 import { describe, expect, test } from "bun:test";
+import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import type { Environment } from "../../../src/app/environment-reader.ts";
 import type { Sampling } from "../../../src/domain/shared/sampling.ts";
 import { refused } from "../../support/refused.ts";
 

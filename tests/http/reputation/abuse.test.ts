@@ -1,6 +1,6 @@
 // What one caller can do to others. D-8.5.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { Environment } from "../../../src/app/environment-reader.ts";
+import type { Environment } from "../../../src/app/config.ts";
 import type { Backend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";

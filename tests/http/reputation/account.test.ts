@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Environment } from "../../../src/app/environment-reader.ts";
+import type { Environment } from "../../../src/app/config.ts";
 import { bodyText } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";

@@ -1,6 +1,6 @@
 // The stores that keep the reputation half, and the shortest way to a service on one.
 import { describe } from "bun:test";
-import type { Environment } from "../../../src/app/environment-reader.ts";
+import type { Environment } from "../../../src/app/config.ts";
 import { type Backend, MONGODB, SQLITE_FILE } from "../support/backends.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV } from "./people.ts";

@@ -1,7 +1,7 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
 import { compose, serverOfRuntime } from "../../../src/app/compose.ts";
+import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import type { Environment } from "../../../src/app/environment-reader.ts";
 import type { TimeDeps } from "../../../src/app/services.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Backend } from "./backends.ts";

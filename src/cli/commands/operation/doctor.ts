@@ -1,5 +1,5 @@
 import manifest from "../../../../package.json" with { type: "json" };
-import { mistypedSettings } from "../../../app/environment-reader.ts";
+import { mistypedSettings } from "../../../app/config.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import {
   examineDeployment,

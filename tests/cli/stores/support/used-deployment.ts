@@ -1,6 +1,6 @@
 // A deployment with everything that one in use holds, and what it shows of that through its interface.
 import { expect } from "bun:test";
-import type { Environment } from "../../../../src/app/environment-reader.ts";
+import type { Environment } from "../../../../src/app/config.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { serviceEnv } from "../../../e2e/support/service-process.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../../http/reputation/people.ts";

@@ -1,6 +1,6 @@
 // Deployments that run syncs, and their administrator.
 
-import type { Environment } from "../../../../src/app/environment-reader.ts";
+import type { Environment } from "../../../../src/app/config.ts";
 import type { TimeDeps } from "../../../../src/app/services.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../reputation/people.ts";

@@ -1,9 +1,49 @@
+// `.env.example` and the table of docs/operating.md are made of the list of settings.
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { readConfig } from "../../src/app/config.ts";
-import { mistypedSettings } from "../../src/app/environment-reader.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { mistypedSettings, readConfig } from "../../src/app/config.ts";
+import type { Setting } from "../../src/app/setting-forms.ts";
+import { SETTINGS } from "../../src/app/settings.ts";
 
-const TEXT = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
+const EXAMPLE = new URL("../../.env.example", import.meta.url);
+const OPERATING = new URL("../../docs/operating.md", import.meta.url);
+const ALL: readonly Setting<unknown>[] = Object.values(SETTINGS);
+
+const HEAD = `# Copy to .env and change what you need. A value shown is the default; a line that starts with "#" has no default.
+# True is true, 1, yes or on, false is false, 0, no or off. Each secret, and STORAGE_URL, may stand in a file instead, which
+# the name with _FILE behind it names, such as SYNC_API_KEY_FILE=/run/secrets/sync-key.
+`;
+
+function exampleOf({ name, about, fallback = "", example = "" }: Setting<unknown>): string {
+  const line = fallback === "" ? `# ${name}=${example}` : `${name}=${fallback}`;
+  return `${about.replace(/(?=\S)(.{1,118})(?: |$)/g, "# $1\n")}${line}\n`;
+}
+
+function rowOf({ name, about, fallback = "", isSecret }: Setting<unknown>): string {
+  const value = fallback === "" ? "" : `\`${fallback}\``;
+  return `| \`${name}\` | ${isSecret ? "secret" : value} | ${about.replace(/[<*]/g, "\\$&")} |\n`;
+}
+
+const CURRENT = [HEAD, ...ALL.map(exampleOf)].join("\n");
+const TABLE = ["| setting | default | |\n|---|---|---|\n", ...ALL.map(rowOf)].join("");
+/** What stands between the line before the table and the text after it. */
+const PLACE = /(?<=\n<!-- Made of src\/app\/settings.ts -->\n\n)(?:\|.*\n)*/;
+
+/** `UPDATE_DOCS=1 npm test tests/docs` writes both. */
+if (process.env.UPDATE_DOCS === "1") {
+  writeFileSync(EXAMPLE, CURRENT);
+  writeFileSync(
+    OPERATING,
+    readFileSync(OPERATING, "utf8").replace(PLACE, () => TABLE),
+  );
+}
+
+const TEXT = readFileSync(EXAMPLE, "utf8");
+
+test("D-1.3 .env.example and the table of operating.md are those of the settings; UPDATE_DOCS=1 writes them anew", () => {
+  expect(TEXT).toBe(CURRENT);
+  expect(PLACE.exec(readFileSync(OPERATING, "utf8"))?.[0]).toBe(TABLE);
+});
 
 /** Values by name; a line that is commented out has no default. */
 function settings(line: RegExp): Record<string, string> {

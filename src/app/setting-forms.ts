@@ -1,0 +1,161 @@
+// What values of settings look like. D-1.3.
+import { Cron } from "croner";
+import { cronProblem } from "../domain/shared/cron-text.ts";
+
+/** Reads a value, and tells what is wrong with it, as words that go on after the name; what it returns then is not used. */
+export type Form<Value> = (text: string, tell: (problem: string) => void) => Value;
+
+interface SettingFacts {
+  /** What operators read of it, in `.env.example` and docs/operating.md. */
+  readonly about: string;
+  /** The value as text where none is set. */
+  readonly fallback?: string;
+  /** A value to show where there is no default. */
+  readonly example?: string;
+  /** Others without which it is of no use. */
+  readonly needs?: readonly string[];
+  /** Nobody else may see it. It may stand in a file, which `<name>_FILE` names. D-10.6. */
+  readonly isSecret?: true;
+  /** A part of it may be a secret; it may stand in a file, too. */
+  readonly holdsSecret?: true;
+}
+
+export interface Setting<Value> extends SettingFacts {
+  readonly name: string;
+  readonly form: Form<Value>;
+}
+
+/** What is read of a setting: null only where there is no default. */
+export type ValueOf<Item> =
+  Item extends Setting<infer Value>
+    ? Value | (Item extends { readonly fallback: string } ? never : null)
+    : never;
+
+export function setting<Value, Facts extends SettingFacts>(
+  name: string,
+  form: Form<Value>,
+  facts: Facts,
+): Setting<Value> & Facts {
+  return { ...facts, name, form };
+}
+
+/** Of keys for HMAC-SHA-256. D-8.7. */
+const MIN_SECRET_BYTES = 32;
+const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
+
+export const text: Form<string> = (value) => value;
+
+/** The problem does not repeat the value. */
+export function matching(isGood: (value: string) => boolean, demand: string): Form<string> {
+  return (value, tell) => {
+    if (!isGood(value)) tell(demand);
+    return value;
+  };
+}
+
+export const secretKey: Form<string> = matching(
+  (value) => new TextEncoder().encode(value).length >= MIN_SECRET_BYTES,
+  `must be at least ${MIN_SECRET_BYTES} bytes long`,
+);
+
+/** A text that callers send in a header. The problem does not repeat it. */
+export const headerText: Form<string> = (value, tell) => {
+  if (value !== value.trim()) tell("must not begin or end with white space: HTTP removes it");
+  else if (CONTROL_CHARACTER.test(value)) {
+    tell("must not contain control characters: HTTP cannot send them");
+  }
+  return value;
+};
+
+/** True is `true`, `1`, `yes`, `on`, false is `false`, `0`, `no`, `off`, in any case. D-10.4. */
+export const flag: Form<boolean> = (value, tell) => {
+  const isTrue = /^(?:true|1|yes|on)$/i.test(value);
+  if (!isTrue && !/^(?:false|0|no|off)$/i.test(value)) {
+    tell(`must be one of true, 1, yes, on, false, 0, no, off: ${JSON.stringify(value)}`);
+  }
+  return isTrue;
+};
+
+export function whole(min: number, max?: number): Form<number> {
+  return (text, tell) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    const greatest = max ?? Number.MAX_SAFE_INTEGER;
+    if (value >= min && value <= greatest) return value;
+    const isOpen = max === undefined && !(value > greatest);
+    const range = isOpen ? `of ${min} or more` : `from ${min} to ${greatest}`;
+    tell(`must be a whole number ${range}: "${text}"`);
+    return min;
+  };
+}
+
+export function oneOf<Word extends string>(...words: readonly [Word, ...Word[]]): Form<Word> {
+  return (text, tell) => {
+    const word = words.find((candidate) => candidate === text.toLowerCase());
+    if (word === undefined) tell(`must be one of ${words.join(", ")}: "${text}"`);
+    return word ?? words[0];
+  };
+}
+
+/** The problem does not repeat the value, which may contain credentials. */
+export const httpUrl: Form<string> = matching(
+  (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
+  "must be an address starting with http:// or https://",
+);
+
+/** Refuses what the client for other deployments would refuse. */
+export const remoteUrl: Form<string> = (value, tell) => {
+  const url = URL.parse(httpUrl(value, tell));
+  if (url === null || !/^https?:$/.test(url.protocol)) return value;
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    tell("must not contain credentials, a query or a fragment");
+  }
+  if (/\/api\/v1\/sync\/*$/.test(url.pathname)) {
+    tell("must be the base address without /api/v1/sync");
+  }
+  return value;
+};
+
+/** As browsers write them. */
+export const origins: Form<readonly string[]> = (value, tell) => {
+  const texts = value.split(",").map((text) => text.trim());
+  return texts
+    .filter((text) => text !== "")
+    .map((text) => {
+      const isOrigin = /^https?:\/\/[^/?#@]+\/?$/i.test(text) && URL.canParse(text);
+      if (isOrigin) return new URL(text).origin;
+      const quoted = JSON.stringify(text);
+      tell(`must be origins such as https://app.example, with commas between: ${quoted}`);
+      return text;
+    });
+};
+
+export const cookieName: Form<string> = (value, tell) => {
+  if (!/^[\w-]{1,64}$/.test(value) || /^__(?:Host|Secure)-/i.test(value)) {
+    const demand = "must have 1 to 64 letters, digits, - and _, without __Host- before it";
+    tell(`${demand}: ${JSON.stringify(value)}`);
+  }
+  return value;
+};
+
+/** Tells what a cron text lacks. D-14.9. */
+export function cron(example: string): Form<string> {
+  return (text, tell) => {
+    // The library takes a single date, too.
+    const isCron = !text.includes(":") && nextRun(text) !== undefined;
+    if (isCron && nextRun(text) !== null) return text;
+    const problem = isCron
+      ? "names a time that never comes"
+      : cronProblem(text, (other) => nextRun(other) !== undefined);
+    tell(`must be a cron expression, such as ${example}: "${text}" ${problem}`);
+    return text;
+  };
+}
+
+/** Null when it never comes, undefined for what is no cron text. */
+function nextRun(text: string): Date | null | undefined {
+  try {
+    return new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun();
+  } catch {
+    return undefined;
+  }
+}
