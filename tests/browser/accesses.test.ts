@@ -1,10 +1,7 @@
 // The page of accesses: who looked, when, for what, with which outcome. D-9.4.10, D-5.5.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { lookUp, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { expectPage, openConsole } from "./console-page.ts";
@@ -15,7 +12,7 @@ setDefaultTimeout(60_000);
 const ADDRESS = "/console/accesses";
 
 describe.skipIf(!chromiumAvailable)("accesses", () => {
-  onEveryReputationBackend("in the console", (backend) => {
+  onReputationBackends("in the console", (backend) => {
     test("D-9.4.10 lookups are listed with their outcome, and counted by days", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");

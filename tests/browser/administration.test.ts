@@ -1,10 +1,7 @@
 // The pages Accounts and Audit. D-9.4.7, D-8.8.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { expectPage, openConsole } from "./console-page.ts";
@@ -13,7 +10,7 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 describe.skipIf(!chromiumAvailable)("administration in the console", () => {
-  onEveryReputationBackend("accounts and audit", (backend) => {
+  onReputationBackends("accounts and audit", (backend) => {
     test("D-9.4.7 an administrator finds an account, changes its plan, suspends, restores and erases it", async () => {
       const app = await startReputation(backend);
       const root = await Person.signIn(app, "root");

@@ -2,10 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { lookUp, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import type { SyncApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -37,7 +34,7 @@ async function refusalOf(app: SyncApp, key: string): Promise<unknown> {
 }
 
 describe.skipIf(!chromiumAvailable)("API keys", () => {
-  onEveryReputationBackend("in the console", (backend) => {
+  onReputationBackends("in the console", (backend) => {
     test("D-9.4.10 a key is made, shown once, used, rotated with an overlap, and revoked after a question", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "shop");
@@ -115,7 +112,7 @@ describe.skipIf(!chromiumAvailable)("API keys", () => {
     });
   });
 
-  onEveryReputationBackend("without a secure context", (backend) => {
+  onReputationBackends("without a secure context", (backend) => {
     test("D-9.4.10 Copy copies the key, and hostile names are text", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "shop");

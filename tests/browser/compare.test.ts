@@ -1,6 +1,6 @@
 // The page `Compare`: counts, rows side by side, repairs. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -19,7 +19,7 @@ function listing(sku: string, price: string) {
 }
 
 describe.skipIf(!chromiumAvailable)("the page Compare", () => {
-  onEveryBackend("comparisons", (backend) => {
+  onOneBackend("comparisons", (backend) => {
     test("D-9.4.4 differing rows stand side by side, and Repair makes the ends equal after a question", async () => {
       const { local, remote } = await startPair({ backend });
       const evil = "<script>alert(1)</script>\u202egnp.exe";

@@ -1,10 +1,7 @@
 // The page of consents: given, revoked, and their history. D-9.4.10, D-6.1, D-6.3.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { lookUp, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { expectPage, openConsole } from "./console-page.ts";
@@ -15,7 +12,7 @@ setDefaultTimeout(60_000);
 const ADDRESS = "/console/consents";
 
 describe.skipIf(!chromiumAvailable)("consents", () => {
-  onEveryReputationBackend("in the console", (backend) => {
+  onReputationBackends("in the console", (backend) => {
     test("D-9.4.10, D-6.3 the lookup after Give is answered, the one after Revoke is refused", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");

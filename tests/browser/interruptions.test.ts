@@ -1,10 +1,7 @@
 // The service stopped and started again under an open page, and a session that ended elsewhere. D-9.4.11.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { PASSWORD, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { expectPage, openConsole } from "./console-page.ts";
@@ -16,7 +13,7 @@ setDefaultTimeout(60_000);
 const GONE = /^Failed to load resource: net::ERR_/;
 
 describe.skipIf(!chromiumAvailable)("an open page", () => {
-  onEveryReputationBackend(
+  onReputationBackends(
     "interrupted",
     (backend) => {
       test("D-9.4.11 a service that comes again is found by itself, and by one press of what was typed", async () => {

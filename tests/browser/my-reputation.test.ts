@@ -1,10 +1,7 @@
 // The page of one's own reputation: score, points, words, visibility. D-9.4.10, D-6.6.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, lookUp, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startProvider } from "../http/support/start-provider.ts";
 import type { SyncApp } from "../http/support/sync-app.ts";
@@ -31,7 +28,7 @@ async function pushPlatforms(app: SyncApp, platforms: readonly string[]): Promis
 }
 
 describe.skipIf(!chromiumAvailable)("my reputation", () => {
-  onEveryReputationBackend("in the console", (backend) => {
+  onReputationBackends("in the console", (backend) => {
     test("D-9.4.10 the points of the platforms are bars that sum to the score, hostile names are text", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");

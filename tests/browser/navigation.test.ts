@@ -1,10 +1,7 @@
 // The frame of the console: navigation, addresses, Back, who sees what. D-9.1, D-9.3.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -17,7 +14,7 @@ const OPERATORS = ["Overview", "Tables", "Runs", "Rejected", "Compare", "Account
 const EVERYBODY = ["My reputation", "Consents", "Accesses", "API keys", "Usage", "Settings"];
 
 describe.skipIf(!chromiumAvailable)("the console", () => {
-  onEveryReputationBackend("every page", (backend) => {
+  onReputationBackends("every page", (backend) => {
     test("D-9.1 an administrator reaches every page by its link, and each is good", async () => {
       const app = await startReputation(backend);
       const as = await Person.signIn(app, "root");

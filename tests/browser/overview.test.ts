@@ -1,7 +1,7 @@
 // The page `Overview`: what an administrator sees first. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { pollUntil } from "../e2e/support/poll-until.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 const ADDRESS = "/console/overview";
 
 describe.skipIf(!chromiumAvailable)("the page Overview", () => {
-  onEveryBackend("overviews", (backend) => {
+  onOneBackend("overviews", (backend) => {
     test("D-9.4.5 it shows both ends of each table, drift, the last run and what was moved", async () => {
       const env = { SYNC_SCHEDULE: "0 3 1 1 *" };
       const { local, remote } = await startPair({ backend, env });

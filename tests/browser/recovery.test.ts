@@ -1,6 +1,6 @@
 // The service stopped and started again under open pages. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 const expectedErrors = [/^Failed to load resource: net::ERR_/];
 
 describe.skipIf(!chromiumAvailable)("pages of synchronization", () => {
-  onEveryBackend("a restart", (backend) => {
+  onOneBackend("a restart", (backend) => {
     test("D-9.4.1 a list and a run under way go on by themselves after the service was away", async () => {
       const remote = await startRunApp({ backend });
       const held = startHeldRemote(remote.url, "/push/");

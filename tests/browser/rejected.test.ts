@@ -1,7 +1,7 @@
 // The page `Rejected`: why records were rejected, trying them again, dropping them. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Backend } from "../http/support/backends.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { TABLES } from "../http/support/tables.ts";
 import { startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -36,7 +36,7 @@ function sample(name: string, short: string) {
 }
 
 describe.skipIf(!chromiumAvailable)("the page Rejected", () => {
-  onEveryBackend("rejected records", (backend) => {
+  onOneBackend("rejected records", (backend) => {
     test("D-9.4.3 a rejected record says why, is tried again, and is written once it is mended", async () => {
       const { local, remote } = await startRejected(backend);
       const { page, expectGood } = await openConsole(local, { as: local.admin, address: ADDRESS });

@@ -1,6 +1,6 @@
 // The page `Runs`: start, watch, cancel, history. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -11,7 +11,7 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 describe.skipIf(!chromiumAvailable)("the page Runs", () => {
-  onEveryBackend("runs", (backend) => {
+  onOneBackend("runs", (backend) => {
     test("D-9.4.1 a run is started, watched to its end, and has an address that survives a reload and Back", async () => {
       const { local, remote } = await startPair({ backend });
       await local.push("notes", { records: notes(1_200) });

@@ -2,10 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { dataOf, jsonBody, PASSWORD, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startProvider } from "../http/support/start-provider.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -28,7 +25,7 @@ async function answer(page: Page, name: string): Promise<void> {
 }
 
 describe.skipIf(!chromiumAvailable)("settings", () => {
-  onEveryReputationBackend("in the console", (backend) => {
+  onReputationBackends("in the console", (backend) => {
     test("D-9.4.10 the profile's fields are changed, hostile text stays text, a refusal stands beside it", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");

@@ -2,10 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ADMIN_ENV, PASSWORD, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -26,7 +23,7 @@ async function signIn(page: Page, username = "root", password = PASSWORD): Promi
 }
 
 describe.skipIf(!chromiumAvailable)("signing in", () => {
-  onEveryReputationBackend("the pages", (backend) => {
+  onReputationBackends("the pages", (backend) => {
     test("D-9.3 somebody signs up, is signed in, signs out, and signs in again", async () => {
       const app = await startReputation(backend);
       const { page, expectGood } = await openConsole(app);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { notes, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 const EVIL = "<script>alert(1)</script>\u202egnp.exe";
 
 describe.skipIf(!chromiumAvailable)("the page Tables", () => {
-  onEveryBackend("tables", (backend) => {
+  onOneBackend("tables", (backend) => {
     test("D-9.4.2 a table of the list opens with its rows in pages, which have addresses", async () => {
       const app = await startRunApp({ backend });
       await app.push("notes", { records: notes(60) });

@@ -2,10 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { PASSWORD, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -22,7 +19,7 @@ async function signIn(page: Page, username: string): Promise<void> {
 }
 
 describe.skipIf(!chromiumAvailable)("tabs", () => {
-  onEveryReputationBackend("two tabs", (backend) => {
+  onReputationBackends("two tabs", (backend) => {
     test("D-9.3 what one tab does the other sees, and signing out ends both", async () => {
       const app = await startReputation(backend);
       const ana = await Person.signUp(app, "ana");

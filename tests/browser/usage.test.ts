@@ -1,10 +1,7 @@
 // The page of usage: limits, days, and the line that works. D-9.4.10, D-8.11.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { lookUp, Person } from "../http/reputation/people.ts";
-import {
-  onEveryReputationBackend,
-  startReputation,
-} from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { expectPage, openConsole } from "./console-page.ts";
@@ -24,7 +21,7 @@ async function runLine(line: string, key: string): Promise<unknown> {
 }
 
 describe.skipIf(!chromiumAvailable)("usage", () => {
-  onEveryReputationBackend("in the console", (backend) => {
+  onReputationBackends("in the console", (backend) => {
     test("D-9.4.10 minute and month stand against the plan, and days show calls and those denied", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "shop");

@@ -15,7 +15,7 @@ import { readReputationSecrets } from "../../src/usecases/reputation/accounts/se
 import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
 import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { makeRegistry } from "../support/make-table.ts";
@@ -27,7 +27,7 @@ setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;
 
-onEveryBackend("repsync beside a service", (backend) => {
+onOneBackend("repsync beside a service", (backend) => {
   test("D-4.12 admin create makes an administrator who can sign in at once", async () => {
     const { cli, signIn } = await startBeside(backend);
     const created = await cli(["admin", "create", "root"], `${PASSWORD}\nmore\n`);

@@ -1,6 +1,6 @@
 // Administration of accounts by the command line, beside a service that runs on the same store. D-8.8.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/run-cli.ts";
 import { PASSWORD, startBeside } from "./support/start-beside.ts";
@@ -8,7 +8,7 @@ import { PASSWORD, startBeside } from "./support/start-beside.ts";
 afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
-onEveryBackend("accounts by the command line", (backend) => {
+onOneBackend("accounts by the command line", (backend) => {
   test("D-8.8 accounts are listed, shown, suspended and restored, and the running service knows at once", async () => {
     const { cli, signUp, signIn, lookUp } = await startBeside(backend);
     await signUp();

@@ -14,7 +14,7 @@ import { pipeline } from "node:stream/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { pollUntil } from "../e2e/support/poll-until.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
@@ -48,7 +48,7 @@ function makeDeployment() {
   return { folder, env, write };
 }
 
-onEveryBackend("repsync import and export", (backend) => {
+onOneBackend("repsync import and export", (backend) => {
   test.each(["json", "ndjson", "csv"] as const)(
     "D-4.12 a %s file is imported and exported again as it was",
     async (format) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -56,7 +56,7 @@ const SHEET = [
   "",
 ].join("\r\n");
 
-onEveryBackend("repsync import", (backend) => {
+onOneBackend("repsync import", (backend) => {
   test("D-10.3 what could not be read is told by line and column, and the rest is written", async () => {
     const { cli, rows } = makeDeployment({ STORAGE_URL: await backend.makeUrl() });
     const { code, json, stderr } = await cli([...CSV, "--delimiter", ";", "--json"], SHEET);

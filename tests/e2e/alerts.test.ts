@@ -2,14 +2,14 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, Person } from "../http/reputation/people.ts";
 import { startAlertReceiver } from "../http/support/alert-receiver.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { BUN, CLI, startProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-onEveryBackend("alerts", (backend) => {
+onOneBackend("alerts", (backend) => {
   test("D-10.12 an alert survives kill -9 right after the reply, and a receiver that fails", async () => {
     const receiver = await startAlertReceiver();
     const env = { STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "info", ...receiver.env };

@@ -1,7 +1,7 @@
 // D-6.5 over real services: killed under load, every reply that was received has its record, and the log verifies.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, lookUp, Person } from "../http/reputation/people.ts";
-import { onEveryReputationBackend } from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
 import { setPlan, startServices, verifyStore } from "./support/reputation-services.ts";
@@ -36,7 +36,7 @@ async function askUntilKilled(
   return answered;
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "the audit log",
   (backend) => {
     test("D-6.5 every reply received before kill -9 has its record, and the log verifies", async () => {
@@ -68,7 +68,7 @@ onEveryReputationBackend(
       expect(verdict).toEqual({ problem: null, chains: KILLS + 2, records: recorded.size + 1 });
     });
   },
-  { isFile: true },
+  { isFile: true, isEverywhere: true },
 );
 
 /** The ids of all requests that looked a person up, as the person sees them. */

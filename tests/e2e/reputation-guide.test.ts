@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
 import { PASSWORD } from "../http/reputation/people.ts";
-import { type Backend, onEveryBackend } from "../http/support/backends.ts";
+import { type Backend, onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
@@ -72,7 +72,7 @@ test("the guide has an example of everything", () => {
   expect(examples.filter(({ shown }) => shown !== null).length).toBeGreaterThan(15);
 });
 
-onEveryBackend("the guide", (backend) => {
+onOneBackend("the guide", (backend) => {
   describe.skipIf(isMissing())("run as it stands", () => guideTests(backend));
 });
 

@@ -1,7 +1,7 @@
 // D-6.4 over real services: three of them share a store, and callers ask all of them at once.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, lookUp, Person } from "../http/reputation/people.ts";
-import { onEveryReputationBackend } from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import type { Reply } from "../http/support/sync-app.ts";
 import { makeQuickUrl, setPlan, startServices } from "./support/reputation-services.ts";
@@ -9,7 +9,7 @@ import type { ServiceProcess } from "./support/service-process.ts";
 
 setDefaultTimeout(120_000);
 
-onEveryReputationBackend(
+onReputationBackends(
   "limits over three services",
   (backend) => {
     let services: readonly ServiceProcess[];
@@ -86,5 +86,5 @@ onEveryReputationBackend(
       expect(await usage()).toMatchObject({ minute: { used: 30 }, month: { used: 30 } });
     });
   },
-  { isFile: true },
+  { isFile: true, isEverywhere: true },
 );

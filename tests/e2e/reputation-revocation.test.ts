@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { dataOf, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
-import { onEveryReputationBackend } from "../http/reputation/reputation-backends.ts";
+import { onReputationBackends } from "../http/reputation/reputation-backends.ts";
 import { MONGODB } from "../http/support/backends.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import type { Reply, SyncClient } from "../http/support/sync-app.ts";
@@ -68,7 +68,7 @@ class Outcomes {
   }
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "revocation over three services",
   (backend) => {
     const rounds = backend === MONGODB ? MONGODB_ROUNDS : ROUNDS;
@@ -224,5 +224,5 @@ onEveryReputationBackend(
       }
     });
   },
-  { isFile: true },
+  { isFile: true, isEverywhere: true },
 );

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, jsonBody, lookUp, Person } from "./reputation/people.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
-import { onEveryBackend } from "./support/backends.ts";
+import { onOneBackend } from "./support/backends.ts";
 import { releaseResources } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
 import { startRunApp } from "./sync-runs/support/run-apps.ts";
@@ -19,7 +19,7 @@ async function withKey(app: SyncApp, name: string) {
   return { person, id: String(made["id"]), key: String(made["key"]) };
 }
 
-onEveryBackend("alerts", (backend) => {
+onOneBackend("alerts", (backend) => {
   test("D-10.12 keys are told, signed; what is answered 500, or with a redirect, is sent again", async () => {
     const receiver = await startAlertReceiver();
     const elsewhere = await startAlertReceiver();

@@ -5,7 +5,7 @@ import type { Backend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, jsonBody, PASSWORD, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 import { USER_ROUTES } from "./routes.ts";
 
 afterEach(releaseResources);
@@ -26,7 +26,7 @@ async function startTwo(backend: Backend, env: Environment = {}) {
   return [first, await startReputation(backend, shared)] as const;
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "abuse",
   (backend) => {
     test("D-8.5.1 an account makes so many changes in a minute, over all its routes and on every instance", async () => {

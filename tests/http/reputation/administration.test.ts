@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../support/resources.ts";
 import type { Reply, SyncApp } from "../support/sync-app.ts";
 import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -35,7 +35,7 @@ async function startTwo(backend: Parameters<typeof startReputation>[0]) {
   return { app, other, root, shop, key, act, usernames };
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "administration",
   (backend) => {
     test("D-8.8 a suspended account is refused everywhere at once, and goes on after it is restored", async () => {
@@ -158,7 +158,7 @@ onEveryReputationBackend(
   { isFile: true },
 );
 
-onEveryReputationBackend("administration, refused", (backend) => {
+onReputationBackends("administration, refused", (backend) => {
   test("D-8.8 others than administrators are refused, and learn nothing", async () => {
     const app = await startReputation(backend);
     const ana = await Person.signUp(app, "ana");

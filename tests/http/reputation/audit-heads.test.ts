@@ -3,12 +3,12 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readKeptHeads } from "../../../src/domain/reputation/audit/kept-heads.ts";
 import { releaseResources } from "../support/resources.ts";
 import { dataOf, lookUp, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-onEveryReputationBackend("audit heads", (backend) => {
+onReputationBackends("audit heads", (backend) => {
   test("D-9.5 administrators read what audit heads writes, and audit verify takes it", async () => {
     const app = await startReputation(backend);
     const root = await Person.signIn(app, "root");

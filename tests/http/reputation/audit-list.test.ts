@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../support/resources.ts";
 import { dataOf, lookUp, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -22,7 +22,7 @@ async function itemsOf(root: Person, query: string): Promise<readonly Item[]> {
   }
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "the audit log",
   (backend) => {
     test("D-9.5 every instance lists what all have written, in parts, while more is written", async () => {

@@ -6,7 +6,7 @@ import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, lookUp, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -32,7 +32,7 @@ async function openHeldStream(app: SyncApp, { token }: Person): Promise<RawConne
   return connection;
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "verifying the audit log",
   (backend) => {
     test("D-9.5 tells how far it has come, over the chains of all instances, and what it found", async () => {

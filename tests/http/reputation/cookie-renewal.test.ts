@@ -4,7 +4,7 @@ import { SystemTimer } from "../../../src/adapters/system/system.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type Reply, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD } from "./people.ts";
-import { onEveryReputationBackend } from "./reputation-backends.ts";
+import { onReputationBackends } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -40,7 +40,7 @@ function claimsOf(token: string | null): Record<string, unknown> {
   return JSON.parse(Buffer.from(token?.split(".")[1] ?? "", "base64url").toString());
 }
 
-onEveryReputationBackend("the session cookie", (backend) => {
+onReputationBackends("the session cookie", (backend) => {
   async function signIn() {
     const clock = new MovedClock();
     const time = { clock, timer: new SystemTimer() };

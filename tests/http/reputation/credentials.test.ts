@@ -7,7 +7,7 @@ import { releaseResources } from "../support/resources.ts";
 import type { SyncApp } from "../support/sync-app.ts";
 import { essence } from "./essence.ts";
 import { dataOf, jsonBody, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 import { BODY_ROUTES, KEY_ROUTES, nameOf, ROUTES, USER_ROUTES } from "./routes.ts";
 
 setDefaultTimeout(60_000);
@@ -48,7 +48,7 @@ test("D-6.8 the shared suites call every operation under /v1 of the OpenAPI docu
   expect(ROUTES.map(nameOf).sort()).toEqual(documented.sort());
 });
 
-onEveryReputationBackend("credentials", (backend) => {
+onReputationBackends("credentials", (backend) => {
   let app: SyncApp;
   let ana: Person;
   let bea: Person;

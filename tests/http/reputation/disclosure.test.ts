@@ -6,7 +6,7 @@ import { rawExchange } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { essence } from "./essence.ts";
 import { dataOf, jsonBody, lookUp, Person, releaseName } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 const ENDPOINTS = ["/reputation", "", "/platforms"];
 const UNLIMITED = { plan: "enterprise", rate_limit_per_minute: 1_000_000 };
 
-onEveryReputationBackend("disclosure", (backend) => {
+onReputationBackends("disclosure", (backend) => {
   async function setScene() {
     const app = await startReputation(backend);
     const caller = await Person.signUp(app, "caller");

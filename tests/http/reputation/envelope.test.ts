@@ -6,7 +6,7 @@ import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "../support/sync-app.ts";
 import { jsonBody, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 import { nameOf, ROUTES, type RouteUnderTest, USER_ROUTES } from "./routes.ts";
 
 setDefaultTimeout(60_000);
@@ -20,7 +20,7 @@ const PROBLEM_FIELDS = [
 ];
 const TIME = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 
-onEveryReputationBackend("replies", (backend) => {
+onReputationBackends("replies", (backend) => {
   let app: SyncApp;
   let root: Person;
   let ana: Person;

@@ -5,7 +5,7 @@ import { releaseResources } from "../support/resources.ts";
 import type { SyncApp } from "../support/sync-app.ts";
 import { type RunApp, startPair } from "../sync-runs/support/run-apps.ts";
 import { dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -28,7 +28,7 @@ async function release(admin: Person, username: string) {
   return [reply.status, reply.status === 200 ? dataOf(reply) : reply.json["code"]];
 }
 
-onEveryReputationBackend("erased names", (backend) => {
+onReputationBackends("erased names", (backend) => {
   test("D-8.2 an erased name is taken until an administrator releases it", async () => {
     const app = await startReputation(backend);
     const root = await Person.signIn(app, "root");
@@ -98,106 +98,111 @@ onEveryReputationBackend("erased names", (backend) => {
   });
 });
 
-onEveryReputationBackend("erased people and runs", (backend) => {
-  const rows = async (app: RunApp, table = "profiles") =>
-    (await app.rows(table)).map(({ username }) => username);
+onReputationBackends(
+  "erased people and runs",
+  (backend) => {
+    const rows = async (app: RunApp, table = "profiles") =>
+      (await app.rows(table)).map(({ username }) => username);
 
-  /** Ana has an account and rows here, and rows there; she is erased here. */
-  async function setScene() {
-    const { local, remote } = await startPair({ backend });
-    const ana = await Person.signUp(local, "ana");
-    await local.trigger({ table: "profiles" });
-    expect(await rows(remote)).toEqual(["ana"]);
-    await erase(ana);
-    return { local, remote };
-  }
-
-  test("D-8.2 the next runs do not bring an erased person back, and say so", async () => {
-    const { local, remote } = await setScene();
-    for (const more of [{}, { full: true }]) {
-      const { json } = await local.trigger({ table: "profiles", ...more });
-      expect(json).toMatchObject({ status: "success", error_count: 0, total_pulled: 0 });
+    /** Ana has an account and rows here, and rows there; she is erased here. */
+    async function setScene() {
+      const { local, remote } = await startPair({ backend });
+      const ana = await Person.signUp(local, "ana");
+      await local.trigger({ table: "profiles" });
+      expect(await rows(remote)).toEqual(["ana"]);
+      await erase(ana);
+      return { local, remote };
     }
-    const newer = { username: "ana", bio: "newer", updated_at: later() };
-    await remote.push("profiles", { records: [newer, { ...newer, username: "bea" }] });
-    const { json } = await local.trigger({ table: "profiles", direction: "pull" });
-    expect(json).toMatchObject({ status: "success", total_pulled: 1, changed: 1, erased: 1 });
-    expect(json["tables"]).toMatchObject({ profiles: { pulled: 1, erased: 1 } });
-    expect(await rows(local)).toEqual(["bea"]);
-    expect((await local.items("/rejected")).length).toBe(0);
-  });
 
-  test("D-8.2 a run counts what the other end leaves out", async () => {
-    const { local, remote } = await setScene();
-    await erase(await Person.signUp(remote, "cem"));
-    const records = ["cem", "dan"].map((username) => ({ username, updated_at: later() }));
-    await local.push("profiles", { records });
-    const { json } = await local.trigger({ table: "profiles", direction: "push" });
-    expect(json).toMatchObject({ status: "success", total_pushed: 1, erased: 1, changed: 1 });
-    expect((await rows(remote)).toSorted()).toEqual(["ana", "dan"]);
-  });
-
-  test("D-8.2 a record of an erased person that cannot be a row is not kept as rejected", async () => {
-    const { local, remote } = await setScene();
-    const tables: Record<string, TableEntry> = {
-      profiles: {
-        upsert_key: ["username"],
-        timestamp_column: "updated_at",
-        columns: {
-          username: { type: "text" },
-          bio: { type: "text", max_length: 3 },
-          updated_at: { type: "datetime" },
-        },
-      },
-    };
-    const strict = await startPair({ backend, tables, env: { SYNC_REMOTE_URL: remote.url } });
-    await erase(await Person.signUp(strict.local, "ana"));
-    const long = { bio: "far too long", updated_at: later() };
-    const records = ["ana", "bea"].map((username) => ({ username, ...long }));
-    await remote.push("profiles", { records });
-    const { json } = await strict.local.trigger({ table: "profiles", direction: "pull" });
-    expect(json).toMatchObject({ error_count: 1, erased: 1 });
-    const rejected = await strict.local.items("/rejected");
-    expect(rejected.map(({ key }) => key)).toEqual([{ username: "bea" }]);
-    expect(await rows(local)).toEqual([]);
-  });
-
-  test.each(["pull", "push"])(
-    "D-8.2 after a release the next %s brings the newer rows, and not the older ones",
-    async (direction) => {
+    test("D-8.2 the next runs do not bring an erased person back, and say so", async () => {
       const { local, remote } = await setScene();
-      const [from, to] = direction === "pull" ? [remote, local] : [local, remote];
-      if (to === remote) await erase(await Person.signUp(remote, "cem"));
-      const username = to === remote ? "cem" : "ana";
-      const run = async () => (await local.trigger({ table: "platform_accounts", direction })).json;
-      const records = [
-        { username, platform: "old", updated_at: later(-30_000) },
-        { username, platform: "new", updated_at: later() },
-        { username: "bea", platform: "new", updated_at: later() },
-      ];
-      expect(
-        (await from.push("platform_accounts", { records })).json["error_count"],
-      ).toBeUndefined();
-      expect(await run()).toMatchObject({ status: "success", erased: 2, changed: 1 });
-      expect(await rows(to, "platform_accounts")).toEqual(["bea"]);
-      await releaseName(to, username);
-      expect(await run()).toMatchObject({ status: "success", erased: 1, changed: 1 });
-      const taken = await to.rows("platform_accounts");
-      expect(taken.map((row) => `${row["username"]} ${row["platform"]}`).toSorted()).toEqual(
-        ["bea new", `${username} new`].toSorted(),
-      );
-    },
-  );
+      for (const more of [{}, { full: true }]) {
+        const { json } = await local.trigger({ table: "profiles", ...more });
+        expect(json).toMatchObject({ status: "success", error_count: 0, total_pulled: 0 });
+      }
+      const newer = { username: "ana", bio: "newer", updated_at: later() };
+      await remote.push("profiles", { records: [newer, { ...newer, username: "bea" }] });
+      const { json } = await local.trigger({ table: "profiles", direction: "pull" });
+      expect(json).toMatchObject({ status: "success", total_pulled: 1, changed: 1, erased: 1 });
+      expect(json["tables"]).toMatchObject({ profiles: { pulled: 1, erased: 1 } });
+      expect(await rows(local)).toEqual(["bea"]);
+      expect((await local.items("/rejected")).length).toBe(0);
+    });
 
-  test("D-8.2 a comparison leaves an erased person out, whatever it repairs", async () => {
-    const { local, remote } = await setScene();
-    for (const repair of [null, "pull", "newest"]) {
-      const { json } = await local.ask("/compare", jsonBody({ table: "profiles", repair }));
-      expect(json).toMatchObject({ matched: 0, different: 0, missing_here: 0, erased: 1 });
-      expect(json["examples"]).toMatchObject({ missing_here: [] });
+    test("D-8.2 a run counts what the other end leaves out", async () => {
+      const { local, remote } = await setScene();
+      await erase(await Person.signUp(remote, "cem"));
+      const records = ["cem", "dan"].map((username) => ({ username, updated_at: later() }));
+      await local.push("profiles", { records });
+      const { json } = await local.trigger({ table: "profiles", direction: "push" });
+      expect(json).toMatchObject({ status: "success", total_pushed: 1, erased: 1, changed: 1 });
+      expect((await rows(remote)).toSorted()).toEqual(["ana", "dan"]);
+    });
+
+    test("D-8.2 a record of an erased person that cannot be a row is not kept as rejected", async () => {
+      const { local, remote } = await setScene();
+      const tables: Record<string, TableEntry> = {
+        profiles: {
+          upsert_key: ["username"],
+          timestamp_column: "updated_at",
+          columns: {
+            username: { type: "text" },
+            bio: { type: "text", max_length: 3 },
+            updated_at: { type: "datetime" },
+          },
+        },
+      };
+      const strict = await startPair({ backend, tables, env: { SYNC_REMOTE_URL: remote.url } });
+      await erase(await Person.signUp(strict.local, "ana"));
+      const long = { bio: "far too long", updated_at: later() };
+      const records = ["ana", "bea"].map((username) => ({ username, ...long }));
+      await remote.push("profiles", { records });
+      const { json } = await strict.local.trigger({ table: "profiles", direction: "pull" });
+      expect(json).toMatchObject({ error_count: 1, erased: 1 });
+      const rejected = await strict.local.items("/rejected");
+      expect(rejected.map(({ key }) => key)).toEqual([{ username: "bea" }]);
       expect(await rows(local)).toEqual([]);
-    }
-    expect((await local.items("/runs"))[0]).toMatchObject({ kind: "compare", erased: 1 });
-    expect(await rows(remote)).toEqual(["ana"]);
-  });
-});
+    });
+
+    test.each(["pull", "push"])(
+      "D-8.2 after a release the next %s brings the newer rows, and not the older ones",
+      async (direction) => {
+        const { local, remote } = await setScene();
+        const [from, to] = direction === "pull" ? [remote, local] : [local, remote];
+        if (to === remote) await erase(await Person.signUp(remote, "cem"));
+        const username = to === remote ? "cem" : "ana";
+        const run = async () =>
+          (await local.trigger({ table: "platform_accounts", direction })).json;
+        const records = [
+          { username, platform: "old", updated_at: later(-30_000) },
+          { username, platform: "new", updated_at: later() },
+          { username: "bea", platform: "new", updated_at: later() },
+        ];
+        expect(
+          (await from.push("platform_accounts", { records })).json["error_count"],
+        ).toBeUndefined();
+        expect(await run()).toMatchObject({ status: "success", erased: 2, changed: 1 });
+        expect(await rows(to, "platform_accounts")).toEqual(["bea"]);
+        await releaseName(to, username);
+        expect(await run()).toMatchObject({ status: "success", erased: 1, changed: 1 });
+        const taken = await to.rows("platform_accounts");
+        expect(taken.map((row) => `${row["username"]} ${row["platform"]}`).toSorted()).toEqual(
+          ["bea new", `${username} new`].toSorted(),
+        );
+      },
+    );
+
+    test("D-8.2 a comparison leaves an erased person out, whatever it repairs", async () => {
+      const { local, remote } = await setScene();
+      for (const repair of [null, "pull", "newest"]) {
+        const { json } = await local.ask("/compare", jsonBody({ table: "profiles", repair }));
+        expect(json).toMatchObject({ matched: 0, different: 0, missing_here: 0, erased: 1 });
+        expect(json["examples"]).toMatchObject({ missing_here: [] });
+        expect(await rows(local)).toEqual([]);
+      }
+      expect((await local.items("/runs"))[0]).toMatchObject({ kind: "compare", erased: 1 });
+      expect(await rows(remote)).toEqual(["ana"]);
+    });
+  },
+  { isEverywhere: true },
+);

@@ -4,7 +4,7 @@ import { releaseResources } from "../support/resources.ts";
 import type { SyncApp } from "../support/sync-app.ts";
 import { type RunApp, startPair } from "../sync-runs/support/run-apps.ts";
 import { dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -15,7 +15,7 @@ async function signUp(app: SyncApp, username: string) {
   return [reply.status, reply.json["code"]];
 }
 
-onEveryReputationBackend("names", (backend) => {
+onReputationBackends("names", (backend) => {
   test("D-8.1 a name that only has platform accounts by sync cannot be signed up", async () => {
     const app = await startReputation(backend);
     const handle = { username: "dian", platform: "github", handle: "dian-real", verified: true };
@@ -25,7 +25,7 @@ onEveryReputationBackend("names", (backend) => {
   });
 });
 
-onEveryReputationBackend(
+onReputationBackends(
   "the administrator's name",
   (backend) => {
     test("D-8.1 the name of ADMIN_USERNAME cannot be signed up while it has no account", async () => {
@@ -43,7 +43,7 @@ onEveryReputationBackend(
   { isFile: true },
 );
 
-onEveryReputationBackend("profiles with an owner", (backend) => {
+onReputationBackends("profiles with an owner", (backend) => {
   const row = { username: "sari", display_name: "Sari there", bio: "there", verified: true };
   const [OLD, NEW] = ["2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"];
   const newest = () => new Date(Date.now() + 1_000).toISOString();

@@ -6,7 +6,7 @@ import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
-import { onEveryReputationBackend, startReputation } from "./reputation-backends.ts";
+import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -21,7 +21,7 @@ async function signIn(app: SyncApp, password: string): Promise<number> {
   return (await app.send("/v1/sessions", { ...request, headers })).status;
 }
 
-onEveryReputationBackend(
+onReputationBackends(
   "passwords",
   (backend) => {
     test("D-8.7 a new password ends all other sessions at once, on every instance", async () => {

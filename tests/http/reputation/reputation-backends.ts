@@ -12,14 +12,20 @@ const SQLITE_MEMORY: Backend = {
   makeUrl: async () => "sqlite::memory:",
 };
 
-/** Declares the same tests for each store. `isFile`: several services share the store, or it outlives them. */
-export function onEveryReputationBackend(
+interface ReputationBackends {
+  /** True where several services share the store, or it outlives them. */
+  readonly isFile?: boolean;
+  /** True plays the tests on MongoDB too; without it they are of what is decided above the store. */
+  readonly isEverywhere?: boolean;
+}
+
+export function onReputationBackends(
   name: string,
   tests: (backend: Backend) => void,
-  { isFile = false }: { readonly isFile?: boolean } = {},
+  { isFile = false, isEverywhere = false }: ReputationBackends = {},
 ): void {
-  const backends = [isFile ? SQLITE_FILE : SQLITE_MEMORY, MONGODB];
-  for (const backend of backends) {
+  const sqlite = isFile ? SQLITE_FILE : SQLITE_MEMORY;
+  for (const backend of isEverywhere ? [sqlite, MONGODB] : [sqlite]) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
   }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
-import { onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
+import { onOneBackend, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
@@ -21,7 +21,7 @@ async function metric(app: { send: (path: string) => Promise<{ text: string }> }
   return value === undefined ? null : Number(value);
 }
 
-onEveryBackend("scheduled backups", (backend) => {
+onOneBackend("scheduled backups", (backend) => {
   test("D-10.7 one instance makes each, the oldest of ours go, and the age of the last is a metric", async () => {
     const folder = join(makeTempFolder(), "backups");
     mkdirSync(folder);

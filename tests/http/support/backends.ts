@@ -39,6 +39,11 @@ export const MONGODB: Backend = {
   },
 };
 
+/** Declares tests of what is decided above the store, in a file: the suites of repositories and ports play on every store. */
+export function onOneBackend(name: string, tests: (backend: Backend) => void): void {
+  describe(`${name} on ${SQLITE_FILE.name}`, () => tests(SQLITE_FILE));
+}
+
 /** Declares the same tests for each kind of store. */
 export function onEveryBackend(name: string, tests: (backend: Backend) => void): void {
   for (const backend of [SQLITE_FILE, MONGODB]) {

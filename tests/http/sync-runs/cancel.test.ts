@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { notes, type RunApp, startRunApp } from "./support/run-apps.ts";
@@ -23,7 +23,7 @@ async function runUnderWay(app: RunApp): Promise<string> {
 
 const cancel = (app: RunApp, id: string) => app.ask(`/runs/${id}/cancel`, { method: "POST" });
 
-onEveryBackend("cancelling", (backend) => {
+onOneBackend("cancelling", (backend) => {
   test.each(["the same", "another"] as const)(
     "D-7.8 cancel() on %s instance ends a run before its next write",
     async (where) => {
@@ -80,7 +80,7 @@ onEveryBackend("cancelling", (backend) => {
   });
 });
 
-onEveryBackend("cancelling what is not there", (backend) => {
+onOneBackend("cancelling what is not there", (backend) => {
   test("D-7.8 cancel() of an unknown run is 404, and only for administrators", async () => {
     const local = await startRunApp({ env: { STORAGE_URL: await backend.makeUrl() } });
     const unknown = await cancel(local, "00000000-0000-4000-8000-000000000000");

@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "../support/sync-app.ts";
 import { type ForeignRow, startForeignServer } from "./support/foreign-server.ts";
@@ -54,7 +54,7 @@ function meantValue([name, value]: [string, unknown]): unknown[] {
   return [name, `${seconds}.${fraction.padEnd(6, "0")}`];
 }
 
-onEveryBackend("a foreign server", (backend) => {
+onOneBackend("a foreign server", (backend) => {
   test("D-11.10.4 a column that is hidden here is told, and the push goes on once remote_only names it", async () => {
     const server = startForeignServer({
       key: SYNC_KEY,

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Backend } from "../support/backends.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type RunApp, startRunApp } from "./support/run-apps.ts";
 
@@ -51,7 +51,7 @@ function warnings(json: Readonly<Record<string, unknown>>): unknown {
   return (json["tables"] as Record<string, { warnings?: unknown }>)["items"]?.warnings ?? [];
 }
 
-onEveryBackend("another remote", (backend) => {
+onOneBackend("another remote", (backend) => {
   test("D-11.10.1 rows that came from one remote go on to another, late ones and fresh ones", async () => {
     const [x, c] = [
       await startRunApp({ backend, tables: TABLES }),

@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { withoutCredentials } from "../../../src/usecases/operations/read-overview.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { ADMIN_ENV, lookUp, Person } from "../reputation/people.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { onOneBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
@@ -27,7 +27,7 @@ async function traffic(app: RunApp) {
   return [sum("rows"), sum("lookups")];
 }
 
-onEveryBackend("overview()", (backend) => {
+onOneBackend("overview()", (backend) => {
   test("D-9.5.5 overview() tells tables, drift, lag and last runs", async () => {
     const remote = await startRunApp();
     await remote.push("notes", { records: notes(3) });

@@ -1,7 +1,7 @@
 // Tables without a timestamp column have one owner, whom the registry names.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "../support/sync-app.ts";
 import { startForwarder } from "./support/forwarder.ts";
@@ -49,7 +49,7 @@ const NO_OWNER =
   "Without a timestamp column nobody can tell which end's row is newer: " +
   '"airports"; run push or pull, or name the owner by "direction" in the registry';
 
-onEveryBackend("owners of tables", (backend) => {
+onOneBackend("owners of tables", (backend) => {
   const pair = (here: TableEntry, there: TableEntry = here, more = {}) =>
     startPairOf({ airports: here, ...more }, { airports: there, ...more });
 
@@ -225,7 +225,7 @@ onEveryBackend("owners of tables", (backend) => {
   });
 });
 
-onEveryBackend("repairs of tables without times", (backend) => {
+onOneBackend("repairs of tables without times", (backend) => {
   async function repaired(here: TableEntry, there: TableEntry) {
     const remote = await startRunApp({ backend, tables: { airports: there } });
     const env = { SYNC_REMOTE_URL: remote.url };

@@ -1,7 +1,7 @@
 // Two deployments whose registries differ, and change between runs.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { type Backend, onEveryBackend } from "../support/backends.ts";
+import { type Backend, onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { JsonFields } from "../support/sync-app.ts";
 import { startForwarder } from "./support/forwarder.ts";
@@ -55,7 +55,7 @@ const itemOf = ({ json }: { json: JsonFields }) => (json["tables"] as { items: J
 const put = async (app: RunApp, ...records: readonly JsonFields[]) =>
   expect((await app.push("items", { records })).json["upserted"]).toBe(records.length);
 
-onEveryBackend("registries", (backend) => {
+onOneBackend("registries", (backend) => {
   test("D-7.3 another upsert key is sync_error before the first row, and no two rows become one", async () => {
     const pair = await startPair(backend, ITEMS, KEYED);
     await put(pair.local(), { k: "a", v: "1", at: T1 });

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ColumnEntry, TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, Person } from "../reputation/people.ts";
-import { onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
+import { onOneBackend, SQLITE_FILE } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
@@ -35,7 +35,7 @@ async function theOne(app: RunApp) {
   return items[0]!;
 }
 
-onEveryBackend("rejected records", (backend) => {
+onOneBackend("rejected records", (backend) => {
   test("D-9.5.4 a pulled record is shown whole, and tried again here on any instance, without the remote and with sync disabled", async () => {
     const remote = await startRunApp({ tables: LAX });
     await remote.push("words", { records: [TOO_LONG, { w: "ok", v: "v" }] });

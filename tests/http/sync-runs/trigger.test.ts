@@ -1,6 +1,6 @@
 // Whole runs between two real deployments, by one request each.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../support/backends.ts";
+import { onOneBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { releaseResources } from "../support/resources.ts";
 import { TABLE_NAMES, TABLES } from "../support/tables.ts";
@@ -16,7 +16,7 @@ function listing(sku: string, day: number, price = "1.50") {
   return { shop: "s", sku, price, updated_at: `2026-01-${String(day).padStart(2, "0")}T00:00:00Z` };
 }
 
-onEveryBackend("trigger()", (backend) => {
+onOneBackend("trigger()", (backend) => {
   test("S-1.4, S-4.4.3, S-4.4.4, D-4.3 trigger() pushes, then pulls every table, and tells what it did", async () => {
     const { local, remote } = await startPair({ backend });
     await local.push("versions", { records: versions(3, "here") });

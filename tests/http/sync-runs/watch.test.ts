@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
-import { type Backend, onEveryBackend } from "../support/backends.ts";
+import { type Backend, onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
@@ -33,7 +33,7 @@ async function eventsOf(app: RunApp, id: string) {
   return readEvents(reply);
 }
 
-onEveryBackend("watching", (backend) => {
+onOneBackend("watching", (backend) => {
   test("D-9.5.2 events() tells a run on every instance, from the start on, and whole once it has ended", async () => {
     const { held, first, second } = await startHeld(backend);
     const started = await first.trigger({ table: "notes", direction: "pull", wait: false });
