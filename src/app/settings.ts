@@ -239,7 +239,7 @@ export const SETTINGS = {
   webhookUrl: setting("WEBHOOK_URL", httpUrl, {
     example: "https://hooks.example/repsync",
     about:
-      "Where alerts are sent: failed runs, rejected records, drift, quotas, ended keys, failed backups. docs/alerts.md says what comes.",
+      "Where alerts are sent: failed runs, rejected records, drift, quotas, ended keys, failed backups. docs/operating.md says what comes.",
     needs: ["WEBHOOK_SECRET"],
   }),
   webhookSecret: setting("WEBHOOK_SECRET", text, {

@@ -1,4 +1,4 @@
-// npm run screenshots: the pictures of docs/console.md, taken of the demo in a real Chromium.
+// npm run screenshots: the pictures of docs/operating.md, taken of the demo in a real Chromium.
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

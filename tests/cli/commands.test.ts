@@ -1,20 +1,15 @@
-// Every command of the program, whatever is added to it: how it explains itself, and whether the documents know it.
+// Every command of the program, whatever is added to it: how it explains itself.
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { COMMAND_NOTES } from "../../src/cli/help/command-notes.ts";
 import { commandsBelow, makeProgram } from "./support/commands.ts";
 
-const DOCUMENT = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
 /** Those that give no result of their own that a program could want. */
 const WITHOUT_JSON = ["serve"];
 
 const ALL = commandsBelow(await makeProgram()).filter(({ path }) => path !== "help");
 const COMMANDS = ALL.filter(({ command }) => command.commands.length === 0);
 const GROUPS = ALL.filter(({ command }) => command.commands.length > 0);
-
-/** Options that the document describes once for all. */
-const EVERYWHERE = ["--json", "--help", "--quiet"];
 
 /** With `--help`. */
 const optionsOf = (command: Command) => command.createHelp().visibleOptions(command);
@@ -76,21 +71,6 @@ describe("every command", () => {
           if (command.commands.length === 0) command.action(() => {});
         }
         await program.parseAsync(args, { from: "user" });
-      }
-    }
-  });
-
-  test("D-10.13.1 docs/cli.md names every command with its options", () => {
-    const lines = DOCUMENT.split("\n").filter((line) => line.startsWith("| `"));
-    for (const { path, command } of COMMANDS) {
-      const [first = "", ...others] = path.split(" ");
-      const line = lines.find(
-        (one) => new RegExp(`\`${first}[ \`]`).test(one) && one.includes(others.at(-1) ?? first),
-      );
-      expect([path, line === undefined]).toEqual([path, false]);
-      for (const { long } of optionsOf(command)) {
-        if (EVERYWHERE.includes(long ?? "")) continue;
-        expect([path, long, line?.includes(`${long}`)]).toEqual([path, long, true]);
       }
     }
   });

@@ -1,4 +1,4 @@
-// docs/contributing.md names files that exist, and has a line for every folder of tests.
+// docs/contributing.md names files that exist and words that stand in them, and has a line for every folder of tests.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +6,27 @@ import { join } from "node:path";
 const ROOT = join(import.meta.dir, "../..");
 const DOCUMENT = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
 
+/** What people add most often. */
+const CHANGES = [
+  ...["route", "setting", "CLI command", "column type", "table option"],
+  ...["error kind", "alert type", "metric", "collection", "store"],
+];
+const ROWS = [...DOCUMENT.matchAll(/^\| an? \*\*([\w ]+)\*\*[^|]* \| (.*) \| (.*) \|$/gm)].map(
+  ([, change = "", places = "", tests = ""]) => ({ change, places, tests }),
+);
+/** A file, and the words to look for in it: `path` (`word`, `word`). */
+const PLACE =
+  /`((?:src|tests|docs|\.ci)\/[\w./-]+|\.env\.example)`(?: \((`[^`]+`(?:, `[^`]+`)*)\))?/g;
+
+function anchorsOf(row: string) {
+  return [...row.matchAll(PLACE)].flatMap(([, path = "", words = ""]) =>
+    [...words.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => ({ path, word })),
+  );
+}
+
 test("every path that docs/contributing.md names exists", () => {
   const paths = [
-    ...DOCUMENT.matchAll(/`((?:src|tests|docs)\/[\w./-]+|[\w.-]+\.json|\.env\.example)`/g),
+    ...DOCUMENT.matchAll(/`((?:src|tests|docs|\.ci)\/[\w./-]+|[\w.-]+\.json|\.env\.example)`/g),
   ];
   const missing = paths
     .map(([, path = ""]) => path)
@@ -16,6 +34,25 @@ test("every path that docs/contributing.md names exists", () => {
   expect(paths.length).toBeGreaterThan(20);
   expect(missing).toEqual([]);
 });
+
+test("docs/contributing.md says where each typical change goes, and how it is tested", () => {
+  expect(CHANGES.filter((change) => !ROWS.some((row) => row.change === change))).toEqual([]);
+  for (const { change, places, tests } of ROWS.filter((row) => CHANGES.includes(row.change))) {
+    expect([change, anchorsOf(places).length >= 2]).toEqual([change, true]);
+    expect([change, tests.includes("`tests/")]).toEqual([change, true]);
+  }
+});
+
+test.each(ROWS.map((row) => [row.change, row] as const))(
+  "docs/contributing.md names words that stand in their files, for a %s",
+  (_, { places, tests }) => {
+    const anchors = [...anchorsOf(places), ...anchorsOf(tests)];
+    const missing = anchors.filter(
+      ({ path, word }) => !readFileSync(join(ROOT, path), "utf8").includes(word),
+    );
+    expect(missing).toEqual([]);
+  },
+);
 
 test("every script that docs/contributing.md names is in package.json, and every folder of tests has a line", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));

@@ -1,23 +1,23 @@
-// Every example of docs/registry.md is a registry that the service takes, and every entry of the schema is explained.
+// Every example of docs/sync.md is a registry that the service takes, and every entry of the schema is explained.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readRegistry } from "../../src/domain/sync/table/registry.ts";
 import { REGISTRY_SCHEMA, TABLE_SCHEMA } from "../../src/domain/sync/table/registry-schema.ts";
 
-const TEXT = readFileSync(new URL("../../docs/registry.md", import.meta.url), "utf8");
+const TEXT = readFileSync(new URL("../../docs/sync.md", import.meta.url), "utf8");
 const EXAMPLES = [...TEXT.matchAll(/```json\n([^`]+)```/g)].map(([, json = ""]) =>
   JSON.parse(json),
 );
 
 test.each(EXAMPLES.map((example, i) => [i + 1, example] as const))(
-  "D-2.1 example %d of docs/registry.md is taken",
+  "D-2.1 example %d of docs/sync.md is taken",
   (_, example) => {
     const file = "tables" in example ? example : { tables: { example } };
     expect([...readRegistry(file).keys()]).toContain("tables" in example ? "listings" : "example");
   },
 );
 
-test("D-2.1 docs/registry.md explains every entry of a table and of a column", () => {
+test("D-2.1 docs/sync.md explains every entry of a table and of a column", () => {
   const columns = TABLE_SCHEMA.properties.columns.patternProperties;
   const [column] = Object.values(columns);
   const entries = [

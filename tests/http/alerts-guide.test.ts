@@ -1,4 +1,4 @@
-// The receivers of docs/alerts.md, run as they stand.
+// The receivers of docs/operating.md, run as they stand.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { startApp } from "./support/sync-app.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-const GUIDE = readFileSync(join(import.meta.dir, "../../docs/alerts.md"), "utf8");
+const GUIDE = readFileSync(join(import.meta.dir, "../../docs/operating.md"), "utf8");
 const PROGRAMS = { js: "node", python: "python3" } as const;
 const receivers = [...GUIDE.matchAll(/^```(js|python)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```$/gm)].map(
   ([, language, file = "", text = ""]) => ({
@@ -47,7 +47,7 @@ async function* linesOf(receiver: (typeof receivers)[number], port: number, secr
   }
 }
 
-test("docs/alerts.md has a receiver in JavaScript and one in Python", () => {
+test("docs/operating.md has a receiver in JavaScript and one in Python", () => {
   expect(receivers.map(({ file }) => file)).toEqual(["receiver.mjs", "receiver.py"]);
 });
 

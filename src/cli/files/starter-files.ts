@@ -41,7 +41,7 @@ METRICS_TOKEN=${freshSecret(32)}
 
 /** A registry without tables of its own, that shows how to write one. */
 export const STARTER_TABLES = `// The tables that this deployment synchronizes, beside profiles and platform_accounts, which it always has.
-// docs/registry.md explains every entry. From a file of yours: repsync tables infer FILE --into tables.json
+// docs/sync.md explains every entry. From a file of yours: repsync tables infer FILE --into tables.json
 {
   "tables": {
     // "listings": {

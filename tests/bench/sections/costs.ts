@@ -1,4 +1,4 @@
-// What a lookup, a pushed row and a person cost, in processor time and bytes: docs/scaling.md plans with it.
+// What a lookup, a pushed row and a person cost, in processor time and bytes: docs/operating.md plans with it.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { MongoClient } from "mongodb";
 import { makePushBody, makeRows } from "../bench-rows.ts";

@@ -75,7 +75,7 @@ export async function startAlertReceiver(): Promise<AlertReceiver> {
   return receiver;
 }
 
-/** By Web Crypto, from what docs/alerts.md says. */
+/** By Web Crypto, from what docs/operating.md says. */
 async function isSigned(header: string, body: string): Promise<boolean> {
   const [, seconds = "", hex = ""] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   const algorithm = { name: "HMAC", hash: "SHA-256" };

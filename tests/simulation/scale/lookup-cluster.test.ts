@@ -1,4 +1,4 @@
-// The model by which docs/scaling.md plans gives what was measured, and holds what the document says.
+// The model by which docs/operating.md plans gives what was measured, and holds what the document says.
 import { expect, test } from "bun:test";
 import { simulateCluster } from "./lookup-cluster.ts";
 import { MEASURED } from "./measured.ts";

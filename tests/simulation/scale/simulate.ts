@@ -1,5 +1,5 @@
 // npm run simulate:scale [-- SEEDS]
-// Plays lookups on clusters of many sizes, with busy accounts and without, and prints a table for docs/scaling.md.
+// Plays lookups on clusters of many sizes, with busy accounts and without, and prints a table for docs/operating.md.
 import { type ClusterPlan, type ClusterResult, simulateCluster } from "./lookup-cluster.ts";
 import { MEASURED } from "./measured.ts";
 

@@ -1,0 +1,39 @@
+// The commands of docs/cli.md are those of the program, as it explains them.
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import { commandsBelow, makeProgram } from "../cli/support/commands.ts";
+
+const FILE = new URL("../../docs/cli.md", import.meta.url);
+const BEGIN = "<!-- commands:begin -->\n";
+const END = "<!-- commands:end -->";
+/** What the document says once for all commands. */
+const EVERYWHERE = ["--json", "--help", "--quiet"];
+
+/** In a cell of a table. */
+const cell = (text: string) => text.replaceAll("|", "\\|");
+
+function rowOf(command: Command): string {
+  const help = command.createHelp();
+  const usage = help
+    .commandUsage(command)
+    .replace(/^repsync /, "")
+    .replace(" [options]", "");
+  const options = help
+    .visibleOptions(command)
+    .filter(({ long }) => !EVERYWHERE.includes(long ?? ""))
+    .map(({ flags, description }) => `<br>\`${flags}\` ${description}`);
+  return `| \`${cell(usage)}\` | ${cell(command.description() + options.join(""))} |\n`;
+}
+
+test("D-10.13.1 docs/cli.md has every command with its options; UPDATE_DOCS=1 writes them anew", async () => {
+  const commands = commandsBelow(await makeProgram())
+    .filter(({ path, command }) => path !== "help" && command.commands.length === 0)
+    .map(({ command }) => rowOf(command));
+  const table = `| command | does |\n|---|---|\n${commands.join("")}`;
+  const text = readFileSync(FILE, "utf8");
+  const [before = "", rest = ""] = text.split(BEGIN);
+  const [shown = "", after = ""] = rest.split(END);
+  if (process.env.UPDATE_DOCS === "1") writeFileSync(FILE, before + BEGIN + table + END + after);
+  else expect(shown).toBe(table);
+});
