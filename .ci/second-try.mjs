@@ -1,5 +1,7 @@
-// Files that failed beside others are played once more, alone: what a busy machine alone shows does not end the gate, and is told.
-// docs/decisions/0133
+// Files that failed beside others are played once more, alone: what a busy machine alone shows does not end the gate, and is
+// told. A race can then neither end a submission nor stay unseen. Nothing is played once more when over 20 files failed, or
+// when an error stands outside of all tests: neither comes of a busy machine. A file may take ten minutes, all 45, the second
+// tries 20.
 
 /** More files than this fail for a reason of their own. */
 const MAX_FILES = 20;

@@ -1,4 +1,5 @@
-// What SIGHUP means: files are to be read anew, or the terminal is gone. D-11.5.
+// What SIGHUP means: files are to be read anew, or the terminal is gone. D-11.5. The system takes a closed terminal away first:
+// a process that had one and cannot open `/dev/tty` any more stops.
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 

@@ -1,4 +1,6 @@
-// Reads and extends the text of a registry file: JSON that may hold comments, whose problems have places. D-10.2.
+// Reads and extends the text of a registry file: JSON that may hold comments, whose problems have places. D-10.2. `jsonc-
+// parser` gives every problem its line and column, and an edit at an offset keeps everything else. Trailing commas are refused:
+// without its comments the file is JSON. A name that stands twice is a problem, because one of them would silently not count.
 import {
   findNodeAtLocation,
   getNodeValue,

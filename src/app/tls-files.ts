@@ -1,4 +1,5 @@
-// The certificate and the key that HTTPS is served with. D-10.6.
+// The certificate and the key that HTTPS is served with. D-10.6. A certificate that has expired is told and served: a service
+// that does not start would make an outage of a forgotten renewal.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 

@@ -1,4 +1,6 @@
-// What the service asks MongoDB for carries the shard key, in all tests that watch it. docs/decisions/0097
+// What the service asks MongoDB for carries the shard key, in all tests that watch it. Documents have one key, `_id`, and are
+// sharded by it, by range; keys begin with the name of a person, account or chain. A command without it goes to every shard.
+// Only reads of whole tables may do that.
 import { type CommandStartedEvent, type Document, MongoClient } from "mongodb";
 
 /** The field by which each collection of the service's own is sharded, where it is: keys begin with a name or an id. */

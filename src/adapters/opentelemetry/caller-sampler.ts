@@ -1,4 +1,5 @@
-// Which traces are kept: the caller's wish counts only within the rate that is set here. D-10.9.
+// Which traces are kept: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
+// deployments keep the same traces; a count of what callers may still have kept bounds them, as callers choose the ids.
 import { type Context, isSpanContextValid, TraceFlags, trace } from "@opentelemetry/api";
 import {
   type Sampler,

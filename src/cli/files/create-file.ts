@@ -1,4 +1,5 @@
-// Makes a file that must not be there yet, whole or not at all.
+// Makes a file that must not be there yet, whole or not at all. The text gets another name first and then its own by a hard
+// link, which fails where the name is taken: nobody sees half of it, and of two processes one writes.
 import { link, lstat, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../domain/shared/errors.ts";

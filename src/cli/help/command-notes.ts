@@ -1,4 +1,5 @@
-// What the help of each command says beside its options: examples, and exit codes that mean something of its own.
+// What the help of each command says beside its options: examples, and exit codes that mean something of its own. Tests walk
+// the program, and parse each example. There is no manual and no completion: they were a second grammar of the command line.
 
 export interface CommandNotes {
   /** Command lines without `repsync`, and what each does. */

@@ -1,4 +1,7 @@
-// What a browser says of a request, and what pages may do with a session cookie. D-8.6.
+// What a browser says of a request, and what pages may do with a session cookie. D-8.6. Cookies do not know ports, so
+// `SameSite=Strict` does not stop pages of another port of the host. `Sec-Fetch-Site` decides, which no page can set, and over
+// plain HTTP, where browsers leave it out, `Origin` has to name the host that was asked. A request with the cookie and neither
+// is refused. The token is checked first: a cookie that is no session any more is 401, whoever sends it.
 import { AppError } from "../../domain/shared/errors.ts";
 import type { Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";

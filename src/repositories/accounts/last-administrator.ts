@@ -1,4 +1,6 @@
-// Looks after the last administrator where a commit takes one away.
+// Looks after the last administrator where a commit takes one away. The commit writes to the administrator that is left: two
+// transactions that only read each other's account would both be committed. Only where an administrator goes does the body run
+// again under the lock of the administrators.
 import { type Account, isActiveAdministrator } from "../../domain/reputation/accounts/account.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { ACCOUNTS, ACTIVE, LOCKS } from "./account-collections.ts";

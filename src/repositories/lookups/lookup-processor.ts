@@ -1,5 +1,8 @@
 // Decides each batch of lookups in one transaction. Its read tells the time, the counts, and the versions that prove cached
-// values current; the domain decides; its writes are counts, chain head and audit block. docs/decisions/0023, 0037
+// values current; the domain decides; its writes are counts, chain head and audit block. Why the commit proves it: the batch's
+// snapshot and its commit are of one member in one term. A member of the newest term has every write that a majority
+// acknowledged, a revocation too; a member that was replaced gets no majority for the commit. A commit whose reply was lost is
+// asked for again, never run again. Snapshots suffice, as what others write too is the count and, once a person, the audit key.
 import type { MakeAlert } from "../../domain/alerts/alert.ts";
 import { type QuotaStep, quotaSteps } from "../../domain/reputation/accounts/account-alerts.ts";
 import { withUse } from "../../domain/reputation/accounts/call-history.ts";

@@ -1,5 +1,7 @@
 // Where the audit chain of this process stands. After a commit of unknown outcome that is in doubt, until a later batch has
-// read the chain's head in its own body.
+// read the chain's head in its own body. If the head is where that commit would have put it, the commit happened: its calls are
+// taken off the counts in the same body. Calls are given back only where the head moves too, so a second doubt is settled in
+// the same way.
 import type { WrittenChain } from "../../domain/reputation/audit/audit-chain.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";

@@ -1,4 +1,7 @@
-// What accounts have used: counted by each batch of lookups in its own commit, so that the counts are exact over instances. D-6.4.
+// What accounts have used: counted by each batch of lookups in its own commit, so that the counts are exact over instances.
+// D-6.4. One document holds month and calls, so charges of one account come one after the other, each knowing all before it.
+// Calls of the last minute are packed buckets of two to three bytes; a full page of two KiB is a document of its own, of which
+// a batch reads what ends now.
 import { type CallHistory, NO_HISTORY } from "../../domain/reputation/accounts/call-history.ts";
 import type { MeterReading } from "../../domain/reputation/accounts/call-meter.ts";
 import {

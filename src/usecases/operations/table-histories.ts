@@ -1,4 +1,7 @@
-// What the kept runs and comparisons tell of each table: its last run, and since when an end may be behind. D-9.5, D-14.9.
+// What the kept runs and comparisons tell of each table: its last run, and since when an end may be behind. D-9.5, D-14.9. Both
+// ends were equal after a comparison without differences, or a run that rejected nothing and counted as many rows at both. They
+// still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
+// the age of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
 import type { CompareRun, KeptRun, SyncRun, TableResult } from "../../domain/sync/run/run.ts";
 import { endAbandonedRuns } from "../sync/runs/sync-lists.ts";

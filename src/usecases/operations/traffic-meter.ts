@@ -1,4 +1,6 @@
-// Counts what this process moves and looks up, and adds it to the history every few seconds. D-9.5.
+// Counts what this process moves and looks up, and adds it to the history every few seconds. D-9.5. Rows count where they were
+// really written or removed by synchronization; pages that others pull are counted by them. Counts are sums, added every 5 s in
+// one commit, so no instance is elected and a crash loses the last seconds at most.
 import { startOf } from "../../domain/sync/run/traffic.ts";
 import type { RowCounter } from "../../ports/runs/row-counter.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";

@@ -1,4 +1,4 @@
-// The check that all tests of stores on MongoDB make of what is asked of it. docs/decisions/0097
+// The check that all tests of stores on MongoDB make of what is asked of it.
 import { describe, expect, test } from "bun:test";
 import { type Document, MongoClient } from "mongodb";
 import { hostsOf, mongosArguments } from "../../support/mongos-cluster.ts";

@@ -1,5 +1,5 @@
 // A model of many instances that decide lookups on one MongoDB, to plan with: docs/operating.md. Not the service itself: what
-// it takes from that are the rules of decisions 37 to 39, and costs that were measured.
+// it takes from that are the rules of decision 126, and costs that were measured.
 import { MAX_LOOKUP_BATCH_CALLS } from "../../../src/domain/shared/limits.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 

@@ -1,4 +1,5 @@
-// Waits until the recorder has seen all deletes before now: a barrier is a write behind them in the same change stream.
+// Waits until the recorder has seen all deletes before now: a barrier is a write behind them in the same change stream. It
+// takes 15 to 30 ms; callers that come meanwhile share the next one.
 import type { Collection } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { type CallLimit, Deadline, TimeUp } from "../driver/deadline.ts";

@@ -1,5 +1,8 @@
-// Records the deletes of tables with `deletes`, by whatever program: one instance at a time, and when it ends another.
-// docs/decisions/0063
+// Records the deletes of tables with `deletes`, by whatever program: one instance at a time, and when it ends another. MongoDB
+// has no triggers. The recorder reads the change stream with pre-images in pieces of 1,000 events and commits a piece's
+// tombstones with the place behind it and its own name, so every event is recorded once. Places are numbers that the commit
+// raises, so they are in the order of becoming visible. A key that is there again when its delete is recorded was replaced, and
+// leaves no tombstone.
 import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";

@@ -1,4 +1,5 @@
-// Of which tables deletes are recorded, since when.
+// Of which tables deletes are recorded, since when. A record begins anew where its collection was dropped or kept no pre-image,
+// and for all tables where the stream cannot go on.
 import { ObjectId, type Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 

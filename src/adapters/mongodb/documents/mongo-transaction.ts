@@ -1,4 +1,6 @@
-// One body of documents in a transaction or snapshot of MongoDB.
+// One body of documents in a transaction or snapshot of MongoDB. A lock is a write: `$inc` of a document that is there, an
+// insert and a removal of one that is not. The time, versions and all small queries of a read are one message, joined by
+// `$lookup`, as MongoDB 6.0 refuses `$unionWith` in transactions; large ones are messages of their own.
 import {
   type AnyBulkWriteOperation,
   type ClientSession,

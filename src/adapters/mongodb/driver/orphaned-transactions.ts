@@ -1,5 +1,7 @@
 // The transaction of a killed instance blocks what it wrote for up to a minute: MongoDB fails every other write to it. So a
-// call that meets conflicts for long ends orphaned transactions.
+// call that meets conflicts for long ends orphaned transactions. It ends those that had no command for two seconds
+// (`killSessions`), once it has met conflicts for a second: an account answers again within 3 s of a kill -9. All instances log
+// in as one user, as a user may end its own sessions only.
 import type { ClientSession, MongoClient, UUID } from "mongodb";
 import type { Stopwatch } from "./deadline.ts";
 

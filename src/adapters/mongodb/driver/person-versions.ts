@@ -1,5 +1,8 @@
 // Versions by which lookups cache: a number per person and API key that grows in the commit of every change that a lookup
-// depends on. Pages have versions of their own, one per table (table-versions.ts). docs/decisions/0037
+// depends on. Pages have versions of their own, one per table (table-versions.ts). A change of more than 64 people raises a
+// number that counts for everybody, one of several lanes so that writers do not meet; other tools raise `all/tool`. No number
+// ever falls, so equal sums mean that nothing has changed. One version for everybody left half of the rate beside ten pushes a
+// second.
 import type { ClientSession, Collection, Db, Document } from "mongodb";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";

@@ -1,4 +1,6 @@
-// The times that a push has to note. D-7.4.
+// The times that a push has to note. D-7.4. A bulk write tells how many rows it changed, not which: so rows that may be late
+// are written first, by themselves. Then all of them have changed, or only new ones, or the push runs again and reads. A row
+// counts as late 5 s early, as commits take time.
 import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../driver/deadline.ts";

@@ -1,4 +1,6 @@
-// What becomes of each record of a push, where that depends on the rows that are there.
+// What becomes of each record of a push, where that depends on the rows that are there. Reading times before plain upserts
+// costs a twentieth of a push, an update that compares in the server a fifth. A row that is kept, or is as it should be, is not
+// written; any other change meanwhile is a write conflict, after which the push runs again.
 import type { ClientSession } from "mongodb";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { rankTimes } from "../../../domain/sync/rows/time-rank.ts";

@@ -1,3 +1,5 @@
+// What was learnt of a refused record is kept by the number of the write in the body, so bodies make the same calls in the same
+// order.
 import type { TransactionScope } from "../driver/transaction.ts";
 
 /** Ends an attempt whose transaction is over for a reason that the next one knows how to avoid. */

@@ -1,5 +1,6 @@
 // The values of a timestamp column that stand for times: texts, as repsync writes them, and BSON dates of other programs.
-// MongoDB orders all dates behind all texts. D-7.10.
+// MongoDB orders all dates behind all texts. D-7.10. A date that is the same time stays where a guarded write meets it; a key
+// column with dates is refused, as a document with the date and one with its text would be one row twice.
 import { type Document, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { formatMs } from "../../../domain/shared/time.ts";

@@ -1,4 +1,6 @@
-// How connections to a file are set.
+// How connections to a file are set. `synchronous=FULL`: SQLite syncs every commit itself, so a commit that cannot be synced
+// fails. A sync for several commits off the event loop was 5 to 13 % faster, and needed 150 lines and a proof of every
+// interleaving with checkpoints.
 /** In pages. The commit that finds this many in the log copies them to the file, which takes some milliseconds. */
 export const CHECKPOINT_PAGES = 1_000;
 

@@ -1,3 +1,5 @@
+// A push of 300,000 records is one commit that would hold the event loop for seconds: each step has a turn for others every 12
+// ms, while a second connection reads the state before. The commit itself cannot be cut, about a millisecond a megabyte of log.
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { Pause } from "./run-body.ts";
 

@@ -1,4 +1,7 @@
-// By what a table with a timestamp is ordered.
+// By what a table with a timestamp is ordered. It is a generated column because only the file sees the writes of all tools, and
+// it knows SQLite's own functions only, so that every tool can write. Constants in it depend on the row, as SQLite loads all
+// others for every row written. Tables of applications get no column but an index on the expression; the time is then compared
+// by itself too, as a comparison of tuples finds no place in such an index.
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 
 /** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */

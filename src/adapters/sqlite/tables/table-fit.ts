@@ -1,4 +1,6 @@
-// Whether a table of the file can be the registry's, which is looked at before anything is written. D-2.4, D-11.4.
+// Whether a table of the file can be the registry's, which is looked at before anything is written. D-2.4, D-11.4. Keys are
+// compared by bytes: under NOCASE two keys of the other end would be one row here. A column fits by the kind of values that
+// SQLite keeps in it (its affinity); what else an application declares refuses single records at most.
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { TableRefusal } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";

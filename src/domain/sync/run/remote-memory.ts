@@ -1,4 +1,6 @@
-// What a table remembers of its remote, and whose that is. D-4.5, D-11.10.
+// What a table remembers of its remote, and whose that is. D-4.5, D-11.10. A table keeps the memory of one remote, known by the
+// id of its store. Each direction says whose it is; where either names another remote the next run takes nothing of both and
+// drops it in its first commit. So two processes with different remotes lose nothing.
 import type { DeletePlace } from "./delete-place.ts";
 import type { KnownColumns } from "./known-columns.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "./marker.ts";

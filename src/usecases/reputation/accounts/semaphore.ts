@@ -1,3 +1,6 @@
+// A queue that is worked off to its end answers only people who have left. So a task whose caller was answered or has gone
+// leaves the queue, and by the mean time of recent tasks what would take longer than 9 s is refused as it comes, and again when
+// it has its turn.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 

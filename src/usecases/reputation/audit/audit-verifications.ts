@@ -1,4 +1,6 @@
-// Verifications that administrators ask a serving process for. D-9.5.
+// Verifications that administrators ask a serving process for. D-9.5. One at a time in a process, as each takes a share of the
+// core that answers everybody. The place is taken with the first event and not with the request: a reply that nobody reads
+// would keep all others out.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";

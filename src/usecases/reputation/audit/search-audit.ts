@@ -1,4 +1,7 @@
-// Looks through the audit log back in time, in parts of which each takes a bounded time. D-9.5.
+// Looks through the audit log back in time, in parts of which each takes a bounded time. D-9.5. No index leads from a time or a
+// caller to records, as every lookup would change it. A search takes stretches of chains by their last time, the latest first;
+// a record is certain once no stretch that is left may hold a later one. A cursor is a place or a time, so nothing is kept
+// between requests.
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import type { AuditNames } from "../../../domain/reputation/audit/audit-item.ts";
 import {

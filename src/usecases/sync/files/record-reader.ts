@@ -1,4 +1,7 @@
-// Turns the records of a file into rows, and tells what of them could not be read. D-10.3.
+// Turns the records of a file into rows, and tells what of them could not be read. D-10.3. A push takes any value that fits no
+// type as it came, because programs know what they send; files are made by people and spreadsheets. Both convert by the same
+// code; only booleans are read first, by their words. An empty part of a key fails its record: in files it is nearly always a
+// gap.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { importValue, NOT_JSON } from "../../../domain/sync/rows/import-value.ts";
 import { matchColumn } from "../../../domain/sync/table/match-column.ts";

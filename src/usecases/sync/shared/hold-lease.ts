@@ -1,4 +1,6 @@
-// Leases that are renewed in the background: one run at a time moves a table in a direction, on all instances. D-4.8.
+// Leases that are renewed in the background: one run at a time moves a table in a direction, on all instances. D-4.8. A lease
+// is two documents: renewals write the one, taking it and every commit under it the other. So a renewal never meets a commit,
+// and who was suspended commits nothing once another run has taken the lease.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";

@@ -1,5 +1,6 @@
-// The one way in which rows are written here, by pushes, imports, runs and repairs alike: what is known of the people whom
-// they name, the rows, what is noted of late ones, and what a run keeps beside them, in one commit. D-4.5, D-7.4, D-8.1.
+// The one way in which rows are written here, by pushes, imports, runs and repairs alike: what is known of the people whom they
+// name, the rows, what is noted of late ones, and what a run keeps beside them, in one commit. D-4.5, D-7.4, D-8.1. A store
+// tells of its rows only what it alone sees: failures, kept positions, times of changed and kept rows.
 import {
   type FactsByName,
   meetPeople,
