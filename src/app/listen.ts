@@ -1,6 +1,4 @@
-// How a deployment begins to listen, and what is told when it cannot. Bun cannot change the certificate of a server, and its
-// `stop` closes connections that are kept open. So on Linux the listening descriptor alone is closed and another server takes
-// the port in the same turn: ten renewals under 8 callers broke 0 of 50,000 requests.
+// How a deployment begins to listen, and what is told when it cannot.
 import type {
   HttpServer,
   ListenOptions,
