@@ -4,6 +4,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
+import { COLLECTIONS as DECLARED_COLLECTIONS } from "../../src/repositories/collections.ts";
 import { jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -15,8 +16,9 @@ setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "../..");
 const DOCUMENT = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
-/** Documents of the service, on both stores. */
+/** Documents of the service, on both stores: their fields by name. */
 const COLLECTIONS = documented("Collections");
+const DECLARED = DECLARED_COLLECTIONS.map(({ name, fields }) => [`repsync_${name}`, fields]);
 /** What MongoDB keeps beside the fields of a document. */
 const OF_EVERY_DOCUMENT = ["_id", "_at", "_locks"];
 /** The built-in registry. */
@@ -28,6 +30,10 @@ test("docs/architecture.md has a line for every folder of src", () => {
     .map(({ parentPath }) => parentPath.slice(ROOT.length + 1));
   const listed = [...DOCUMENT.matchAll(/^\| `(src[\w/-]*)` \|/gm)].map(([, folder = ""]) => folder);
   expect(listed.sort()).toEqual([...new Set(files)].sort());
+});
+
+test("docs/architecture.md has every collection with the fields that are declared", () => {
+  expect(COLLECTIONS).toEqual(Object.fromEntries(DECLARED));
 });
 
 test("docs/architecture.md has every table of SQLite with its columns", async () => {
