@@ -1,7 +1,7 @@
+import { earliestTime } from "../domain/sync/rows/row-time.ts";
 import {
   addLateTimes,
   earliestAfter,
-  earliestTime,
   type LateNotes,
   type LateTimes,
   markOf,

@@ -85,26 +85,17 @@ export function updatedRow(table: Table, existing: Row, row: Row): Row {
   return updated;
 }
 
-/** Puts a row in its place; false when it is there as it is. */
-export function putRow(table: Table, stored: StoredTable, row: Row): boolean {
+/** Puts a row in its place. */
+export function putRow(table: Table, stored: StoredTable, row: Row): void {
   const before = stored.rows.get(keyText(table, row));
-  if (before !== undefined && isSame(table, before, row)) return false;
   stored.rows.set(keyText(table, row), row);
-  if (stored.sorted === null) return true;
+  if (stored.sorted === null) return;
   if (before !== undefined) stored.sorted.splice(rowIndex(table, stored.sorted, before), 1);
   stored.sorted.splice(rowIndex(table, stored.sorted, row), 0, row);
-  return true;
 }
 
 /** Takes a row out of its place. */
 export function takeRow(table: Table, stored: StoredTable, row: Row): void {
   stored.rows.delete(keyText(table, row));
   stored.sorted?.splice(rowIndex(table, stored.sorted, row), 1);
-}
-
-function isSame(table: Table, a: Row, b: Row): boolean {
-  const textOf = (value: ColumnValue | undefined) => JSON.stringify(value ?? null);
-  return table.columns.every(
-    ({ name }) => a[name] === b[name] || textOf(a[name]) === textOf(b[name]),
-  );
 }

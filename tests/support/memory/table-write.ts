@@ -1,14 +1,15 @@
-import { aheadLimit, rankTimes } from "../../../src/domain/sync/rows/time-rank.ts";
-import { outlives } from "../../../src/domain/sync/rows/tombstone.ts";
-import { earliestTime } from "../../../src/domain/sync/run/late-rows.ts";
-import { isVersioned, type Row, type Table } from "../../../src/domain/sync/table/table.ts";
+import { keyText as textOfKey } from "../../../src/domain/sync/rows/row-text.ts";
+import { aheadLimit } from "../../../src/domain/sync/rows/time-rank.ts";
+import { outlives, type Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
+import { decideWrite, type FoundByKey } from "../../../src/domain/sync/rows/write-decision.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type {
   RowWrite,
-  TombstoneWrite,
   WriteFailure,
   WriteRule,
   Written,
 } from "../../../src/ports/tables/table-writes.ts";
+import { atOnce } from "../at-once.ts";
 import { keyText, timestampOf } from "./row-order.ts";
 import { insertedRow, putRow, type StoredTable, takeRow, updatedRow } from "./stored-table.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
@@ -30,97 +31,93 @@ interface WrittenRows {
   readonly removed: readonly Row[];
 }
 
-/** What one write does to the rows and tombstones of a table, one record after the other. D-7.1, D-7.4, D-7.6. */
+/** What one write does to the rows and tombstones of a table. */
 export class TableWrite {
   readonly #place: WritePlace;
-  readonly #aheadLimit: string;
-  readonly #removed: Row[] = [];
-  readonly #keptTimes: (string | null)[] = [];
 
   constructor(place: WritePlace) {
     this.#place = place;
-    this.#aheadLimit = aheadLimit(place.nowMs);
   }
 
-  /** Takes tombstones in, then writes records. */
-  all(writes: readonly RowWrite[], rule: WriteRule): WrittenRows {
-    const { table, stored, refuse, nowMs } = this.#place;
-    const { conflict = table.conflict } = rule;
-    this.#bury(rule.deleted ?? []);
-    const deleted = this.#removed.length;
-    const failures: WriteFailure[] = [];
-    const kept: number[] = [];
-    const put: Row[] = [];
-    for (const { index, row, refusedIfNew } of writes) {
-      const existing = stored.rows.get(keyText(table, row));
-      const message = refuse(row) ?? (existing === undefined ? refusedIfNew : null) ?? null;
-      if (message !== null) {
-        failures.push({ index, message });
-        continue;
-      }
-      if (conflict === "newer" && this.#isKeptOut(row, existing)) {
-        kept.push(index);
-        continue;
-      }
-      const written =
-        existing === undefined ? insertedRow(table, row, stored) : updatedRow(table, existing, row);
-      if (this.put(written)) put.push(written);
+  /** Finds what is there, decides, and does it. */
+  all(writes: readonly RowWrite[], { conflict, deleted = [] }: WriteRule): WrittenRows {
+    const { table, stored, tombstones, nowMs } = this.#place;
+    const { taken, refused } = this.#sorted(writes);
+    const rule = { conflict: conflict ?? table.conflict, nowMs };
+    const keys = [...taken.map(({ row }) => row), ...deleted.map(({ key }) => key)];
+    const steps = decideWrite(table, { deleted, records: taken }, this.#find(keys), rule);
+    const { sent, failures, ...decided } = atOnce(steps);
+
+    const removed = [...decided.removed.values()].map((key) => this.#row(key) as Row);
+    for (const row of removed) takeRow(table, stored, row);
+    for (const key of keys) {
+      if (decided.forgotten.has(textOfKey(table, key))) tombstones.forget(table, key);
     }
-    const earliestChanged = earliestTime(put.map((row) => timestampOf(table, row)));
-    const earliestKept = earliestTime(this.#keptTimes);
-    const times = { earliestChanged, earliestKept, visibleMs: nowMs };
-    const written = { failures, kept, changed: put.length, deleted, ...times };
-    return { written, put, removed: this.#removed };
+    for (const tombstone of decided.listed) tombstones.put(table, tombstone);
+    const put = sent.map(({ row }) => this.#upsert(row));
+    const written = {
+      failures: [...refused, ...failures].sort((a, b) => a.index - b.index),
+      kept: decided.kept,
+      changed: put.length,
+      deleted: removed.length,
+      earliestChanged: decided.earliestChanged,
+      earliestKept: decided.earliestKept,
+      visibleMs: nowMs,
+    };
+    return { written, put, removed };
   }
 
-  /** Puts a row in its place, in that of an older tombstone too; false when it is there as it is. */
-  put(row: Row): boolean {
+  /** Puts a row in its place, in that of an older tombstone too, as another program would. */
+  put(row: Row): void {
     const { table, stored, tombstones } = this.#place;
     const tombstone = tombstones.find(table, row);
-    if (tombstone !== undefined && this.outlives(row, tombstone.deletedAt)) {
-      tombstones.forget(table, row);
-    }
-    return putRow(table, stored, row);
+    if (tombstone !== undefined && this.outlives(row, tombstone)) tombstones.forget(table, row);
+    putRow(table, stored, row);
   }
 
   /** True when a row wins over a tombstone. */
-  outlives(row: Row, deletedAt: string): boolean {
-    return outlives(timestampOf(this.#place.table, row), deletedAt, this.#aheadLimit);
+  outlives(row: Row, { deletedAt }: Tombstone): boolean {
+    const { table, nowMs } = this.#place;
+    return outlives(timestampOf(table, row), deletedAt, aheadLimit(nowMs));
   }
 
-  /** Takes tombstones in. */
-  #bury(deleted: readonly TombstoneWrite[]): void {
-    const { table, stored, tombstones } = this.#place;
-    for (const tombstone of deleted) {
-      const row = stored.rows.get(keyText(table, tombstone.key));
-      if (row !== undefined && this.outlives(row, tombstone.deletedAt)) {
-        this.#noteKept(row);
-        continue;
-      }
-      if (row !== undefined) {
-        takeRow(table, stored, row);
-        this.#removed.push(row);
-      }
-      tombstones.keep(table, tombstone);
-    }
+  #sorted(writes: readonly RowWrite[]) {
+    const { table, refuse } = this.#place;
+    const refused: WriteFailure[] = [];
+    const taken = writes.flatMap((write) => {
+      const { index, row } = write;
+      const message = refuse(row);
+      if (message !== null) refused.push({ index, message });
+      const record = { ...write, keyText: textOfKey(table, row), time: timestampOf(table, row) };
+      return message === null ? [record] : [];
+    });
+    return { taken, refused };
   }
 
-  /** True for a row that a newer tombstone or row keeps out: that is told again. */
-  #isKeptOut(row: Row, existing: Row | undefined): boolean {
+  #find(keys: readonly Row[]): FoundByKey {
     const { table, tombstones } = this.#place;
-    const tombstone = tombstones.find(table, row);
-    if (tombstone !== undefined && !this.outlives(row, tombstone.deletedAt)) {
-      tombstones.listAnew(table, row);
-      return true;
+    const found: FoundByKey = { rows: new Map(), tombstones: new Map() };
+    for (const key of keys) {
+      const text = textOfKey(table, key);
+      const row = this.#row(key);
+      const tombstone = tombstones.find(table, key);
+      if (row !== undefined) found.rows.set(text, { row, time: timestampOf(table, row) });
+      if (tombstone !== undefined) found.tombstones.set(text, tombstone.deletedAt);
     }
-    if (existing === undefined || !isVersioned(table)) return false;
-    const [here, arriving] = [timestampOf(table, existing), timestampOf(table, row)];
-    const isNewer = rankTimes(arriving, here, this.#aheadLimit) < 0;
-    if (isNewer) this.#noteKept(existing);
-    return isNewer;
+    return found;
   }
 
-  #noteKept(row: Row): void {
-    this.#keptTimes.push(timestampOf(this.#place.table, row));
+  #row(key: Row): Row | undefined {
+    const { table, stored } = this.#place;
+    return stored.rows.get(keyText(table, key));
+  }
+
+  #upsert(row: Row): Row {
+    const { table, stored } = this.#place;
+    const here = this.#row(row);
+    const written =
+      here === undefined ? insertedRow(table, row, stored) : updatedRow(table, here, row);
+    putRow(table, stored, written);
+    return written;
   }
 }

@@ -63,10 +63,10 @@ export class MemoryTables implements Storage, TableStore {
   /** `clock` is the store's own: ranks of times and tombstones go by it. */
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.tombstones = new MemoryTombstones(clock, (table, { key, deletedAt }) => {
-      const row = this.rowByKey(table, key);
+    this.tombstones = new MemoryTombstones(clock, (table, tombstone) => {
+      const row = this.rowByKey(table, tombstone.key);
       const write = this.#write(table, this.#stored(table));
-      return row !== undefined && !write.outlives(row, deletedAt);
+      return row !== undefined && !write.outlives(row, tombstone);
     });
   }
 

@@ -137,13 +137,20 @@ export class MemoryTombstones implements Tombstones {
   keep(table: Table, { key, deletedAt }: Tombstone): void {
     const before = this.find(table, key)?.deletedAt;
     if (before !== undefined && compareDateTimes(before, deletedAt) >= 0) return;
-    this.#list(table, { key, deletedAt });
+    this.put(table, { key, deletedAt });
   }
 
-  /** Lists a tombstone that is kept anew. */
-  listAnew(table: Table, key: Row): void {
-    const kept = this.find(table, key);
-    if (kept !== undefined) this.#list(table, kept);
+  /** Puts a tombstone at the end of the list, in the place of what its key had. */
+  put(table: Table, { key, deletedAt }: Tombstone): void {
+    const record = this.#record(table);
+    const { kept } = record;
+    const text = keyText(table, key);
+    const columns = Object.fromEntries(
+      table.keyColumns.map(({ name }) => [name, key[name] ?? null]),
+    );
+    kept.delete(text);
+    record.lastPlace++;
+    kept.set(text, { key: columns, deletedAt, place: record.lastPlace, takenAt: this.#now() });
   }
 
   forget(table: Table, key: Row): void {
@@ -166,18 +173,6 @@ export class MemoryTombstones implements Tombstones {
     return () => {
       record.kept = kept;
     };
-  }
-
-  #list(table: Table, { key, deletedAt }: Tombstone): void {
-    const record = this.#record(table);
-    const { kept } = record;
-    const text = keyText(table, key);
-    const columns = Object.fromEntries(
-      table.keyColumns.map(({ name }) => [name, key[name] ?? null]),
-    );
-    kept.delete(text);
-    record.lastPlace++;
-    kept.set(text, { key: columns, deletedAt, place: record.lastPlace, takenAt: this.#now() });
   }
 
   #listedAfter(table: Table, after: string | null): readonly KeptTombstone[] {

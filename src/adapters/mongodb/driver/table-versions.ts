@@ -2,7 +2,7 @@
 // of their own, per person (person-versions.ts).
 import { type ClientSession, type Collection, type Db, Long, ObjectId } from "mongodb";
 import { type InternalCollection, idsUnder } from "./collections.ts";
-import { type ChangedNames, raisePersonVersions } from "./person-versions.ts";
+import type { StoreDeps } from "./operations.ts";
 
 export const TABLE_VERSIONS: InternalCollection = { name: "repsync_table_versions" };
 
@@ -15,16 +15,18 @@ interface LaneDocument {
   readonly version: Long;
 }
 
+export interface VersionedDeps extends StoreDeps {
+  readonly versions: TableVersions;
+}
+
 /** Versions of all tables. A table's version is the sum of its lanes. */
 export class TableVersions {
-  readonly #db: Db;
   readonly #collection: Collection<LaneDocument>;
   /** Where this instance's lanes begin: instances start at random places. */
   readonly #firstLane = new ObjectId().id[4] ?? 0;
   readonly #lanesInUse = new Set<number>();
 
   constructor(db: Db) {
-    this.#db = db;
     this.#collection = db.collection(TABLE_VERSIONS.name);
   }
 
@@ -41,14 +43,8 @@ export class TableVersions {
     }
   }
 
-  /** Raises the versions of a table, and of the people whose rows change in it, within the caller's transaction. */
-  async raise(
-    tableName: string,
-    people: ChangedNames,
-    lane: number,
-    tx: ClientSession,
-  ): Promise<void> {
-    await raisePersonVersions(this.#db, people, { tx, lane });
+  /** Raises the version of a table, within the caller's transaction. */
+  async raise(tableName: string, lane: number, tx: ClientSession): Promise<void> {
     const raised = { $inc: { version: Long.ONE } };
     const options = { upsert: true, session: tx };
     await this.#collection.updateOne({ _id: `${tableName}/${lane}` }, raised, options);

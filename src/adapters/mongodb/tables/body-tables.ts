@@ -8,9 +8,10 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import { type ChangedNames, meetEveryPush } from "../driver/person-versions.ts";
+import { readNowMs } from "../driver/server-clock.ts";
 import { readNameFacts } from "../people/name-facts.ts";
-import { visibleMs } from "./late-times.ts";
 import type { PushPlace } from "./push-place.ts";
+import { MARGIN_MS } from "./push-rows.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
 import { TablePush } from "./table-push.ts";
 
@@ -71,7 +72,7 @@ export class BodyTables implements TableWrites {
     this.#pushes.hasRows ||= hasAny;
     const { people, ...pushed } = await push.write(writes, rule, this.#tx);
     if (pushed.changed + pushed.deleted > 0) this.#note(table, people);
-    return { ...pushed, visibleMs: await visibleMs(this.#place.deps) };
+    return { ...pushed, visibleMs: (await readNowMs(this.#place.deps)) + MARGIN_MS };
   }
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
@@ -99,7 +100,7 @@ export class BodyTables implements TableWrites {
   /** Raises the versions of tables, and meets pushes; false when there was nothing to do. */
   async finish(lane: number): Promise<boolean> {
     const { db, versions } = this.#place.deps;
-    for (const name of this.#changedTables) await versions.raise(name, [], lane, this.#tx);
+    for (const name of this.#changedTables) await versions.raise(name, lane, this.#tx);
     if (this.#excludesPushes) await meetEveryPush(db, this.#tx);
     return this.#pushes.hasRows || this.#excludesPushes;
   }

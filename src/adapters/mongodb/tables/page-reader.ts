@@ -13,7 +13,7 @@ import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import { cursorText, type PartPlace, readCursor, START } from "../driver/part-cursor.ts";
-import type { VersionedDeps } from "../driver/person-changes.ts";
+import type { VersionedDeps } from "../driver/table-versions.ts";
 import { beginTurns } from "../driver/turns.ts";
 import { hasDates, readOrdered } from "./ordered-documents.ts";
 import { readActivity, TableStates } from "./page-cache.ts";

@@ -2,7 +2,7 @@
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
-import type { VersionedDeps } from "../driver/person-changes.ts";
+import type { VersionedDeps } from "../driver/table-versions.ts";
 import type { ErasedNames } from "../people/name-facts.ts";
 import { hasNumbers } from "./table-layout.ts";
 

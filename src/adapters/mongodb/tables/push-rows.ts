@@ -1,155 +1,213 @@
-// How the rows of a push are written, within a transaction.
+// How the rows of a push are written, within a transaction: as new ones while a table is being filled, at a quarter of the
+// time, else by what is there. A bulk write tells how many rows it changed, not which, and an update that compares in the
+// server costs a fifth of a push more. So times are read first, and whole rows only where times do not tell enough; the domain
+// decides, and plain upserts write. A row that is kept, or is as it should be, is not written; any other change meanwhile is a
+// write conflict, after which the push runs again. What nothing has to be known of is sent unread.
 import type { ClientSession } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
-import { earliestTime } from "../../../domain/sync/run/late-rows.ts";
+import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import {
+  decideWrite,
+  type FoundRow,
+  isClearByTime,
+  setsTime,
+  type WriteDecision,
+} from "../../../domain/sync/rows/write-decision.ts";
+import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import type { WriteFailure, WriteRule } from "../../../ports/tables/table-writes.ts";
+import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
+import { SYNC_CALLS } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
+import { noteOwnDeletes } from "../driver/own-deletes.ts";
 import { readNowMs } from "../driver/server-clock.ts";
+import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { beginTurns } from "../driver/turns.ts";
-import { mayBeLateBefore, type PushedTimes } from "./late-times.ts";
-import { decidePush, type PushDecision } from "./push-decision.ts";
 import { PushWriter, type PushWriterOptions } from "./push-writer.ts";
-import { StoredRows } from "./stored-rows.ts";
+import { keyOfRow, StoredRows } from "./stored-rows.ts";
 import type { Upsert } from "./upserts.ts";
 
-/**
- * `inserting`: as new rows, at a quarter of the time, where all keys are likely to be new. `upserting`: without a look at
- * the rows that are there. `deciding`: what has to be written is found out first.
- */
-export type WriteWay = "inserting" | "upserting" | "deciding";
+/** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
+export const MARGIN_MS = 5_000;
+/** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
+const FIRST_TRIED = 8;
 
-/** What became of the records. */
-export interface WrittenRows extends PushedTimes {
-  readonly inserted: readonly Upsert[];
-  /** Rows that were there and are now different. */
-  readonly changedRows: number;
-  /** Positions of the records that rank below the row here. */
-  readonly kept: readonly number[];
-  readonly failures: readonly WriteFailure[];
+/** What became of upserts. */
+export interface PushedRows extends Omit<Written, "visibleMs"> {
+  readonly insertedRows: number;
 }
 
-/** Some rows that may be late have changed and others have not, and the server does not say which. */
-export class UnclearChange extends Error {}
+interface Decided {
+  readonly decision: Omit<WriteDecision<Upsert>, "sent">;
+  /** In the order of the upserts; some may change nothing. */
+  readonly sent: readonly Upsert[];
+}
 
-const NOTHING: WrittenRows = {
-  inserted: [],
-  changedRows: 0,
-  kept: [],
-  failures: [],
-  changedTimes: [],
-  keptTimes: [],
-};
-
+/** Every method throws `RefusedUpsert` for an upsert that the server refuses. */
 export class PushRows {
   readonly #deps: StoreDeps;
   readonly #table: Table;
+  readonly #conflict: Table["conflict"];
+  readonly #deleted: readonly Tombstone[];
+  readonly #isOrdered: boolean;
   readonly #writer: PushWriter;
   readonly #stored: StoredRows;
-  readonly #isOrdered: boolean;
-  readonly #isGuarded: boolean;
+  readonly #tombstones: TombstoneDocuments;
 
   constructor(
     deps: StoreDeps,
     table: Table,
-    { conflict = table.conflict, ordered, ids }: WriteRule & PushWriterOptions,
+    { ordered, ids, ...rule }: WriteRule & PushWriterOptions,
   ) {
     const collection = deps.db.collection(table.name);
     this.#deps = deps;
     this.#table = table;
+    this.#conflict = rule.conflict ?? table.conflict;
+    this.#deleted = rule.deleted ?? [];
+    this.#isOrdered = ordered;
     this.#writer = new PushWriter(collection, { ordered, ids }, deps.clock);
     this.#stored = new StoredRows(table, collection, deps.clock);
-    this.#isOrdered = ordered;
-    this.#isGuarded = conflict === "newer" && isVersioned(table);
+    this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
 
-  /** The way to write records of which some keys may be known. */
-  wayFor(upserts: readonly Upsert[]): WriteWay {
-    if (this.#isGuarded || upserts.some(({ refusedIfNew }) => refusedIfNew !== undefined)) {
-      return "deciding";
-    }
-    const { timestampColumn: time, keyColumns, updateColumns } = this.#table;
-    if (time === null) return "upserting";
-    const given = updateColumns.length === 0 ? [] : [...keyColumns, ...updateColumns];
-    const keepsTimes = given.length > 0 && given.every(({ name }) => name !== time);
-    const mayKeepTime = keepsTimes || upserts.some(({ row }) => !Object.hasOwn(row, time));
-    return this.#isOrdered || mayKeepTime ? "deciding" : "upserting";
-  }
-
-  /** Throws `RefusedUpsert`, and `UnclearChange` when only `deciding` finds out what has to be noted. */
-  async write(way: WriteWay, upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
-    if (upserts.length === 0) return NOTHING;
-    if (way === "upserting") return await this.#upsert(upserts, tx);
-    if (way === "deciding") return await this.#writeDecided(upserts, tx);
+  /** Writes rows as new ones, at a quarter of the time; null where tombstones have to be looked at. */
+  async insert(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows | null> {
+    const tombstones = await this.#findTombstones(upserts, tx);
+    if (this.#deleted.length + tombstones.size > 0) return null;
     await this.#writer.insert(upserts, tx);
-    return { ...NOTHING, inserted: upserts, changedTimes: timesOf(upserts) };
+    const earliestChanged = earliestTime(timesOf(upserts));
+    const changed = upserts.length;
+    const none = { failures: [], kept: [], deleted: 0, earliestKept: null };
+    return { ...none, changed, insertedRows: changed, earliestChanged };
   }
 
-  /** Writes in parts, of which each has twice as many as the one before. Throws `RefusedUpsert`. */
-  async tryOut(
-    way: WriteWay,
-    upserts: readonly Upsert[],
-    firstCount: number,
-    tx: ClientSession,
-  ): Promise<void> {
-    const sent = way === "deciding" ? (await this.#decide(upserts, tx)).sent : upserts;
-    for (let i = 0, count = firstCount; i < sent.length; i += count, count *= 2) {
+  /** Reads what is there, decides, and writes what changes. */
+  async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
+    const { decision, sent } = await this.#decide(upserts, tx);
+    const { inserted, changedRows } = await this.#writer.upsert(sent, tx);
+    await this.#writer.closeGaps(inserted, tx);
+    const { failures, kept, removed, earliestChanged, earliestKept } = decision;
+    const insertedRows = inserted.length;
+    const changed = insertedRows + changedRows;
+    const done = { changed, insertedRows, deleted: removed.size };
+    return { ...done, failures, kept, earliestChanged, earliestKept };
+  }
+
+  /** As `write()`, in parts of which each has twice as many upserts as the one before. */
+  async tryOut(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
+    const { sent } = await this.#decide(upserts, tx);
+    for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {
       await this.#writer.upsert(sent.slice(i, i + count), tx);
     }
   }
 
-  /** Rows that may be late are written first: of them it matters which have changed. */
-  async #upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
-    const hasTimes = this.#table.timestampColumn !== null;
-    const limit = hasTimes ? mayBeLateBefore(this.#table, await readNowMs(this.#deps)) : null;
-    const [late, rest] = await this.#partByTime(upserts, limit);
-    const first = await this.#writer.upsert(late, tx);
-    const knownRows = late.length - first.inserted.length;
-    if (first.changedRows > 0 && first.changedRows < knownRows) throw new UnclearChange();
-    const second = await this.#writer.upsert(rest, tx);
-    const inserted = [...first.inserted, ...second.inserted];
-    await this.#writer.closeGaps(inserted, tx);
+  /**
+   * Decides by the snapshot of the transaction, and does what is decided of tombstones. Whoever changes a row meanwhile that
+   * is not sent has done it after this push.
+   */
+  async #decide(upserts: readonly Upsert[], tx: ClientSession): Promise<Decided> {
+    const table = this.#table;
+    const turns = beginTurns(this.#deps.clock);
+    const tombstones = await this.#findTombstones(upserts, tx);
+    const nowMs = await readNowMs(this.#deps);
+    const hasTombstones = this.#deleted.length + tombstones.size > 0;
+    const isMet = this.#mattersWhatIsThere(nowMs, this.#isOrdered || hasTombstones);
+    const [met, unmet]: [Upsert[], Upsert[]] = [[], []];
+    for (const upsert of upserts) {
+      if (turns.isOver) await turns.next();
+      (isMet(upsert) ? met : unmet).push(upsert);
+    }
+    const rows = await this.#findRows(met, tx);
+    // Tombstones are listed in the order of the records.
+    const records = hasTombstones ? met.toSorted((a, b) => a.index - b.index) : met;
+    const steps = decideWrite(
+      table,
+      { deleted: this.#deleted, records },
+      { rows, tombstones },
+      { conflict: this.#conflict, nowMs },
+    );
+    const decision = await turns.run(steps);
+    await this.#clear(decision, tx);
+    const earliestChanged = earliestTime([decision.earliestChanged, ...timesOf(unmet)]);
+    const left = this.#leftOut(met, decision);
     return {
-      ...NOTHING,
-      inserted,
-      changedRows: first.changedRows + second.changedRows,
-      // The others are late only where the push takes longer than was foreseen; noted in vain they do no harm.
-      changedTimes: [
-        ...timesOf(first.changedRows > 0 ? late : first.inserted),
-        earliestTime(timesOf(rest)),
-      ],
+      decision: { ...decision, earliestChanged },
+      sent: upserts.filter((upsert) => !left.has(upsert)),
     };
   }
 
-  /** Those with a time before the limit, and the others. */
-  async #partByTime(upserts: readonly Upsert[], limit: string | null) {
+  /** Without the guard the server tells what is the same: a BSON date is not, beside the text of its time. D-7.10. */
+  #leftOut(met: readonly Upsert[], { sent, failures }: WriteDecision<Upsert>): ReadonlySet<Upsert> {
+    const failed = new Set(failures.map(({ index }) => index));
+    if (this.#conflict !== "newer") return new Set(met.filter(({ index }) => failed.has(index)));
+    const left = new Set(met);
+    for (const upsert of sent) left.delete(upsert);
+    return left;
+  }
+
+  /**
+   * Whether a record may do something else, or has to be told of in another way, by what is there. Of others the server says
+   * how many have changed, and their times need no note: they are late only where the push takes longer than was foreseen;
+   * noted in vain they do no harm.
+   */
+  #mattersWhatIsThere(nowMs: number, looksAtAll: boolean): (upsert: Upsert) => boolean {
+    const table = this.#table;
+    const { timestampColumn, keyColumns, updateColumns } = table;
+    if (looksAtAll || (this.#conflict === "newer" && isVersioned(table))) return () => true;
+    const isKey = keyColumns.some(({ name }) => name === timestampColumn);
+    const lateLimit = lateBefore(table, nowMs + SYNC_CALLS.durationMs + MARGIN_MS);
+    return (upsert) => {
+      const { time, refusedIfNew } = upsert;
+      if (refusedIfNew !== undefined) return true;
+      if (timestampColumn === null) return false;
+      const mayBeLate = time !== null && compareDateTimes(time, lateLimit) < 0;
+      return mayBeLate || !(isKey || updateColumns.length === 0 || setsTime(table, upsert));
+    };
+  }
+
+  /** Times alone, where these tell enough. */
+  async #findRows(upserts: readonly Upsert[], tx: ClientSession): Promise<Map<string, FoundRow>> {
+    const keys = this.#deleted.map(({ key }) => keyOfRow(this.#table, key));
+    const times = await this.#stored.readTimes([...keys, ...upserts], tx);
     const turns = beginTurns(this.#deps.clock);
-    const late: Upsert[] = [];
-    const rest: Upsert[] = [];
+    const seen = new Set<string>();
+    const unclear: Upsert[] = [];
     for (const upsert of upserts) {
       if (turns.isOver) await turns.next();
-      const { time } = upsert;
-      const isLate = limit !== null && time !== null && compareDateTimes(time, limit) < 0;
-      (isLate ? late : rest).push(upsert);
+      const time = times.get(upsert.keyText);
+      const isClear = time === undefined || isClearByTime(this.#table, upsert, time);
+      if (!isClear || seen.has(upsert.keyText)) unclear.push(upsert);
+      seen.add(upsert.keyText);
     }
-    return [late, rest] as const;
+    const rows = await this.#stored.readRows(unclear, tx);
+    const found = new Map<string, FoundRow>();
+    for (const [keyText, time] of times) {
+      if (turns.isOver) await turns.next();
+      found.set(keyText, { time, row: rows.get(keyText) ?? null });
+    }
+    return found;
   }
 
-  async #writeDecided(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
-    const { sent, sentTimes, ...others } = await this.#decide(upserts, tx);
-    const written = await this.#writer.upsert(sent, tx);
-    await this.#writer.closeGaps(written.inserted, tx);
-    return { ...others, ...written, changedTimes: sentTimes };
+  async #findTombstones(
+    upserts: readonly Upsert[],
+    tx: ClientSession,
+  ): Promise<Map<string, string>> {
+    const table = this.#table;
+    if (!table.deletes) return new Map();
+    const keys = [...this.#deleted.map(({ key }) => keyOfRow(table, key)), ...upserts];
+    return await this.#tombstones.find(table, new Set(keys.map(({ keyText }) => keyText)), tx);
   }
 
-  async #decide(upserts: readonly Upsert[], tx: ClientSession): Promise<PushDecision> {
-    const limit = this.#isGuarded ? aheadLimit(await readNowMs(this.#deps)) : null;
-    return await decidePush(this.#stored, upserts, {
-      aheadLimit: limit,
-      tx,
-      turns: beginTurns(this.#deps.clock),
-    });
+  async #clear(
+    { forgotten, listed, removed }: WriteDecision<Upsert>,
+    tx: ClientSession,
+  ): Promise<void> {
+    await this.#tombstones.forget(this.#table, forgotten, tx);
+    await this.#tombstones.list(this.#table, listed, tx);
+    if (removed.size === 0) return;
+    const keys = [...removed.values()].map((key) => keyOfRow(this.#table, key));
+    await this.#stored.remove(keys, tx);
+    await noteOwnDeletes(this.#deps.db, tx);
   }
 }
 

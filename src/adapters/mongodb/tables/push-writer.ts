@@ -31,7 +31,7 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
 ]);
 
 /** What upserts did. */
-export interface WrittenUpserts {
+interface WrittenUpserts {
   readonly inserted: readonly Upsert[];
   /** Rows that were there and are now different. */
   readonly changedRows: number;

@@ -2,7 +2,6 @@
 // is checked before, and what is refused still is found by tries that are taken back.
 import type { ClientSession } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { earliestTime } from "../../../domain/sync/run/late-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,
@@ -11,19 +10,14 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import type { IdRange } from "../driver/id-counters.ts";
-import type { VersionedDeps } from "../driver/person-changes.ts";
 import { type ChangedNames, namesChangedBy } from "../driver/person-versions.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { beginTurns } from "../driver/turns.ts";
 import type { PushPlace } from "./push-place.ts";
-import { PushRows, UnclearChange, type WriteWay, type WrittenRows } from "./push-rows.ts";
-import { PushTombstones } from "./push-tombstones.ts";
+import { PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { Rerun } from "./rerun.ts";
-import { planInSteps, type Upsert, type UpsertPlan } from "./upserts.ts";
-
-/** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
-const FIRST_TRIED = 8;
+import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** What a write did. */
 interface Pushed extends Omit<Written, "visibleMs"> {
@@ -31,26 +25,12 @@ interface Pushed extends Omit<Written, "visibleMs"> {
   readonly people: ChangedNames;
 }
 
-/** What became of the records, and of rows that tombstones removed. */
-interface PushedRows extends WrittenRows {
-  readonly deleted: number;
-}
-
-/** One attempt at a write. */
-interface Attempt {
-  readonly rule: WriteRule;
-  readonly upserts: readonly Upsert[];
-  readonly rows: PushRows;
-  /** Null for a table without `deletes`. */
-  readonly tombstones: PushTombstones | null;
-}
-
 /** A write, which may be attempted several times and knows each time what the attempts before have met. */
 export class TablePush {
   readonly table: Table;
   readonly #place: PushPlace;
-  /** Null before the first attempt. */
-  #way: WriteWay | null = null;
+  /** True while all records are expected to be new rows; null before the first attempt. */
+  #isInserting: boolean | null = null;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #ids: IdRange | null = null;
@@ -62,22 +42,26 @@ export class TablePush {
     this.table = table;
   }
 
-  get #deps(): VersionedDeps {
-    return this.#place.deps;
-  }
-
   /** Writes all records but the refused ones. Throws `Rerun` when the transaction is over, and driver errors. */
   async write(writes: readonly RowWrite[], rule: WriteRule, tx: ClientSession): Promise<Pushed> {
     const plan = await this.#plan(writes);
     const { upserts, failures } = this.#withoutRefused(plan);
-    const attempt = this.#begin(upserts, rule, plan.ordered);
-    this.#way ??= this.#firstWay(plan, attempt);
+    const { ordered } = plan;
+    const rows = new PushRows(this.#place.deps, this.table, { ...rule, ordered, ids: this.#ids });
+    this.#isInserting ??= isForInserts(plan) && this.#place.isFilling(this.table);
     try {
-      const written = await this.#write(attempt, this.#way, tx);
-      this.#insertedRows = written.inserted.length;
-      return this.#pushed(written, failures, changedPeople(this.table, writes, rule));
+      const inserted = this.#isInserting ? await rows.insert(upserts, tx) : null;
+      const { insertedRows, ...written } = inserted ?? (await rows.write(upserts, tx));
+      this.#insertedRows = insertedRows;
+      return {
+        ...written,
+        failures: [...failures, ...written.failures].sort((a, b) => a.index - b.index),
+        kept: written.kept.toSorted((a, b) => a - b),
+        people: changedPeople(this.table, writes, rule),
+      };
     } catch (error) {
-      throw this.#rerunAfter(error, attempt, this.#way);
+      if (!(error instanceof RefusedUpsert)) throw error;
+      throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
     }
   }
 
@@ -94,23 +78,10 @@ export class TablePush {
     if (this.#ids === null || this.#ids.count < writes.length) {
       this.#ids = await this.#place.takeIds(this.table, writes.length);
     }
-    const steps = planInSteps(this.table, writes, this.#ids?.first ?? null);
-    const plan = await beginTurns(this.#deps.clock).run(steps);
+    const steps = planUpserts(this.table, writes, this.#ids?.first ?? null);
+    const plan = await beginTurns(this.#place.deps.clock).run(steps);
     this.#planned = { writes, plan };
     return plan;
-  }
-
-  #begin(upserts: readonly Upsert[], rule: WriteRule, ordered: boolean): Attempt {
-    const { table } = this;
-    const deps = this.#deps;
-    const tombstones = table.deletes ? new PushTombstones(deps, table, rule) : null;
-    const rows = new PushRows(deps, table, { ...rule, ordered, ids: this.#ids });
-    return { rule, upserts, rows, tombstones };
-  }
-
-  #firstWay(plan: UpsertPlan, { rows, upserts }: Attempt): WriteWay {
-    const expectsNewKeys = isForInserts(plan) && this.#place.isFilling(this.table);
-    return expectsNewKeys ? "inserting" : rows.wayFor(upserts);
   }
 
   /** The upserts of a plan but those that were refused. A record that is another one now may be taken. */
@@ -127,44 +98,15 @@ export class TablePush {
     return { upserts, failures };
   }
 
-  async #write(attempt: Attempt, way: WriteWay, tx: ClientSession): Promise<PushedRows> {
-    const { upserts, rows } = attempt;
-    const buried = await this.#bury(attempt, upserts, tx);
-    const written = await rows.write(way, buried?.upserts ?? upserts, tx);
-    const kept = [...written.kept, ...(buried?.kept ?? [])];
-    const keptTimes = [...written.keptTimes, ...(buried?.keptTimes ?? [])];
-    return { ...written, kept, keptTimes, deleted: buried?.deleted ?? 0 };
-  }
-
-  async #bury({ rule, tombstones }: Attempt, upserts: readonly Upsert[], tx: ClientSession) {
-    if (tombstones === null) return undefined;
-    return await tombstones.apply(rule.deleted ?? [], upserts, tx);
-  }
-
-  #pushed(written: PushedRows, refused: readonly WriteFailure[], people: ChangedNames): Pushed {
-    const failures = [...refused, ...written.failures];
-    return {
-      failures: failures.toSorted((a, b) => a.index - b.index),
-      kept: written.kept.toSorted((a, b) => a - b),
-      changed: written.inserted.length + written.changedRows,
-      deleted: written.deleted,
-      earliestChanged: earliestTime(written.changedTimes),
-      earliestKept: earliestTime(written.keptTimes),
-      people,
-    };
-  }
-
-  #rerunAfter(error: unknown, attempt: Attempt, way: WriteWay): unknown {
-    if (error instanceof UnclearChange) return this.#rerunBy("deciding");
-    if (!(error instanceof RefusedUpsert)) return error;
-    if (way === "inserting") return this.#rerunBy(attempt.rows.wayFor(attempt.upserts));
-    return new Rerun((scope) => this.#findRefused(attempt, way, error, scope));
-  }
-
-  #rerunBy(way: WriteWay): Rerun {
-    return new Rerun(async () => {
-      this.#way = way;
-    });
+  /** What is refused as a new row may be known. */
+  async #learn(
+    rows: PushRows,
+    upserts: readonly Upsert[],
+    refused: RefusedUpsert,
+    scope: TransactionScope,
+  ): Promise<void> {
+    if (this.#isInserting) this.#isInserting = false;
+    else await this.#findRefused(rows, upserts, refused, scope);
   }
 
   /**
@@ -172,26 +114,19 @@ export class TablePush {
    * behind it, so each upsert is sent about once. What is refused only together with others shows in the next attempt.
    */
   async #findRefused(
-    attempt: Attempt,
-    way: WriteWay,
+    rows: PushRows,
+    upserts: readonly Upsert[],
     first: RefusedUpsert,
     scope: TransactionScope,
   ): Promise<void> {
-    const { upserts, rows } = attempt;
-    // It may have been sent with another row.
-    const note = (refused: RefusedUpsert, among: readonly Upsert[]) => {
-      const place = among.findIndex(({ index }) => index === refused.upsert.index);
-      const { index, row } = among[place] as Upsert;
-      this.#refused.set(index, { row, failure: refused.failure });
-      return place + 1;
+    const note = ({ upsert, failure }: RefusedUpsert, among: readonly Upsert[]) => {
+      this.#refused.set(upsert.index, { row: upsert.row, failure });
+      return among.indexOf(upsert) + 1;
     };
     let next = note(first, upserts);
     while (!scope.deadline.isOver()) {
       const rest = upserts.slice(next);
-      const tried = tryTransaction(scope, async (tx) => {
-        const buried = await this.#bury(attempt, rest, tx);
-        await rows.tryOut(way, buried?.upserts ?? rest, FIRST_TRIED, tx);
-      });
+      const tried = tryTransaction(scope, (tx) => rows.tryOut(rest, tx));
       const refused = await refusalOf(tried);
       if (refused === null) return;
       next += note(refused, rest);

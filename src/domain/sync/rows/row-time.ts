@@ -1,6 +1,6 @@
 // The timestamp of a row, as text and as canonical time, and other times in the same notation: a peer is asked with
 // times written as it writes them.
-import { dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
+import { compareDateTimes, dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 
 /** 0001-01-01T00:00:00Z in milliseconds since 1970: before any time that a row can have. */
@@ -16,6 +16,15 @@ export function rowTimeText(table: Table, row: Row): string | null {
 export function rowTime(table: Table, row: Row): string | null {
   const value = table.timestampColumn === null ? null : row[table.timestampColumn];
   return typeof value === "string" ? parseDateTime(value) : null;
+}
+
+/** The earliest of canonical times; null for none. */
+export function earliestTime(times: Iterable<string | null>): string | null {
+  let first: string | null = null;
+  for (const time of times) {
+    if (time !== null && (first === null || compareDateTimes(time, first) < 0)) first = time;
+  }
+  return first;
 }
 
 /** Microseconds since 1970 of a canonical time; exact for the years that computers know, and in order for all. */

@@ -1,5 +1,6 @@
 // The notes of rows that runs would pass over: of each table a mark that grows, and the earliest time noted since. D-7.4.
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
+import { earliestTime } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";
 
 /** Notes kept of each kind. Fewer are as right, and make runs that stayed away for long begin earlier than they need to. */
@@ -51,15 +52,6 @@ export function lateTimesOf(
   const late = isLate ? earliestChanged : null;
   if (isOwnRun) return { byOwnRuns: late, byOthers: earliestKept };
   return { byOwnRuns: null, byOthers: earliestTime([late, earliestKept]) };
-}
-
-/** The earliest of canonical times; null for none. */
-export function earliestTime(times: Iterable<string | null>): string | null {
-  let first: string | null = null;
-  for (const time of times) {
-    if (time !== null && (first === null || compareDateTimes(time, first) < 0)) first = time;
-  }
-  return first;
 }
 
 /** The notes of a table that has none yet. */

@@ -8,8 +8,9 @@ import {
   tombstonesLeft,
 } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
-import { earliestTime, lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
+import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";

@@ -9,6 +9,7 @@ import type { FullStorage } from "../../../../src/ports/storage.ts";
 import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstone-table.ts";
+import { atOnce } from "../../../support/at-once.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 
 /** What is told after 10 s. */
@@ -36,7 +37,7 @@ export async function openInstance(
 export function otherProgram(db: Db): OtherProgram {
   return {
     async insert(table, row) {
-      const [upsert] = planUpserts(table, [{ index: 0, row }], null).upserts;
+      const [upsert] = atOnce(planUpserts(table, [{ index: 0, row }], null)).upserts;
       await db.collection(table.name).insertOne({ ...upsert?.document });
     },
     async update(table, key, changes) {

@@ -1,8 +1,9 @@
 // Large pushes are prepared with turns for others in between. D-7.9. No server is asked.
 import { expect, test } from "bun:test";
-import { planInSteps, planUpserts } from "../../../../src/adapters/mongodb/tables/upserts.ts";
+import { planUpserts } from "../../../../src/adapters/mongodb/tables/upserts.ts";
 import { Turns } from "../../../../src/ports/runtime/turns.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
+import { atOnce } from "../../../support/at-once.ts";
 import { HurriedClock } from "../../../support/hurried-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
 
@@ -17,8 +18,8 @@ test("D-7.9.2 the upserts of a push are made with turns for others, and are what
   const turns = new Turns(new HurriedClock(), async () => {
     pauses++;
   });
-  const plan = await turns.run(planInSteps(table, writes, null));
-  expect(plan).toEqual(planUpserts(table, writes, null));
+  const plan = await turns.run(planUpserts(table, writes, null));
+  expect(plan).toEqual(atOnce(planUpserts(table, writes, null)));
   expect(pauses).toBeGreaterThan(1_000);
   expect([plan.ordered, plan.upserts.length]).toEqual([true, 1_000]);
   const ofKey = plan.upserts.filter(({ row }) => row["n"] === 7).map(({ place }) => place);

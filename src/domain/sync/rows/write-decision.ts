@@ -1,0 +1,226 @@
+// What a write does to the rows and tombstones of a table, decided by what a store has of the same keys: one way for every
+// store that reads first. D-3.6, D-7.1, D-7.4, D-7.6.
+import { compareDateTimes } from "../../shared/time.ts";
+import { type ConflictRule, isVersioned, type Row, type Table } from "../table/table.ts";
+import { keyText } from "./row-text.ts";
+import { earliestTime } from "./row-time.ts";
+import { aheadLimit, rankTimes } from "./time-rank.ts";
+import { outlives, type Tombstone } from "./tombstone.ts";
+
+/** A record that is to be written: the table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
+export interface ArrivingRecord {
+  /** Its position. */
+  readonly index: number;
+  readonly row: Row;
+  /** Why it fails if its row would be new; absent if it may be new. */
+  readonly refusedIfNew?: string | undefined;
+  /** The `keyText` of its row. */
+  readonly keyText: string;
+  /** Its canonical time; null when it has none. */
+  readonly time: string | null;
+}
+
+/** A row that a store has. */
+export interface FoundRow {
+  /** Canonical. */
+  readonly time: string | null;
+  /** Its `pushColumns`; null where they are not needed, `isClearByTime`. */
+  readonly row: Row | null;
+}
+
+/** What a store has of the keys of a write, by `keyText`; deciding changes it. */
+export interface FoundByKey {
+  readonly rows: Map<string, FoundRow>;
+  /** The `deletedAt` of tombstones. */
+  readonly tombstones: Map<string, string>;
+}
+
+/** What decides besides. */
+export interface DecisionRule {
+  readonly conflict: ConflictRule;
+  /** The store's time. */
+  readonly nowMs: number;
+}
+
+/** What is to be done, in this order, and what is told of it. Records in no list would change nothing. */
+export interface WriteDecision<Arriving> {
+  /** Keys whose rows go, by `keyText`. */
+  readonly removed: ReadonlyMap<string, Row>;
+  /** The `keyText`s of tombstones that go. */
+  readonly forgotten: ReadonlySet<string>;
+  /** Tombstones for the end of the list, in the place of what their keys had. */
+  readonly listed: readonly Tombstone[];
+  /** The records that insert or change a row, in their order. */
+  readonly sent: readonly Arriving[];
+  /** The records that failed. */
+  readonly failures: readonly { readonly index: number; readonly message: string }[];
+  /** Positions of the records that a newer row or tombstone keeps out. */
+  readonly kept: readonly number[];
+  /** The earliest canonical time that a row of `sent` gets, and that of a row that stays, being newer; null for none. */
+  readonly earliestChanged: string | null;
+  readonly earliestKept: string | null;
+}
+
+/** Decides tombstones that arrive, then records, each as if those before had been done; a step for each. */
+export function* decideWrite<Arriving extends ArrivingRecord>(
+  table: Table,
+  arriving: { readonly deleted: readonly Tombstone[]; readonly records: readonly Arriving[] },
+  found: FoundByKey,
+  rule: DecisionRule,
+): Generator<undefined, WriteDecision<Arriving>, undefined> {
+  const decision = new Decision<Arriving>(table, found, rule);
+  for (const tombstone of arriving.deleted) {
+    decision.bury(tombstone);
+    yield;
+  }
+  for (const record of arriving.records) {
+    decision.meet(record);
+    yield;
+  }
+  return decision.made;
+}
+
+/** True when what a record does to a row with this canonical time does not depend on the row's other columns. */
+export function isClearByTime(
+  table: Table,
+  record: Pick<ArrivingRecord, "row" | "time">,
+  time: string | null,
+): boolean {
+  return table.updateColumns.length === 0 || (setsTime(table, record) && record.time !== time);
+}
+
+/** True when a row that is there gets the time of the record, where it is written. */
+export function setsTime(
+  { timestampColumn, updateColumns }: Table,
+  { row }: Pick<ArrivingRecord, "row">,
+): boolean {
+  if (timestampColumn === null || !Object.hasOwn(row, timestampColumn)) return false;
+  return updateColumns.some(({ name }) => name === timestampColumn);
+}
+
+class Decision<Arriving extends ArrivingRecord> {
+  readonly #table: Table;
+  readonly #conflict: ConflictRule;
+  readonly #isGuarded: boolean;
+  readonly #limit: string;
+  readonly #rows: Map<string, FoundRow>;
+  readonly #tombstones: Map<string, string>;
+  readonly #removed = new Map<string, Row>();
+  readonly #forgotten = new Set<string>();
+  readonly #listed = new Map<string, Tombstone>();
+  readonly #sent: Arriving[] = [];
+  readonly #sentTimes: (string | null)[] = [];
+  readonly #failures: { readonly index: number; readonly message: string }[] = [];
+  readonly #kept: number[] = [];
+  readonly #keptTimes: (string | null)[] = [];
+
+  constructor(table: Table, found: FoundByKey, { conflict, nowMs }: DecisionRule) {
+    this.#table = table;
+    this.#conflict = conflict;
+    this.#isGuarded = conflict === "newer" && isVersioned(table);
+    this.#limit = aheadLimit(nowMs);
+    this.#rows = found.rows;
+    this.#tombstones = found.tombstones;
+  }
+
+  get made(): WriteDecision<Arriving> {
+    return {
+      removed: this.#removed,
+      forgotten: this.#forgotten,
+      listed: [...this.#listed.values()],
+      sent: this.#sent,
+      failures: this.#failures,
+      kept: this.#kept,
+      earliestChanged: earliestTime(this.#sentTimes),
+      earliestKept: earliestTime(this.#keptTimes),
+    };
+  }
+
+  /** Takes a tombstone in, and removes the row unless it is later. */
+  bury(tombstone: Tombstone): void {
+    const { key, deletedAt } = tombstone;
+    const text = keyText(this.#table, key);
+    const row = this.#rows.get(text);
+    if (row !== undefined && this.#outlives(row.time, deletedAt)) {
+      this.#keptTimes.push(row.time);
+      return;
+    }
+    if (this.#rows.delete(text)) this.#removed.set(text, key);
+    const before = this.#tombstones.get(text);
+    if (before === undefined || compareDateTimes(before, deletedAt) < 0) {
+      this.#list(text, tombstone);
+    }
+  }
+
+  meet(record: Arriving): void {
+    const { index, row, refusedIfNew, keyText: text } = record;
+    const here = this.#rows.get(text);
+    if (here === undefined && refusedIfNew !== undefined) {
+      this.#failures.push({ index, message: refusedIfNew });
+      return;
+    }
+    // Another program may have written the row anew.
+    if (here !== undefined) this.#forgetOutlived(text, here.time);
+    const deletedAt = this.#tombstones.get(text);
+    const isBuried = deletedAt !== undefined && !this.#outlives(record.time, deletedAt);
+    if (isBuried && this.#conflict === "newer") {
+      this.#kept.push(index);
+      this.#list(text, { key: row, deletedAt });
+    } else if (here !== undefined && this.#isNewer(here.time, record.time)) {
+      this.#kept.push(index);
+      this.#keptTimes.push(here.time);
+    } else this.#write(record, here);
+  }
+
+  #write(record: Arriving, here: FoundRow | undefined): void {
+    const written =
+      here === undefined ? insertedRow(this.#table, record) : updatedRow(this.#table, here, record);
+    this.#forgetOutlived(record.keyText, written.time);
+    if (written === here) return;
+    this.#rows.set(record.keyText, written);
+    this.#sent.push(record);
+    this.#sentTimes.push(written.time);
+  }
+
+  #forgetOutlived(text: string, time: string | null): void {
+    const deletedAt = this.#tombstones.get(text);
+    if (deletedAt === undefined || !this.#outlives(time, deletedAt)) return;
+    this.#tombstones.delete(text);
+    this.#listed.delete(text);
+    this.#forgotten.add(text);
+  }
+
+  #list(text: string, tombstone: Tombstone): void {
+    this.#tombstones.set(text, tombstone.deletedAt);
+    this.#forgotten.delete(text);
+    this.#listed.delete(text);
+    this.#listed.set(text, tombstone);
+  }
+
+  #outlives(time: string | null, deletedAt: string): boolean {
+    return outlives(time, deletedAt, this.#limit);
+  }
+
+  #isNewer(here: string | null, arriving: string | null): boolean {
+    return this.#isGuarded && rankTimes(arriving, here, this.#limit) < 0;
+  }
+}
+
+function insertedRow(table: Table, { row, time }: ArrivingRecord): FoundRow {
+  const columns = table.pushColumns.map(({ name }) => [name, row[name] ?? null] as const);
+  return { time, row: Object.fromEntries(columns) };
+}
+
+/** The row after an update; the same object when nothing changes. S-4.2.9. */
+function updatedRow(table: Table, here: FoundRow, record: ArrivingRecord): FoundRow {
+  const { row } = record;
+  const time = setsTime(table, record) ? record.time : here.time;
+  const given = table.updateColumns.filter(({ name }) => Object.hasOwn(row, name));
+  if (here.row === null) return given.length === 0 ? here : { time, row: null };
+  const before = here.row;
+  const isSame = ({ name }: { readonly name: string }) =>
+    JSON.stringify(row[name] ?? null) === JSON.stringify(before[name] ?? null);
+  if (given.every(isSame)) return here;
+  const changes = given.map(({ name }) => [name, row[name] ?? null] as const);
+  return { time, row: { ...before, ...Object.fromEntries(changes) } };
+}

@@ -1,0 +1,7 @@
+/** The result of work in steps, done without turns for others. */
+export function atOnce<T>(steps: Generator<undefined, T, undefined>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
