@@ -31,7 +31,7 @@ import { ClaimedDatabase, type ClaimOptions } from "./claim-empty-database.ts";
 import { DatabaseDump } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 
-export interface EmptyDatabaseOptions extends ClaimOptions {
+interface EmptyDatabaseOptions extends ClaimOptions {
   readonly url: string;
   readonly clock: Stopwatch;
   readonly logger: Logger;

@@ -38,7 +38,7 @@ const LOST_PLACE = [
 /** Server code BSONObjectTooLarge: of an event with both forms of a large row that was replaced. */
 const EVENT_TOO_LARGE = 10334;
 
-export interface RecordingDeps extends StoreDeps {
+interface RecordingDeps extends StoreDeps {
   readonly states: RecorderStates;
   readonly logger: Pick<Logger, "warn">;
 }

@@ -25,7 +25,7 @@ import {
   type ChangedNames,
   type JoinedVersions,
   joinPersonVersions,
-  PersonVersions,
+  personVersionOf,
   raisePersonVersions,
 } from "../driver/person-versions.ts";
 import { readTimed } from "../driver/server-clock.ts";
@@ -94,7 +94,7 @@ export class MongoTransaction implements Transaction {
       if (isPlain(query)) answers.push(this.#answer(query, found[i] ?? []));
       else if ("asStored" in query) answers.push(await this.#asStored(query));
       else if ("rowsOf" in query) answers.push(await this.#rows(query));
-      else answers.push(query.versionsOf.map((name) => versions?.of(name)));
+      else answers.push(query.versionsOf.map((name) => personVersionOf(versions, name)));
     }
     return answers as unknown as Answers<Queries>;
   }
@@ -197,7 +197,7 @@ export class MongoTransaction implements Transaction {
         found.push(await stored.aggregate(query.stages, options).toArray());
       }
     }
-    return { found, versions: names.length === 0 ? null : new PersonVersions(joined) };
+    return { found, versions: joined };
   }
 
   async #asStored({ from, asStored }: StoredQuery): Promise<readonly (object | Damaged)[]> {
@@ -261,8 +261,8 @@ function isPlain(query: Query): query is DocumentQuery {
 
 interface Found {
   readonly found: readonly (readonly Document[])[];
-  /** Null where none were asked for. */
-  readonly versions: PersonVersions | null;
+  /** Where any were asked for. */
+  readonly versions: JoinedVersions;
 }
 
 interface PlannedQuery {

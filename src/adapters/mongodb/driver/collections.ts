@@ -1,12 +1,5 @@
 // Collections of repsync's own, and how documents are put into them.
-import type {
-  Collection,
-  Db,
-  Document,
-  IndexDescription,
-  InsertOneOptions,
-  OptionalUnlessRequiredId,
-} from "mongodb";
+import type { Db, IndexDescription } from "mongodb";
 import { hasCode } from "./errors.ts";
 
 /** The write concern of every write that is acknowledged: a majority of the members has it on disk. */
@@ -14,7 +7,6 @@ export const DURABLE = { w: "majority", j: true } as const;
 
 /** Server codes. */
 const NAMESPACE_EXISTS = 48;
-const DUPLICATE_KEY = 11000;
 
 /** A collection of repsync's own, beside those of the registry's tables. */
 export interface InternalCollection {
@@ -24,7 +16,7 @@ export interface InternalCollection {
 }
 
 /** A condition for ids that begin with a name and a slash. */
-export interface IdBounds {
+interface IdBounds {
   readonly $gte: string;
   readonly $lt: string;
 }
@@ -56,21 +48,6 @@ export async function createCollection(db: Db, name: string): Promise<void> {
     await db.createCollection(name, { writeConcern: DURABLE });
   } catch (error) {
     if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
-  }
-}
-
-/** Inserts a document; false when one exists with its id, or with another value that must be unique. */
-export async function insertNew<Stored extends Document>(
-  collection: Collection<Stored>,
-  document: OptionalUnlessRequiredId<Stored>,
-  options?: InsertOneOptions,
-): Promise<boolean> {
-  try {
-    await collection.insertOne(document, options);
-    return true;
-  } catch (error) {
-    if (hasCode(error, DUPLICATE_KEY)) return false;
-    throw error;
   }
 }
 

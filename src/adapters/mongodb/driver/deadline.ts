@@ -60,11 +60,6 @@ export class Deadline {
     return new Deadline(clock, limit, clock.monotonicMs() + limit.giveUpMs);
   }
 
-  /** Tries and the call end at this time of the clock. */
-  static at(clock: Stopwatch, endMs: number): Deadline {
-    return new Deadline(clock, START_CALLS, endMs);
-  }
-
   /** With new time for tries, so that the outcome of a commit becomes known; the end of the call stays. */
   forCommit(): Deadline {
     return new Deadline(this.#clock, this.#limit, this.#endMs);

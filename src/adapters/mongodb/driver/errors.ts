@@ -117,8 +117,14 @@ function refusalWord(error: unknown): string {
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
-/** Maps a commit's error; except for an unknown outcome nothing was written. */
-export function toCommitError(error: unknown): AppError {
+/**
+ * Maps the error of a commit of rows; except for an unknown outcome nothing was written. `isDivisible`: the writer may go on
+ * with parts of them.
+ */
+export function toRowsError(error: unknown, isDivisible: boolean): AppError {
+  if (isDivisible && hasCode(innerError(error), WRITE_CONFLICT)) {
+    return new AppError("batch_too_large", BUSY_ROWS, { cause: error });
+  }
   if (error instanceof AppError || isUnreachable(error) || isClosed(error)) {
     return toAppError(error);
   }
@@ -129,12 +135,6 @@ export function toCommitError(error: unknown): AppError {
     });
   }
   return new AppError("commit_failed", commitProblem(error), { cause: error });
-}
-
-/** As `toCommitError`, for rows whose writer may go on with parts of them. */
-export function toRowsError(error: unknown, isDivisible: boolean): AppError {
-  if (!isDivisible || !hasCode(innerError(error), WRITE_CONFLICT)) return toCommitError(error);
-  return new AppError("batch_too_large", BUSY_ROWS, { cause: error });
 }
 
 function commitProblem(error: unknown): string {

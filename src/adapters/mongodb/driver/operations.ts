@@ -3,7 +3,7 @@
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import { DURABLE } from "./collections.ts";
 import { type CallLimit, Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
-import { isPassing, toAppError } from "./errors.ts";
+import { toAppError } from "./errors.ts";
 import { giveUpSession } from "./orphaned-transactions.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./server-clock.ts";
@@ -110,17 +110,4 @@ export async function writeTogether<T>(
   } catch (error) {
     throw toAppError(error);
   }
-}
-
-/**
- * Awaits messages that were sent at once. When some fail, throws after all have ended, because nothing may use a session
- * whose work has failed; of several failures it throws the one that caused the others.
- */
-export async function settleAll<const Work extends readonly Promise<unknown>[]>(
-  work: Work,
-): Promise<{ -readonly [Place in keyof Work]: Awaited<Work[Place]> }> {
-  const ended = await Promise.allSettled(work);
-  const failures = ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
-  if (failures.length > 0) throw failures.find((error) => !isPassing(error)) ?? failures[0];
-  return await Promise.all(work);
 }

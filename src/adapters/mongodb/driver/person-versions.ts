@@ -14,7 +14,7 @@ export const PERSON_VERSIONS: InternalCollection = { name: "repsync_versions" };
 export type ChangedNames = readonly string[] | "everybody";
 
 /** A change within a transaction. */
-export interface VersionedChange {
+interface VersionedChange {
   readonly tx: ClientSession;
   /** A number that no other change of this instance uses at the same time. */
   readonly lane: number;
@@ -96,32 +96,16 @@ export function joinPersonVersions(names: Iterable<string>): Document[] {
 }
 
 /**
- * Versions of names at one moment. A version is the sum of its slot's and everybody's; neither ever falls, so an equal sum
- * means that neither has changed.
+ * The version of a name that was among those asked for: the sum of its slot's and everybody's. Neither ever falls, so an
+ * equal sum means that neither has changed.
  */
-export class PersonVersions {
-  /** The version of everybody. */
-  readonly everybody: number;
-  readonly #slots: ReadonlyMap<string, number>;
-
-  constructor({ slots, everybody }: JoinedVersions) {
-    this.#slots = new Map(slots.map(({ _id, v }) => [_id, v]));
-    this.everybody = everybody[0]?.v ?? 0;
-  }
-
-  /** The version of a name that was among those asked for. */
-  of(name: string): number {
-    return this.ofSlot(name) + this.everybody;
-  }
-
-  /** The part of the version that counts for the name's slot. */
-  ofSlot(name: string): number {
-    return this.#slots.get(slotId(versionSlotOf(name))) ?? 0;
-  }
+export function personVersionOf({ slots, everybody }: JoinedVersions, name: string): number {
+  const id = slotId(versionSlotOf(name));
+  return (slots.find(({ _id }) => _id === id)?.v ?? 0) + (everybody[0]?.v ?? 0);
 }
 
 /** The slot of a name, 0 to 65,535: FNV-1a over its UTF-16 code units, folded. Stored, so it never changes. */
-export function versionSlotOf(name: string): number {
+function versionSlotOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) {
     hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);

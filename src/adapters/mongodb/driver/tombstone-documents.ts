@@ -57,7 +57,8 @@ export class TombstoneDocuments {
     const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
     for (const $in of cutBatches(ids, { ...BATCH, bytesOf: (id) => 3 * id.length + 20 })) {
       const documents = await this.#collection.find({ _id: { $in } }, options).toArray();
-      for (const { _id, deletedAt } of documents) found.set(keyTextOf(table, _id), deletedAt);
+      for (const { _id, deletedAt } of documents)
+        found.set(_id.slice(table.name.length + 1), deletedAt);
     }
     return found;
   }
@@ -114,11 +115,6 @@ export function tombstonesOf(db: Db): Collection<TombstoneDocument> {
 /** The name of the counter that gives places. */
 export function counterOf(table: Pick<Table, "name">): string {
   return `${TOMBSTONES.name}/${table.name}`;
-}
-
-/** The text of a tombstone's key. */
-export function keyTextOf(table: Table, id: string): string {
-  return id.slice(table.name.length + 1);
 }
 
 function idOf(table: Table, text: string): string {

@@ -13,7 +13,7 @@ import {
 } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
-export const TRANSACTION_OPTIONS = {
+const TRANSACTION_OPTIONS = {
   readConcern: { level: "snapshot" },
   writeConcern: DURABLE,
   readPreference: "primary",
