@@ -1,23 +1,14 @@
 // Guesses a table of the registry from its records. D-10.2. Every value is read, not a sample, and a type is guessed only where
-// every value keeps its meaning and its digits: nobody can know which month `01/03/2026` is. A key is believed by its name
-// first, then by its place, then in pairs and triples, so that in a short file a quantity that differs in every row is no key.
-// A time of creation is no timestamp column: rows that change later would never travel.
+// every value keeps its meaning and its digits: nobody can know which month `01/03/2026` is. A time of creation is no timestamp
+// column: rows that change later would never travel.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
-import { columnNameOf } from "../table/names.ts";
+import { columnNameOf, wordsOfName } from "../table/names.ts";
 import type { ColumnEntry, TableEntry } from "../table/registry-schema.ts";
 import type { ColumnType } from "../table/table.ts";
 import { ColumnGuess, type ValueForm } from "./column-guess.ts";
-import { DistinctValues } from "./distinct-values.ts";
-import {
-  isBelieved,
-  joinedCandidates,
-  type KeyCandidate,
-  type KeyColumn,
-  singleCandidates,
-} from "./key-candidates.ts";
-import { timestampColumnOf } from "./timestamp-guess.ts";
+import { type KeyCandidate, type KeyColumn, KeyGuess } from "./key-guess.ts";
 
 /** What a database says of a table. */
 export interface Declaration {
@@ -49,6 +40,13 @@ export interface GuessedTable {
   readonly leftOut: readonly string[];
 }
 
+const CHANGE =
+  /^(?:last_)?(?:updated?|modified|changed?|edited|modification)(?:_(?:at|on|date|time|timestamp|utc|ts))*$/;
+const DATE_OF_CHANGE =
+  /^(?:date|time|ts|timestamp)_(?:of_)?(?:last_)?(?:updated?|modified|changed?|edited)$/;
+const RECORDED =
+  /^(?:timestamp|ts|mtime|at|(?:event|recorded|measured|logged|occurred)_(?:at|on|time))$/;
+
 const KEY_TYPES: readonly ColumnType[] = ["text", "integer", "bigint", "datetime", "date"];
 const DECLARED_KEY_TYPES: readonly ColumnType[] = [...KEY_TYPES, "boolean"];
 
@@ -59,18 +57,18 @@ export class TableGuess {
   readonly #declaration: Declaration | null;
   /** By the name in the file; null for a field that is left out. */
   readonly #columns = new Map<string, ColumnGuess | null>();
-  #singles: DistinctValues | null = null;
-  #joined: DistinctValues | null = null;
+  readonly #key: KeyGuess;
   #records = 0;
 
   constructor(name: string, form: ValueForm, declaration: Declaration | null = null) {
     this.#name = name;
     this.#form = form;
     this.#declaration = declaration;
+    this.#key = new KeyGuess(name);
     for (const column of declaration?.columns ?? []) this.#addColumn(column.name, column.type);
   }
 
-  /** Adds a record of the first reading. Throws `file_failed` when the fields make no columns. */
+  /** Throws `file_failed` when the fields make no columns. */
   add(record: JsonObject, line: number): void {
     this.#records++;
     for (const [field, value] of Object.entries(record)) {
@@ -78,38 +76,14 @@ export class TableGuess {
       if (column === undefined) this.#addColumn(field)?.add(value, line);
       else column?.add(value, line);
     }
-    // A column that the first record lacks is no part of a key.
-    this.#singles ??= new DistinctValues(
-      singleCandidates(
-        this.#name,
-        Object.keys(record).map((name) => ({ name, isTime: false })),
-      ),
-    );
-    this.#singles.add(record);
-  }
-
-  /** Whether a second reading, by `addAgain`, may find a better key. Call it after the first one. */
-  needsSecondReading(): boolean {
-    if (this.#declaredKey() !== null) return false;
-    const single = this.#singleKey();
-    if (single !== null && isBelieved(single)) return false;
-    const parts = this.#keyColumns();
-    if (parts.length < 2) return false;
-    this.#joined = new DistinctValues(joinedCandidates(this.#name, parts));
-    return true;
-  }
-
-  /** Adds a record of the second reading. Returns whether more of them can change anything. */
-  addAgain(record: JsonObject): boolean {
-    this.#joined?.add(record);
-    return this.#joined?.isOpen === true;
+    this.#key.add(record);
   }
 
   finish(): GuessedTable {
     const known = [...this.#columns].flatMap(([field, guess]) =>
       guess === null ? [] : [{ field, guess, type: guess.type() }],
     );
-    const key = this.#declaredKey() ?? this.#guessedKey();
+    const key = this.#declaredKey() ?? this.#key.best(this.#keyColumns());
     const keyed = new Set(key?.columns);
     const columns: Record<string, ColumnEntry> = {};
     for (const { field, guess, type } of known) {
@@ -182,22 +156,18 @@ export class TableGuess {
       return guess.values === this.#records ? [{ name: field, isTime }] : [];
     });
   }
+}
 
-  #singleKey(): KeyCandidate | null {
-    const distinct = new Set(this.#singles?.candidates().flatMap(({ columns }) => columns));
-    const columns = this.#keyColumns();
-    const ranked = singleCandidates(this.#name, columns);
-    return ranked.find(({ columns: [name = ""] }) => distinct.has(name)) ?? null;
+/** The most believed of the columns with times; null when no name says so. A time of creation does not change. */
+function timestampColumnOf(
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+): string | null {
+  const times = columns.filter(({ type }) => type === "datetime" || type === "date");
+  for (const type of ["datetime", "date"]) {
+    for (const pattern of [CHANGE, DATE_OF_CHANGE, RECORDED]) {
+      const found = times.find((c) => c.type === type && pattern.test(wordsOfName(c.name)));
+      if (found !== undefined) return found.name;
+    }
   }
-
-  #guessedKey(): KeyCandidate | null {
-    const single = this.#singleKey();
-    const [joined = null] = this.#joined?.candidates() ?? [];
-    const isJoined = joined !== null && (single === null || joined.rank < single.rank);
-    const best = isJoined ? joined : single;
-    const compared = (isJoined ? this.#joined : this.#singles)?.comparedOnly() ?? null;
-    if (best === null || compared === null) return best;
-    const count = compared.toLocaleString("en-US");
-    return { ...best, reason: `${best.reason}, as far as compared: in the first ${count} records` };
-  }
+  return null;
 }

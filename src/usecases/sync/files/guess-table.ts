@@ -1,4 +1,4 @@
-// Guesses a table of the registry by reading its records, a second time where one column alone makes no key. D-10.2.
+// Guesses a table of the registry by reading its records once. D-10.2.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
 import type { ValueForm } from "../../../domain/sync/guess/column-guess.ts";
@@ -16,7 +16,6 @@ export interface GuessSource {
   readonly form: ValueForm;
   /** What a database declares; null for a file of records. */
   readonly declaration: Declaration | null;
-  /** Reads all records, each time from the first. */
   read(): AsyncIterable<readonly FoundRecord[]>;
 }
 
@@ -47,22 +46,12 @@ export async function guessTable(source: GuessSource): Promise<FileGuess> {
       firstUnread ??= `line ${found.line} ${found.problem ?? "is no object"}`;
     }
   }
-  if (guess.needsSecondReading()) await readAgain(source, guess);
   const guessed = guess.finish();
   if (guessed.records === 0 && source.declaration === null) {
     const reason = firstUnread === null ? "" : `: ${firstUnread}`;
     throw new AppError("file_failed", `There are no records to guess from${reason}`);
   }
   return { ...guessed, unread, firstUnread };
-}
-
-async function readAgain(source: GuessSource, guess: TableGuess): Promise<void> {
-  for await (const part of source.read()) {
-    for (const found of part) {
-      const record = recordOf(found);
-      if (record !== null && !guess.addAgain(record)) return;
-    }
-  }
 }
 
 function recordOf({ record, problem }: FoundRecord): JsonObject | null {

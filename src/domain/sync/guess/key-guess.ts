@@ -1,0 +1,174 @@
+// Which columns, alone or together, identify rows: the most believed of those whose values never repeat. A key is believed by its
+// name first, then by its place, then in pairs and triples, so that in a short file a quantity that differs in every row is no key.
+import { HASH_WORDS, hashText } from "../../shared/hash.ts";
+import { isRawNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
+import { parseDateTime } from "../../shared/time.ts";
+import { wordsOfName } from "../table/names.ts";
+
+/** Columns that identify rows together, and how little that is believed: the lowest rank wins. */
+export interface KeyCandidate {
+  readonly columns: readonly string[];
+  readonly rank: number;
+  /** Why these columns, for people. */
+  readonly reason: string;
+}
+
+/** A column that may be part of a key: without empty values, and of a type whose values have one spelling. */
+export interface KeyColumn {
+  readonly name: string;
+  readonly isTime: boolean;
+}
+
+const OWN_ID = /^(?:id|uuid|guid|key|rowid)$/;
+const ID = /(?:^|_)(?:id|uuid|guid|key)$/;
+const CODE =
+  /(?:^|_)(?:code|sku|slug|username|user_name|email|ean|isbn|iban|upc|number|no|nr|num|ref|reference|symbol|iso|iso2|iso3|handle|login)$/;
+const MEASURE =
+  /(?:^|_)(?:qty|quantity|amount|price|total|count|sum|value|score|rating|age|year|size|weight|height|width|length|stock|temperature|humidity|lat|lon|lng|latitude|longitude|percent|rate|balance|cost|points|duration|note|notes|comment|comments|description|text|body|message|title)$/;
+
+/** Columns looked at for keys of several columns. */
+const MAX_PARTS = 8;
+
+/** A first column and one that is named as an identity are believed before pairs, all others after them. */
+const RANKS = {
+  ownId: 0,
+  id: 1,
+  code: 2,
+  first: 3,
+  pair: 10,
+  triple: 60,
+  other: 200,
+  time: 300,
+  measure: 400,
+};
+
+/** Records whose values are compared. */
+const MAX_RECORDS = 1_000_000;
+/** Hashes kept at once, of 8 bytes: of four columns to the last record, of more in shorter files. */
+const MAX_HASHES = 4 * MAX_RECORDS;
+const HALF = 0x200000;
+/** Mixes the hashes of several columns. The root of an equation would not do: hashes of few values could add up to the same sum. */
+const MIX = Math.LN2;
+
+/** Keeps a hash of each value that may be part of a key, so that any columns can be compared after one reading. */
+export class KeyGuess {
+  readonly #table: string;
+  /** The most believed column first; null before the first record. */
+  #columns: { readonly name: string; readonly hashes: number[] }[] | null = null;
+  #records = 0;
+
+  constructor(table: string) {
+    this.#table = table;
+  }
+
+  add(record: JsonObject): void {
+    if (++this.#records > MAX_RECORDS) return;
+    // A column that the first record lacks is no part of a key.
+    this.#columns ??= singleCandidates(
+      this.#table,
+      Object.keys(record).map((name) => ({ name, isTime: false })),
+    ).map(({ columns: [name = ""] }) => ({ name, hashes: [] }));
+    let hasEmpty = false;
+    for (const { name, hashes } of this.#columns) {
+      const value = Object.hasOwn(record, name) ? (record[name] ?? "") : "";
+      if (value === "") hasEmpty = true;
+      else hashes.push(hashOf(value));
+    }
+    if (hasEmpty) {
+      this.#columns = this.#columns.filter(({ hashes }) => hashes.length === this.#records);
+    }
+    if (this.#columns.length * this.#records > MAX_HASHES) this.#columns.pop();
+  }
+
+  /** The key of these columns; null when every candidate repeats. */
+  best(columns: readonly KeyColumn[]): KeyCandidate | null {
+    const candidates = [
+      ...singleCandidates(this.#table, columns),
+      ...joinedCandidates(this.#table, columns),
+    ].toSorted((a, b) => a.rank - b.rank);
+    const best = candidates.find((candidate) => this.#isDistinct(candidate)) ?? null;
+    if (best === null || this.#records <= MAX_RECORDS) return best;
+    const count = MAX_RECORDS.toLocaleString("en-US");
+    return { ...best, reason: `${best.reason}, as far as compared: in the first ${count} records` };
+  }
+
+  #isDistinct({ columns: names }: KeyCandidate): boolean {
+    const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];
+    if (columns.length < names.length) return false;
+    const seen = new Set<number>();
+    for (let i = 0; i < (columns[0]?.hashes.length ?? 0); i++) {
+      seen.add(columns.reduce((mixed, { hashes }) => mixed * MIX + (hashes[i] ?? 0), 0));
+      if (seen.size <= i) return false;
+    }
+    return true;
+  }
+}
+
+const words = new Uint32Array(HASH_WORDS);
+
+/** Of 53 bits; the same for values that would be one in the key. */
+function hashOf(value: Exclude<JsonValue, null>): number {
+  hashText(keyText(value), words);
+  return (words[0] ?? 0) * HALF + ((words[1] ?? 0) % HALF);
+}
+
+function keyText(value: Exclude<JsonValue, null>): string {
+  if (typeof value === "string") return parseDateTime(value) ?? value;
+  if (typeof value === "number" || isRawNumber(value)) return numberText(value);
+  return JSON.stringify(value);
+}
+
+/** Every single column, the most believed first. */
+function singleCandidates(table: string, columns: readonly KeyColumn[]): KeyCandidate[] {
+  const candidates = columns.map((column, place): KeyCandidate => {
+    const { rank, reason } = rankOf(table, column, place);
+    return { columns: [column.name], rank: rank + place / 1_000, reason };
+  });
+  return candidates.toSorted((a, b) => a.rank - b.rank);
+}
+
+/** Pairs and triples of the columns that are most like parts of a key. */
+function joinedCandidates(table: string, columns: readonly KeyColumn[]): KeyCandidate[] {
+  const ranked = columns
+    .map((column, place) => ({ ...column, place, rank: partRank(table, column, place) }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, MAX_PARTS);
+  const candidates: KeyCandidate[] = [];
+  const add = (base: number, parts: typeof ranked) => {
+    const inOrder = parts.toSorted((a, b) => a.place - b.place);
+    const names = inOrder.map(({ name }) => name);
+    const rank = base + parts.reduce((sum, part) => sum + part.rank, 0) / 10;
+    candidates.push({ columns: names, rank, reason: "no column alone does, these together do" });
+  };
+  for (const [i, a] of ranked.entries()) {
+    for (const [j, b] of ranked.entries()) {
+      if (j <= i) continue;
+      add(RANKS.pair, [a, b]);
+      for (const c of ranked.slice(j + 1)) add(RANKS.triple, [a, b, c]);
+    }
+  }
+  return candidates;
+}
+
+function rankOf(table: string, { name, isTime }: KeyColumn, place: number) {
+  const words = wordsOfName(name);
+  const singular = wordsOfName(table).replace(/ies$/, "y").replace(/s$/, "");
+  const isOwn = OWN_ID.test(words) || (ID.test(words) && words.startsWith(`${singular}_`));
+  if (isOwn) return { rank: RANKS.ownId, reason: "its name says so, and every value differs" };
+  if (ID.test(words))
+    return { rank: RANKS.id, reason: "its name ends so, and every value differs" };
+  if (CODE.test(words))
+    return { rank: RANKS.code, reason: "its name says so, and every value differs" };
+  const reason = "every value differs";
+  if (MEASURE.test(words)) return { rank: RANKS.measure, reason };
+  if (isTime) return { rank: RANKS.time, reason };
+  return { rank: place === 0 ? RANKS.first : RANKS.other, reason };
+}
+
+/** Of 0 to 99: what is named as an identity first, then by place, measures last. */
+function partRank(table: string, column: KeyColumn, place: number): number {
+  const { rank } = rankOf(table, column, place);
+  if (rank <= RANKS.code) return Math.min(place, 9);
+  const base = rank === RANKS.measure ? 60 : rank === RANKS.time ? 30 : 10;
+  return base + Math.min(place, 19);
+}
