@@ -265,6 +265,7 @@ function pageRoutesDeps(
     tables: storage.tables,
     rows: storage.rows,
     documents: storage.documents,
+    names: services.sync.names,
     lateRows: services.sync.lateRows,
     exchanged: services.sync.exchanged,
     readRemoteId: () => remote.deploymentId(),

@@ -61,7 +61,7 @@ export interface Reputation {
 
 /** `prepared` is what the storage's `tables.prepare()` resolved to, with `profiles` and `platform_accounts` among them. */
 export function makeReputation(
-  storage: Pick<FullStorage, "documents" | "tables" | "knowNames">,
+  storage: Pick<FullStorage, "documents" | "tables">,
   prepared: PreparedTables,
   { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
 ): Reputation {
@@ -70,7 +70,6 @@ export function makeReputation(
   const platformAccounts = prepared.get("platform_accounts");
   const people = { profiles, platformAccounts };
   const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));
-  storage.knowNames(hmacOf);
   const subjects = new Subjects(mac, auditKey);
   const chains = new AuditChains(mac, auditKey, subjects);
   const names = { documents, hmacOf, subjects };

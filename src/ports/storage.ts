@@ -42,7 +42,4 @@ export interface FullStorage extends Storage, StoreCopies {
    * its files itself. Throws `store_unavailable`. D-11.6.
    */
   isDamaged(): Promise<boolean>;
-
-  /** Tells the HMACs that stand for names that were erased, of which rows are left out. Until then none may have been. D-8.2. */
-  knowNames(hmacOf: (username: string) => string): void;
 }

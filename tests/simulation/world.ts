@@ -11,7 +11,6 @@ import { ownDocuments } from "../support/memory/documents.ts";
 import { KeptNow } from "../support/memory/kept-now.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { NO_NAMES } from "../support/no-names.ts";
 import { runParts } from "../support/run-parts.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { SimTime } from "../support/sim-time.ts";
@@ -102,7 +101,6 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       rows: process.reach(here.rows),
       tombstones: process.reach(here.tombstones),
       ...runParts(process.reach(documents)),
-      names: NO_NAMES,
       connectPeer: () => connectThrough({ time, random, weather }, { process, server }),
       clock: clocks.here,
       timer: process,

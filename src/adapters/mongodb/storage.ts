@@ -21,7 +21,6 @@ import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
-import { ErasedNames } from "./people/name-facts.ts";
 import { PushPlace } from "./tables/push-place.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -99,7 +98,6 @@ class MongoStorage implements FullStorage {
   readonly rows: MongoRowSource;
   readonly tombstones: MongoTombstones;
   readonly #deps: StoreDeps;
-  readonly #erasedNames: ErasedNames;
   readonly #recorder: DeleteRecorder;
   readonly #holder: Holder;
   #closing: Promise<void> | undefined;
@@ -110,8 +108,7 @@ class MongoStorage implements FullStorage {
   ) {
     this.identity = identity;
     const versions = new TableVersions(deps.db);
-    this.#erasedNames = new ErasedNames(deps.db, deps.clock);
-    const pushes = new PushPlace({ ...deps, versions }, this.#erasedNames);
+    const pushes = new PushPlace({ ...deps, versions });
     this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
     this.#deps = deps;
     this.#holder = new Holder(deps.db);
@@ -119,10 +116,6 @@ class MongoStorage implements FullStorage {
     this.tables = new MongoTableStore(pushes, this.#recorder);
     this.rows = new MongoRowSource(deps);
     this.tombstones = new MongoTombstones(deps, this.#recorder);
-  }
-
-  knowNames(hmacOf: (username: string) => string): void {
-    this.#erasedNames.open(hmacOf);
   }
 
   async hold(): Promise<void> {

@@ -13,7 +13,6 @@ import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
 import { examineFile } from "./driver/format-check.ts";
 import { prepareFacts } from "./driver/store-facts.ts";
-import { ErasedNames, readNameFacts } from "./people/name-facts.ts";
 import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
@@ -39,17 +38,12 @@ export class SqliteStorage implements FullStorage {
   readonly tombstones: SqliteTombstones;
   readonly #database: SqliteDatabase;
   readonly #file: StoreFile;
-  readonly #erasedNames: ErasedNames;
 
   private constructor(database: SqliteDatabase, identity: StoreIdentity, file: StoreFile) {
     this.identity = identity;
-    const erasedNames = new ErasedNames(database);
-    this.documents = new SqliteDocuments(database, (name) =>
-      readNameFacts(database, erasedNames, name),
-    );
+    this.documents = new SqliteDocuments(database);
     this.#database = database;
     this.#file = file;
-    this.#erasedNames = erasedNames;
     this.tables = new SqliteTableStore(database);
     this.rows = new SqliteRowSource(database);
     this.tombstones = new SqliteTombstones(database);
@@ -88,10 +82,6 @@ export class SqliteStorage implements FullStorage {
       await database.close();
       throw error;
     }
-  }
-
-  knowNames(hmacOf: (username: string) => string): void {
-    this.#erasedNames.open(hmacOf);
   }
 
   /** The locks of open files tell it. */

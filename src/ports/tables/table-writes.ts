@@ -1,4 +1,3 @@
-import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { ConflictRule, Row, Table } from "../../domain/sync/table/table.ts";
 
@@ -78,9 +77,6 @@ export interface TableWrites {
    * the body.
    */
   change(table: Table, column: string, value: string, fields: Row | null): Promise<number>;
-
-  /** What is known of these people, by name, as far as anything is: until accounts are documents. D-8.1. */
-  factsOf(names: readonly string[]): Promise<ReadonlyMap<string, NameFacts>>;
 
   /**
    * Of this body and any that writes rows of people whose versions this one raises, one runs again, however many people

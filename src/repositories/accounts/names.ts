@@ -1,14 +1,15 @@
 // What is known of the people whom rows and tokens name: in their accounts, and under HMACs of names that were erased.
 import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
 import { isKey } from "../../domain/shared/document-key.ts";
+import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
 import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
-import type { DocumentStore, Reader } from "../../ports/documents.ts";
+import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
 import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "./account-collections.ts";
 
 /** The HMAC that stands for a name once it was erased, the same on all instances and for ever. D-8.2. */
 export type HmacOfName = (username: string) => string;
 
-/** Names that are looked up at once. */
+/** Names that are looked up in one message. */
 const NAMES_AT_ONCE = 1_000;
 
 /** Every method throws `store_unavailable`. D-8.1, D-8.2. */
@@ -21,11 +22,16 @@ export class Names {
     this.#hmacOf = hmacOf;
   }
 
-  /** As `readNameFacts`, as it is now. */
-  async readFacts(usernames: readonly string[]): Promise<ReadonlyMap<string, NameFacts>> {
+  /** What is known of these people now. */
+  async readFacts(usernames: readonly string[]): Promise<FactsByName> {
     return await this.#documents.read({ name: "names.read_facts" }, (at) =>
       readNameFacts(at, usernames, this.#hmacOf),
     );
+  }
+
+  /** The same in a body that writes rows of these people: it runs again where one of them is erased meanwhile. D-8.2. */
+  async readFactsWithin(tx: Transaction, usernames: readonly string[]): Promise<FactsByName> {
+    return await readNameFacts(tx, usernames, this.#hmacOf, () => tx.turn());
   }
 
   /** The last erasure of a name; null for one that was never erased here. */
@@ -37,18 +43,21 @@ export class Names {
   }
 }
 
-/**
- * What is known of these people, by name, as far as anything is: what rows that arrive for them meet. Within a body, of a
- * commit that writes the rows too.
- */
-export async function readNameFacts(
+export function erasedNameOf({ at, isTaken, month }: ErasedNameDocument): ErasedName {
+  return { at, isTaken, month };
+}
+
+/** `turn` lets others have theirs, between parts of many names. */
+async function readNameFacts(
   at: Reader,
   usernames: readonly string[],
   hmacOf: HmacOfName,
-): Promise<ReadonlyMap<string, NameFacts>> {
+  turn?: () => Promise<void>,
+): Promise<FactsByName> {
   const facts = new Map<string, NameFacts>();
   const names = [...new Set(usernames)].filter((name) => isKey([name]));
   for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
+    if (start > 0) await turn?.();
     const part = names.slice(start, start + NAMES_AT_ONCE);
     const [accounts, anyErased] = await at.read(
       { from: ACCOUNTS, keys: part.map((name) => [name]) },
@@ -68,10 +77,6 @@ export async function readNameFacts(
     }
   }
   return facts;
-}
-
-export function erasedNameOf({ at, isTaken, month }: ErasedNameDocument): ErasedName {
-  return { at, isTaken, month };
 }
 
 async function readErasures(

@@ -76,7 +76,6 @@ function yieldingTransaction(tx: Transaction, random: SeededRandom): Transaction
         await turns();
         return await tx.tables.change(table, column, value, fields);
       },
-      factsOf: (names) => tx.tables.factsOf(names),
       excludePushes: () => tx.tables.excludePushes(),
     },
     turn: () => tx.turn(),

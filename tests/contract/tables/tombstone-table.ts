@@ -24,7 +24,7 @@ export interface OtherProgram {
 export interface TombstoneParts
   extends Pick<
     RunStorage,
-    "tables" | "rows" | "documents" | "memory" | "lateRows" | "tombstones" | "knowNames" | "close"
+    "tables" | "rows" | "documents" | "memory" | "lateRows" | "tombstones" | "close"
   > {
   readonly program: OtherProgram;
 }

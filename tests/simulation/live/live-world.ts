@@ -7,7 +7,6 @@ import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
-import { NO_NAMES } from "../../support/no-names.ts";
 import { runParts } from "../../support/run-parts.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { SimTime } from "../../support/sim-time.ts";
@@ -207,7 +206,7 @@ export class LiveWorld {
     const { storage, clock, registry, maxPageRows } = end;
     const reached = {
       ...{ tables: process.reach(storage.tables), rows: process.reach(storage.rows) },
-      ...{ tombstones: process.reach(storage.tombstones), names: NO_NAMES },
+      tombstones: process.reach(storage.tombstones),
       ...runParts(process.reach(storage.documents)),
     };
     return {

@@ -22,8 +22,6 @@ export class MemoryBodyTables implements TableWrites {
   readonly #told: string[] = [];
   /** What was read, after how many calls, and the answer as text. */
   readonly #read: (readonly [query: RowsQuery, calls: number, answer: string])[] = [];
-  /** Names of people, and what was known of them as text. */
-  readonly #known: (readonly [names: readonly string[], facts: string])[] = [];
   excludesPushes = false;
 
   constructor(tables: MemoryTables, moment: () => TablesMoment) {
@@ -37,12 +35,6 @@ export class MemoryBodyTables implements TableWrites {
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
     return this.#call({ table, where: [column, value], fields }) as number;
-  }
-
-  async factsOf(names: readonly string[]) {
-    const facts = this.#tables.factsOfAll(names);
-    this.#known.push([names, JSON.stringify([...facts])]);
-    return facts;
   }
 
   excludePushes(): void {
@@ -74,10 +66,6 @@ export class MemoryBodyTables implements TableWrites {
   /** True when the body would have read and done the same now. */
   isStillSo(): boolean {
     if (this.#calls.length === 0) return true;
-    const isKnown = this.#known.every(
-      ([names, facts]) => JSON.stringify([...this.#tables.factsOfAll(names)]) === facts,
-    );
-    if (!isKnown) return false;
     const now = this.#tables.moment();
     if (this.#isUntouched(now)) return true;
     const isSame = this.#read.every(

@@ -1,9 +1,7 @@
 // A whole store in memory: the example that docs/writing-an-adapter.md explains.
-import type { NameFacts } from "../../../src/domain/sync/people/owned-row.ts";
 import type { Dump } from "../../../src/ports/copies/store-dump.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { ACCOUNTS, ERASED_NAMES } from "../../../src/repositories/accounts/account-collections.ts";
 import { dumpMemory } from "./copies.ts";
 import { type MemoryDocuments, ownDocuments } from "./documents.ts";
 import type { MemoryRowSource } from "./row-source.ts";
@@ -16,26 +14,12 @@ export class MemoryDatabase {
   readonly clock: Clock;
   readonly tables: MemoryTables;
   readonly documents: MemoryDocuments;
-  /** Tells the HMACs of erased names. */
-  hmacOf: ((username: string) => string) | null = null;
 
   /** `clock` is the store's own: leases, times of rows, sessions and lookups go by it in all instances. */
   constructor(clock: Clock) {
     this.clock = clock;
     this.tables = new MemoryTables(clock);
     this.documents = ownDocuments(clock, this.tables);
-    this.tables.factsOf = (username) => this.#factsOf(username);
-  }
-
-  #factsOf(username: string): NameFacts | null {
-    const account = this.documents.readNow(ACCOUNTS).find((one) => one.username === username);
-    const hmac = this.hmacOf?.(username);
-    const found = this.documents.readNow(ERASED_NAMES).find((one) => one.hmac === hmac);
-    const erased = found === undefined ? null : { at: found.at, isTaken: found.isTaken };
-    const ownsProfile = account !== undefined && account.passwordHash !== null;
-    const hidesProfile = account?.hidesProfile ?? false;
-    const isKnown = ownsProfile || hidesProfile || erased !== null;
-    return isKnown ? { ownsProfile, hidesProfile, erased } : null;
   }
 }
 
@@ -70,10 +54,6 @@ export class MemoryStorage implements FullStorage {
     this.tables = database.tables;
     this.rows = database.tables.rows;
     this.tombstones = database.tables.tombstones;
-  }
-
-  knowNames(hmacOf: (username: string) => string): void {
-    this.#database.hmacOf = hmacOf;
   }
 
   async ping(): Promise<void> {}

@@ -1,7 +1,7 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
-import { isOfPeople, type NameFacts, personOf } from "../../../src/domain/sync/people/owned-row.ts";
+import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
 import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
@@ -45,8 +45,6 @@ export class MemoryTables implements Storage, TableStore {
   readonly uncountable = new Set<string>();
   /** Why the store itself refuses a row; null when it takes it. */
   refuse: (table: Table, row: Row) => string | null = () => null;
-  /** What is known of the people whom rows name; a database with accounts sets it. D-8.1. */
-  factsOf: (username: string) => NameFacts | null = () => null;
   /** Called after every commit, with the rows that it put. */
   onCommit: (rows: readonly Row[]) => void = () => {};
   /** Called in every commit with the people whose rows it changes. */
@@ -136,11 +134,6 @@ export class MemoryTables implements Storage, TableStore {
   /** Every column of the row with this key; undefined when there is none. */
   rowByKey(table: Table, key: Row): Row | undefined {
     return this.#stored(table).rows.get(keyText(table, key));
-  }
-
-  factsOfAll(usernames: readonly string[]): ReadonlyMap<string, NameFacts> {
-    const facts = usernames.map((name) => [name, this.factsOf(name)] as const);
-    return new Map(facts.filter((known): known is [string, NameFacts] => known[1] !== null));
   }
 
   async settled(): Promise<void> {}

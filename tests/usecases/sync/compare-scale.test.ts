@@ -20,7 +20,6 @@ import { compareTables } from "../../support/compare-tables.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
-import { NO_NAMES } from "../../support/no-names.ts";
 import { runParts, writingParts } from "../../support/run-parts.ts";
 
 const ROWS = 100_000;
@@ -42,7 +41,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
         ...{ isSyncEnabled: true, remoteUrl: "https://there.example", remoteKey: "key" },
         ...{ lagSeconds: 60, maxPageRows: 5000, registry: new Map([["items", TABLE]]) },
         ...{ ...runParts(here.documents), tables: here.tables, rows: here.rows },
-        ...{ tombstones: here.tombstones, names: NO_NAMES, connectPeer: () => peer },
+        ...{ tombstones: here.tombstones, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
         ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" }, tracing: NO_TRACING },
       },

@@ -22,7 +22,6 @@ import { ownDocuments } from "../../support/memory/documents.ts";
 import { KeptNow } from "../../support/memory/kept-now.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
-import { NO_NAMES } from "../../support/no-names.ts";
 import { type RunParts, runParts } from "../../support/run-parts.ts";
 import { SimTime } from "../../support/sim-time.ts";
 
@@ -112,7 +111,7 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
       ...{ isSyncEnabled: true, remoteUrl: options.remoteUrl ?? "https://there.example" },
       ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here },
       ...{ rows: here.rows, ...parts.here, clock, timer: time, logger },
-      ...{ tombstones: here.tombstones, names: NO_NAMES },
+      tombstones: here.tombstones,
       random: { next: () => 0.5 },
       ids: { next: () => `run-${++ids}` },
       tracing: NO_TRACING,

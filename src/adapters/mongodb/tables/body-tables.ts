@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongodb";
-import { isOfPeople, type NameFacts } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,
@@ -9,7 +9,6 @@ import type {
 } from "../../../ports/tables/table-writes.ts";
 import { type ChangedNames, meetEveryPush } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
-import { readNameFacts } from "../people/name-facts.ts";
 import type { PushPlace } from "./push-place.ts";
 import { MARGIN_MS } from "./push-rows.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
@@ -85,12 +84,6 @@ export class BodyTables implements TableWrites {
         : await changeRowsBy(db, table, [column, value], { fields, ...options });
     if (count > 0) this.#note(table, peopleOf(table, [column, value], fields));
     return count;
-  }
-
-  async factsOf(names: readonly string[]): Promise<ReadonlyMap<string, NameFacts>> {
-    const { deps, erasedNames } = this.#place;
-    if (erasedNames === null) return new Map();
-    return await readNameFacts(deps.db, erasedNames, names, { session: this.#tx });
   }
 
   excludePushes(): void {

@@ -3,7 +3,6 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import type { VersionedDeps } from "../driver/table-versions.ts";
-import type { ErasedNames } from "../people/name-facts.ts";
 import { hasNumbers } from "./table-layout.ts";
 
 /** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */
@@ -11,15 +10,12 @@ const MIN_LOAD_ROWS = 100;
 
 export class PushPlace {
   readonly deps: VersionedDeps;
-  /** Null where no name was erased. */
-  readonly erasedNames: ErasedNames | null;
   readonly #counters: IdCounters;
   /** Tables that are being filled: the next push is expected to bring new rows only. */
   readonly #filling = new Set<string>();
 
-  constructor(deps: VersionedDeps, erasedNames: ErasedNames | null = null) {
+  constructor(deps: VersionedDeps) {
     this.deps = deps;
-    this.erasedNames = erasedNames;
     this.#counters = new IdCounters(deps.db);
   }
 

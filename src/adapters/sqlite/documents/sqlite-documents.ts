@@ -19,7 +19,7 @@ import { keyBytes } from "../driver/key-bytes.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
 import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
-import { BodyTables, type FactsOf } from "../tables/body-tables.ts";
+import { BodyTables } from "../tables/body-tables.ts";
 import { RowBinders } from "../tables/row-binder.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
@@ -34,11 +34,9 @@ export class SqliteDocuments implements DocumentStore {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, CollectionTable>();
   readonly #binders: RowBinders;
-  readonly #factsOf: FactsOf;
 
-  constructor(database: SqliteDatabase, factsOf: FactsOf = () => null) {
+  constructor(database: SqliteDatabase) {
     this.#database = database;
-    this.#factsOf = factsOf;
     this.#binders = new RowBinders(database.foreignTables);
   }
 
@@ -82,11 +80,7 @@ export class SqliteDocuments implements DocumentStore {
       if (table === undefined) throw new Error(`Collection "${collection.name}" was not prepared`);
       return table;
     };
-    return new SqliteTransaction(
-      database,
-      new BodyTables(database, this.#binders, this.#factsOf),
-      tableOf,
-    );
+    return new SqliteTransaction(database, new BodyTables(database, this.#binders), tableOf);
   }
 
   /** A column that is new is filled from the documents that are there. */

@@ -36,7 +36,7 @@ export interface SyncDeps {
   readonly deploymentId?: string;
   readonly tables: TableStore;
   readonly rows: RowSource;
-  readonly names: Pick<Names, "readFacts">;
+  readonly names: Names;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
   /** Of the commits that write rows; the repositories below are over it. */

@@ -1,12 +1,7 @@
 // The one way in which rows are written here, by pushes, imports, runs and repairs alike: what is known of the people whom they
 // name, the rows, what is noted of late ones, and what a run keeps beside them, in one commit. D-4.5, D-7.4, D-8.1. A store
 // tells of its rows only what it alone sees: failures, kept positions, times of changed and kept rows.
-import {
-  type FactsByName,
-  meetPeople,
-  peopleOf,
-  tombstonesLeft,
-} from "../../../domain/sync/people/arrivals.ts";
+import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
@@ -17,6 +12,7 @@ import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync
 import type { DocumentStore, Transaction } from "../../../ports/documents.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RowWrite, TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type { Names } from "../../../repositories/accounts/names.ts";
 import {
   type ExchangedBlocks,
   forgetBlocks,
@@ -31,6 +27,7 @@ import { RUN_CALLS } from "../../../repositories/run-collections.ts";
 export interface WriteRowsDeps {
   readonly documents: DocumentStore;
   readonly tables: TableStore;
+  readonly names: Names;
   readonly lateRows: LateRows;
   readonly exchanged: ExchangedBlocks;
 }
@@ -147,7 +144,7 @@ async function commit(
 ): Promise<WriteOutcome> {
   const { table, writes, deleted, conflict, isOwnRun = false } = rows;
   const kept = run === null ? null : await begin(tx, table, run);
-  const arrivals = await meet(tx, rows);
+  const arrivals = await meet(deps.names, tx, rows);
   const left = arrivals?.deleted ?? deleted;
   const written = await tx.tables.write(table, arrivals?.records ?? writes, {
     conflict,
@@ -197,11 +194,16 @@ async function keep(
   if (extras.exchanged !== undefined) exchanged.add(tx, name, extras.exchanged, kept.last);
 }
 
-/** What becomes of rows of people; null for a table whose rows belong to nobody. */
-async function meet(tx: Transaction, { table, writes, deleted, conflict }: TableRows) {
-  if (!isOfPeople(table) || writes.length + deleted.length === 0) return null;
+/** What becomes of rows of people of whom something is known; null where they stay as they arrived. */
+async function meet(
+  names: Names,
+  tx: Transaction,
+  { table, writes, deleted, conflict }: TableRows,
+) {
+  if (!isOfPeople(table)) return null;
   const rows = [...writes.map(({ row }) => row), ...deleted.map(({ key }) => key)];
-  const facts: FactsByName = await tx.tables.factsOf(peopleOf(rows));
+  const facts = await names.readFactsWithin(tx, peopleOf(rows));
+  if (facts.size === 0) return null;
   const [here] = await tx.read({ rowsOf: table, where: ["username", [...facts.keys()]] });
   const rules = {
     ...{ facts, here, aheadLimit: aheadLimit(tx.nowMs) },

@@ -8,7 +8,6 @@ import { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo
 import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
-import { ErasedNames } from "../../../../src/adapters/mongodb/people/name-facts.ts";
 import { PushPlace } from "../../../../src/adapters/mongodb/tables/push-place.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -81,7 +80,7 @@ class Watched {
       versions,
     };
     const recorder = new DeleteRecorder(deps, new MemoryLogger());
-    const place = new PushPlace(deps, new ErasedNames(db, clock));
+    const place = new PushPlace(deps);
     this.tables = new MongoTableStore(place, recorder);
     this.documents = new MongoDocuments(deps, place);
     this.client.on("commandStarted", ({ commandName, command, requestId }) => {
