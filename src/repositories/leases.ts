@@ -96,6 +96,22 @@ export class Leases {
   }
 }
 
+/** The lease that shows that the process of a run lives. */
+export function runLeaseName(runId: string): string {
+  return `sync run ${runId}`;
+}
+
+/** Removes what is left of leases that nobody asks for any more, in the commit of a body; those that are held stay. */
+export async function forgetLeases(tx: Transaction, names: readonly string[]): Promise<void> {
+  const [leases] = await tx.read({ from: LEASES, keys: names.map((name) => [name]) });
+  const held = new Set(leases.filter((one) => isHeld(one, tx.nowMs)).map(({ name }) => name));
+  for (const name of names) {
+    if (held.has(name)) continue;
+    tx.remove(LEASES, [name]);
+    tx.remove(TURNS, [name]);
+  }
+}
+
 /** What a commit under a lease reads of it, to give it to `fence`; nothing without one. */
 export function leaseQueries(name: string | null) {
   const keys = name === null ? [] : [[name]];

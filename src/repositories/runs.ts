@@ -7,6 +7,7 @@ import { type KeptRun, readKeptRun } from "../domain/sync/run/run.ts";
 import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
+import { forgetLeases, runLeaseName } from "./leases.ts";
 import { PART_LENGTH, RUN_CALLS } from "./run-collections.ts";
 
 /** A run, and what it has told so far. */
@@ -37,7 +38,7 @@ export class Runs {
 
   /**
    * Keeps a run under its id with what it has told, in one commit, durably, and drops the oldest beyond the limit of its
-   * kind. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
+   * kind, with what is left of their leases. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
    * added to those that wait, in the same commit.
    */
   async save(
@@ -136,6 +137,10 @@ export class Runs {
       tx.remove(RUNS, [id]);
       for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
     }
+    await forgetLeases(
+      tx,
+      dropped.map(({ id }) => runLeaseName(id)),
+    );
   }
 
   async #find(name: string, runId: string): Promise<RunDocument | undefined> {

@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
 import type { CompareRun } from "../../src/domain/sync/run/run.ts";
+import { Leases, runLeaseName } from "../../src/repositories/leases.ts";
+import { LEASES, TURNS } from "../../src/repositories/run-collections.ts";
 import { Runs } from "../../src/repositories/runs.ts";
 import { repositoryTests } from "./support/repository-tests.ts";
 import { listedRuns, makeRun } from "./support/runs.ts";
@@ -50,6 +52,36 @@ repositoryTests(
       expect(await listedRuns(runs, 10, "run-2")).toEqual([]);
       expect((await runs.find("run-3"))?.runId).toBe("run-3");
       expect((await runs.find("run-500"))?.status).toBe("partial");
+    });
+
+    it("D-4.8, D-4.9 leases of runs that are kept no more leave nothing, but those that are held", async (runs, _, {
+      documents,
+      clock,
+    }) => {
+      const leases = new Leases(documents);
+      const begin = async (id: string) => {
+        await runs.save(makeRun(id, { dryRun: true }));
+        const request = { name: runLeaseName(id), holder: id, ttlMs: 60_000 };
+        const lease = await leases.acquire(request);
+        if ("heldBy" in lease) throw new Error(`It is held by ${lease.heldBy}`);
+        return lease;
+      };
+      await begin("killed");
+      clock.advance(60_001);
+      const held = await begin("held");
+      for (let n = 0; n < 58; n++) await (await begin(`run-${n}`)).release();
+      const left = async () => {
+        const [found, turns] = await documents.read({ name: "test.leases" }, (at) =>
+          at.read({ from: LEASES, stretch: {} }, { from: TURNS, count: {} }),
+        );
+        return [found.map(({ holder }) => holder), turns];
+      };
+      expect(await left()).toEqual([["held"], 51]);
+      expect(await held.renew()).toBe(true);
+      await runs.save(makeRun("held", { dryRun: true }));
+      await held.release();
+      for (let n = 58; n < 110; n++) await (await begin(`run-${n}`)).release();
+      expect(await left()).toEqual([[], 50]);
     });
 
     it("D-7.8 cancel() of a kept run is seen, the first reason stays, and the run is as it was", async (runs) => {

@@ -11,6 +11,7 @@ import {
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import type { KeptRun } from "../../../domain/sync/run/run.ts";
+import { runLeaseName } from "../../../repositories/leases.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { alertsOfRun } from "./run-alerts.ts";
@@ -22,7 +23,7 @@ const RUN_CURSOR = /^[\w-]{8,64}$/;
 
 /** Takes the lease that shows that the process of a run lives. */
 export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
-  return holdLease(deps, leaseName(runId), runId, stop);
+  return holdLease(deps, runLeaseName(runId), runId, stop);
 }
 
 /** Lists runs as failed that are `running` and whose process has ended. */
@@ -40,7 +41,7 @@ export async function endIfAbandoned(
 ): Promise<void> {
   // What is no run's id is not asked of the leases either.
   if ((await runs.find(runId))?.status !== "running") return;
-  const request = { name: leaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
+  const request = { name: runLeaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
   const run = await runs.find(runId);
@@ -59,10 +60,6 @@ function abandonedRun(run: KeptRun, nowMs: number): KeptRun {
     durationMs: Math.max(0, nowMs - dateTimeMs(run.startedAt)),
     error: "The process that ran it ended; the next run continues where it stopped",
   };
-}
-
-function leaseName(runId: string): string {
-  return `sync run ${runId}`;
 }
 
 /** Lists runs, newest first; those whose process has ended have failed. Throws `invalid_request`. */
