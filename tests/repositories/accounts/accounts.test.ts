@@ -1,9 +1,38 @@
 import { expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
+import type { Answers, DocumentStore } from "../../../src/ports/documents.ts";
+import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
 import { makeAccount, People } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
 const FAR_MS = Date.UTC(2100, 0);
+
+const nameOf = (n: number) => `person-${String(n).padStart(4, "0")}`;
+
+/** The same documents, of which those that reads bring are counted. */
+function countingReads(documents: DocumentStore) {
+  const counted = {
+    read: 0,
+    documents: {
+      prepare: (collections) => documents.prepare(collections),
+      transact: (options, body) => documents.transact(options, body),
+      read: (options, body) =>
+        documents.read(options, (at) =>
+          body({
+            get nowMs() {
+              return at.nowMs;
+            },
+            read: async (...queries) => {
+              const answers = await at.read(...queries);
+              counted.read += answers.flat().length;
+              return answers as Answers<typeof queries>;
+            },
+          }),
+        ),
+    } satisfies DocumentStore as DocumentStore,
+  };
+  return counted;
+}
 
 repositoryTests(
   "accounts",
@@ -194,6 +223,34 @@ repositoryTests(
         }
       },
     );
+
+    it("D-8.8 list() searches more accounts than one read brings, and no more than it has to", async (_, __, {
+      documents,
+    }) => {
+      await documents.transact({ name: "test.accounts" }, async (tx) => {
+        for (let n = 0; n < 2_500; n++) tx.put(ACCOUNTS, makeAccount(nameOf(n)));
+      });
+      const counted = countingReads(documents);
+      const { accounts } = new People(counted.documents);
+      const part = async (text: string | null, limit: number, afterUsername: string | null) => {
+        counted.read = 0;
+        return [names(await accounts.list({ text, limit, afterUsername })), counted.read];
+      };
+      expect(await part("99", 3, null)).toEqual([[99, 199, 299].map(nameOf), 1_000]);
+      expect(await part("99", 3, nameOf(299))).toEqual([[399, 499, 599].map(nameOf), 1_000]);
+      expect(await part("2499", 3, null)).toEqual([[nameOf(2_499)], 2_500]);
+      expect(await part("2001", 1, nameOf(999))).toEqual([[nameOf(2_001)], 1_500]);
+      expect(await part(null, 3, nameOf(1_998))).toEqual([[1_999, 2_000, 2_001].map(nameOf), 3]);
+      expect(await part("nobody", 3, null)).toEqual([[], 2_500]);
+      const found: string[] = [];
+      for (let after: string | null = null; ; after = found.at(-1) ?? null) {
+        const page = await accounts.list({ text: "7", limit: 100, afterUsername: after });
+        found.push(...names(page));
+        if (page.length < 100) break;
+      }
+      const all = Array.from({ length: 2_500 }, (_, n) => nameOf(n));
+      expect(found).toEqual(all.filter((name) => name.includes("7")));
+    });
 
     it("D-5.5 remove() ends an account and its sessions, and nobody else's", async (people) => {
       const { accounts } = people;
