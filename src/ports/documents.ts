@@ -1,5 +1,5 @@
 // What the service itself keeps: accounts, keys, runs, leases … each a collection of documents in one transactional store.
-import type { Key } from "../domain/shared/document-key.ts";
+import { isKey, type Key } from "../domain/shared/document-key.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { Row, Table } from "../domain/sync/table/table.ts";
 import type { TableWrites } from "./tables/table-writes.ts";
@@ -59,13 +59,16 @@ export interface Stretch {
 
 /** A stored document that is none of ours: another program has put or changed it. */
 export class Damaged {
-  /** Its key as it is stored, for people. */
-  readonly key: string;
-  /** Where it stands; only a store knows what it is. */
+  /** Where it stands among the keys; null where that is no key. */
+  readonly key: Key | null;
+  /** The same, as it is stored, for people. */
+  readonly text: string;
+  /** The same, as only the store knows it. */
   readonly place: unknown;
 
-  constructor(key: string, place: unknown) {
-    this.key = key;
+  constructor(key: Key | null, text: string, place: unknown) {
+    this.key = key !== null && isKey(key) ? key : null;
+    this.text = this.key === null ? text : JSON.stringify(this.key);
     this.place = place;
   }
 }

@@ -11,6 +11,7 @@ import { PushPlace } from "../../src/adapters/mongodb/tables/push-place.ts";
 import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
+import { keyBytes } from "../../src/adapters/sqlite/driver/key-bytes.ts";
 import { SystemClock } from "../../src/adapters/system/system.ts";
 import { makeDatabase } from "../adapters/mongodb/support.ts";
 import type { OpenedDocuments } from "../contract/documents/documents-harness.ts";
@@ -46,6 +47,11 @@ export async function openSqliteFile(clock = new FakeClock()): Promise<OpenedDoc
       const sql = `UPDATE repsync_${name} SET ${change} WHERE doc LIKE ?`;
       await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
     }),
+    spoil: async ({ name }, key, field) => {
+      const doc = `CASE WHEN instr(doc, ?1) THEN replace(doc, ?1, ?1 || ' ') ELSE ?1 || doc END`;
+      const sql = `UPDATE repsync_${name} SET doc = ${doc} WHERE key = ?2`;
+      await first.keep(() => first.run(sql, [`${JSON.stringify(field)}:`, keyBytes(key)]));
+    },
     addStrange: async ({ name }) => {
       const keys = ["1", "'text'", "x'02'", "x'ff'"];
       const values = keys.map((key) => `(${key}, '{}')`).join(", ");
@@ -116,6 +122,14 @@ export async function openMongo(
       const stored = db.collection<{ _id: object }>(`repsync_${name}`);
       await stored.updateOne({ _id }, change as UpdateFilter<{ _id: object }>);
     }),
+    spoil: async ({ name }, key, field) => {
+      const _id = Object.fromEntries(key.entries());
+      const isNumber = { $isNumber: `$${field}` };
+      const spoilt = { $cond: [isNumber, { $toLong: `$${field}` }, new Date(0)] };
+      await db
+        .collection<{ _id: object }>(`repsync_${name}`)
+        .updateOne({ _id }, [{ $set: { [field]: spoilt } }]);
+    },
     addStrange: async ({ name }) => {
       const keys = [1, "text", new ObjectId(), true, { a: 1 }, {}];
       const stored = db.collection<{ _id: unknown }>(`repsync_${name}`);

@@ -46,10 +46,10 @@ function makeVerifications(readPage: (page: number) => void = () => {}) {
   const audit: VerifyAuditDeps["audit"] = {
     chainCount: () => log.chainCount(),
     wasBegun: () => log.wasBegun(),
-    heads: () => log.heads(),
+    storedHeads: () => log.storedHeads(),
     head: (chainId) => log.head(chainId),
-    checkpoints: () => log.checkpoints(),
-    chainIds: () => log.chainIds(),
+    checkpoint: (chainId) => log.checkpoint(chainId),
+    contents: () => log.contents(),
     records: async (chainId, page) => {
       readPage(++counts.pages);
       return await log.records(chainId, page);

@@ -44,10 +44,10 @@ function beforeReading(log: AuditLog, act: () => Promise<unknown>): VerifyAuditD
   return {
     chainCount: () => log.chainCount(),
     wasBegun: () => log.wasBegun(),
-    heads: () => log.heads(),
+    storedHeads: () => log.storedHeads(),
     head: (chainId) => log.head(chainId),
-    checkpoints: () => log.checkpoints(),
-    chainIds: () => log.chainIds(),
+    checkpoint: (chainId) => log.checkpoint(chainId),
+    contents: () => log.contents(),
     async records(chainId, page) {
       if (isActing) {
         isActing = false;

@@ -6,7 +6,15 @@ import type {
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
 import type { ChainCount } from "../../domain/reputation/audit/chain-count.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
-import type { DocumentStore, Reader } from "../../ports/documents.ts";
+import { compareKeys, isKey, type Key } from "../../domain/shared/document-key.ts";
+import {
+  type AnyCollection,
+  type Collection,
+  Damaged,
+  type DocumentStore,
+  type Reader,
+  type StoredStretch,
+} from "../../ports/documents.ts";
 import { SECRETS } from "../accounts/account-collections.ts";
 import { blockKey, cutBlock, recordsOf } from "./audit-blocks.ts";
 import {
@@ -14,23 +22,42 @@ import {
   type BlockDocument,
   FIRST_LOOKUP,
   LOOKUP_LOG,
+  type LookupLogDocument,
   SEGMENTS,
 } from "./lookup-collections.ts";
 import { SegmentGroups } from "./segment-groups.ts";
 
-export interface RecordPage {
-  /** Null for the very first. */
-  readonly afterSeq: number | null;
-  /** 1 or more. */
+/** Where a block of records stands. */
+type BlockPlace = Key | Damaged;
+
+export interface RecordQuery {
+  /** Null: from the very first. */
+  readonly after: BlockPlace | null;
+  /** 1 or more. As blocks come whole, a page may have more. */
   readonly limit: number;
+}
+
+export interface RecordPage {
+  readonly records: readonly StoredRecord[];
+  /** The last block of the page; null when none comes after it. */
+  readonly last: BlockPlace | null;
+}
+
+/** What there is of a log, whatever its heads say. */
+export interface AuditContents {
+  /** Of all chains that have a record or a checkpoint. */
+  readonly chainIds: readonly string[];
+  /** The key of the first document that is none of ours and in no chain, for people; null for none. */
+  readonly stray: string | null;
 }
 
 /** Blocks that are read at once. */
 const BLOCKS_AT_ONCE = 32;
 
 /**
- * Reads the audit log, for its verification, and cuts it; batches of lookups and administrators write it. D-6.5.
- * Every method throws `store_unavailable`.
+ * Reads the audit log, for its verification, and cuts it; batches of lookups and administrators write it. What another program
+ * has spoilt comes as a statement that is not signed, and as a record that is not as written. D-6.5. Every method throws
+ * `store_unavailable`.
  */
 export class AuditLog {
   readonly #documents: DocumentStore;
@@ -43,8 +70,8 @@ export class AuditLog {
 
   /** Null before the first chain. */
   async chainCount(): Promise<Signed<ChainCount> | null> {
-    const [[found]] = await this.#read((at) => at.read({ from: AUDIT, keys: [["chain_count"]] }));
-    return found === undefined ? null : signedOf<ChainCount>(found);
+    const [found] = await this.#signed<ChainCount>(AUDIT, ["chain_count"]);
+    return found ?? null;
   }
 
   /**
@@ -52,67 +79,71 @@ export class AuditLog {
    * log that was removed whole shows.
    */
   async wasBegun(): Promise<boolean> {
-    const keys = [[FIRST_LOOKUP.name]];
-    const [found] = await this.#read((at) => at.read({ from: SECRETS, keys }));
-    return found.length > 0;
+    return (await this.#stored(SECRETS, { within: [[FIRST_LOOKUP.name]] })).length > 0;
   }
 
-  /** In any order. */
+  /** In any order, to be kept elsewhere: one that is spoilt throws. */
   async heads(): Promise<readonly Signed<AuditHead>[]> {
     const stretch = { within: [["head"]] };
     const [found] = await this.#read((at) => at.read({ from: LOOKUP_LOG, stretch }));
     return found.map((head) => signedOf<AuditHead>(head));
   }
 
+  /** The same as they are stored. */
+  async storedHeads(): Promise<readonly Signed<AuditHead>[]> {
+    return await this.#signed<AuditHead>(LOOKUP_LOG, ["head"]);
+  }
+
   /** The head of one chain as it is now; null when there is none. */
   async head(chainId: string): Promise<Signed<AuditHead> | null> {
-    const keys = [["head", chainId]];
-    const [[found]] = await this.#read((at) => at.read({ from: LOOKUP_LOG, keys }));
-    return found === undefined ? null : signedOf<AuditHead>(found);
+    const [found] = await this.#signed<AuditHead>(LOOKUP_LOG, ["head", chainId]);
+    return found ?? null;
   }
 
-  async checkpoints(): Promise<readonly Signed<PruningCheckpoint>[]> {
-    const stretch = { within: [["checkpoint"]] };
-    const [found] = await this.#read((at) => at.read({ from: AUDIT, stretch }));
-    return found.map((checkpoint) => signedOf<PruningCheckpoint>(checkpoint));
+  /** Where pruning has cut a chain; null for one that it has not. */
+  async checkpoint(chainId: string): Promise<Signed<PruningCheckpoint> | null> {
+    const [found] = await this.#signed<PruningCheckpoint>(AUDIT, ["checkpoint", chainId]);
+    return found ?? null;
   }
 
-  /** Ids of all chains that have at least one record, whatever the heads say. Steps from one to the next. */
-  async chainIds(): Promise<readonly string[]> {
-    const chainIds: string[] = [];
-    for (let after: readonly (string | number)[] = ["block"]; ; ) {
-      const keysOf = { within: [["block"]], after, limit: 1 };
-      const [[next]] = await this.#read((at) => at.read({ from: LOOKUP_LOG, keysOf }));
-      if (next === undefined) return chainIds;
-      const chainId = String(next[1]);
-      chainIds.push(chainId);
-      after = blockKey(chainId, Number.MAX_SAFE_INTEGER);
+  /** Steps from one chain to the next. */
+  async contents(): Promise<AuditContents> {
+    const chainIds = new Set<string>();
+    const strays: string[] = [];
+    for (const one of await this.#stored(AUDIT, {})) {
+      const chainId = chainOf("checkpoint", keyIn(AUDIT, one));
+      if (chainId !== null) chainIds.add(chainId);
+      else if (one instanceof Damaged) strays.push(one.text);
+    }
+    let chain: string | null = null;
+    for (let place: { readonly after?: BlockPlace } = {}; ; ) {
+      const [next] = await this.#stored(LOOKUP_LOG, { ...place, limit: 1 });
+      const key = next === undefined ? null : keyIn(LOOKUP_LOG, next);
+      const chainId = chainOf("block", key);
+      const isPast = key !== null && chainId === null && compareKeys(key, ["block"]) > 0;
+      if (next === undefined || isPast)
+        return { chainIds: [...chainIds], stray: strays[0] ?? null };
+      if (chainId !== null) chainIds.add(chainId);
+      else if (next instanceof Damaged) strays.push(next.text);
+      const isNew = chainId !== null && chainId !== chain;
+      place = { after: isNew ? blockKey(chainId, Number.MAX_SAFE_INTEGER) : placeOf(next) };
+      chain = chainId;
     }
   }
 
-  /**
-   * Records of one chain in the order of `seq`, with every stored field: the first `limit` after `afterSeq`, or from the very
-   * first, whatever their `seq` holds. Two records with one `seq` both come.
-   */
-  async records(
-    chainId: string,
-    { afterSeq, limit }: RecordPage,
-  ): Promise<readonly StoredRecord[]> {
+  /** Records of one chain in the order of their blocks, with every stored field, whatever their `seq` holds. */
+  async records(chainId: string, { after, limit }: RecordQuery): Promise<RecordPage> {
     return await this.#read(async (at) => {
-      const within = [["block", chainId]];
-      const found: StoredRecord[] = [];
-      const start = afterSeq === null ? null : await blockWith(at, chainId, afterSeq);
-      if (start !== null && afterSeq !== null) {
-        found.push(...recordsOf(start).slice(afterSeq - start.seq + 1));
-      }
-      for (let after = start === null ? {} : { after: blockKey(chainId, start.seq) }; ; ) {
-        if (found.length >= limit) return found.slice(0, limit);
-        const stretch = { within, ...after, limit: BLOCKS_AT_ONCE };
-        const [blocks] = await at.read({ from: LOOKUP_LOG, stretch });
-        for (const block of blocks) found.push(...recordsOf(block));
-        const last = blocks.at(-1) as BlockDocument | undefined;
-        if (last === undefined || blocks.length < BLOCKS_AT_ONCE) return found.slice(0, limit);
-        after = { after: blockKey(chainId, last.seq) };
+      const records: StoredRecord[] = [];
+      for (let last = after; ; ) {
+        const place = last === null ? {} : { after: last };
+        const asStored = { within: [["block", chainId]], ...place, limit: BLOCKS_AT_ONCE };
+        const [blocks] = await at.read({ from: LOOKUP_LOG, asStored });
+        for (const block of blocks) records.push(...recordsOf(block));
+        const end = blocks.at(-1);
+        if (end === undefined || blocks.length < BLOCKS_AT_ONCE) return { records, last: null };
+        last = placeOf(end);
+        if (records.length >= limit) return { records, last };
       }
     });
   }
@@ -141,6 +172,23 @@ export class AuditLog {
     await this.#groups.dropEmpty(numbers);
   }
 
+  /** The statements of documents. */
+  async #signed<Statement>(
+    from: AnyCollection,
+    beginning: Key,
+  ): Promise<readonly Signed<Statement>[]> {
+    const found = await this.#stored<object>(from, { within: [beginning] });
+    return found.map((one) => signedOf<Statement>(one));
+  }
+
+  async #stored<Doc extends object>(
+    from: Collection<Doc>,
+    asStored: StoredStretch,
+  ): Promise<readonly (Doc | Damaged)[]> {
+    const [found] = await this.#read((at) => at.read({ from, asStored }));
+    return found as readonly (Doc | Damaged)[];
+  }
+
   #read<T>(body: (at: Reader) => Promise<T>): Promise<T> {
     return this.#documents.read({ name: "audit.read" }, body);
   }
@@ -155,7 +203,27 @@ async function blockWith(at: Reader, chainId: string, seq: number): Promise<Bloc
   return (found as BlockDocument | undefined) ?? null;
 }
 
+/** A spoilt document says no more than of which chain it is, as far as its key tells. */
 function signedOf<Statement>(document: object): Signed<Statement> {
+  if (document instanceof Damaged) {
+    const chainId = String(document.key?.[1] ?? document.text);
+    return { statement: { chainId } as Statement, signature: "" };
+  }
   const { kind: _kind, signature, ...statement } = document as Record<string, unknown>;
   return { statement: statement as Statement, signature: String(signature) };
+}
+
+function keyIn<Doc extends object>(from: Collection<Doc>, document: Doc | Damaged): Key | null {
+  return document instanceof Damaged ? document.key : from.keyOf(document);
+}
+
+function placeOf(document: LookupLogDocument | Damaged): BlockPlace {
+  return document instanceof Damaged ? document : LOOKUP_LOG.keyOf(document);
+}
+
+/** The chain of a document with this key, where it is one of a chain. */
+function chainOf(kind: "block" | "checkpoint", key: Key | null): string | null {
+  const [first, chainId] = key ?? [];
+  if (first !== kind || typeof chainId !== "string") return null;
+  return isKey(["checkpoint", chainId, Number.MAX_SAFE_INTEGER]) ? chainId : null;
 }

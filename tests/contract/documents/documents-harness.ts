@@ -19,6 +19,8 @@ export interface OpenedDocuments {
   damage?(from: AnyCollection, key: Key): Promise<void>;
   /** Other ways to spoil one, each of which leaves its key as it is. */
   readonly damages?: readonly ((from: AnyCollection, key: Key) => Promise<void>)[];
+  /** Stores a field, or one that is new, in a way in which no document has it. */
+  spoil?(from: AnyCollection, key: Key, field: string): Promise<void>;
   /** Adds documents at keys that are none of ours, before and after all others; resolves to their number. */
   addStrange?(from: AnyCollection): Promise<number>;
   dispose(): Promise<void>;

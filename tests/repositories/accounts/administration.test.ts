@@ -1,5 +1,4 @@
 import { describe, expect } from "bun:test";
-import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-chain.ts";
 import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests } from "../../contract/harness.ts";
@@ -12,6 +11,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
+import { auditRecords } from "../../support/audit-records.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
 const NOW_MS = 1_772_366_400_000;
@@ -34,11 +34,7 @@ async function actions({ audit }: ReputationParts): Promise<readonly string[]> {
   expect(await verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY })).toMatchObject({
     problem: null,
   });
-  const page = { afterSeq: null, limit: 100 };
-  const chains = await Promise.all(
-    (await audit.chainIds()).map((chainId) => audit.records(chainId, page)),
-  );
-  const records = chains.flat() as readonly AuditRecord[];
+  const records = await auditRecords(audit);
   const ofAdministration = records.filter(({ endpoint }) => endpoint === "admin");
   return ofAdministration
     .toSorted((a, b) => a.at.localeCompare(b.at))
@@ -170,8 +166,7 @@ function changeTests(harness: ReputationHarness): void {
     expect(await parts.membership.erase("ana", BY_ROOT)).toBe("erased");
     expect(await parts.accounts.find("ana")).toBeNull();
     expect(await actions(parts)).toEqual(["erase"]);
-    const [chainId = ""] = await parts.audit.chainIds();
-    const records = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
+    const records = await auditRecords(parts.audit);
     expect(JSON.stringify(records)).not.toMatch(/ana|"root"/);
   });
 }

@@ -15,6 +15,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
+import { auditRecords } from "../../support/audit-records.ts";
 import {
   commitAlone,
   type WriteToOptions,
@@ -125,8 +126,7 @@ function nameTests(harness: ReputationHarness): void {
     expect(await verified()).toMatchObject({ problem: null, records: 0 });
     expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
     expect(await verified()).toEqual({ problem: null, chains: 1, records: 1 });
-    const [chainId = ""] = await parts.audit.chainIds();
-    const [record] = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
+    const [record] = await auditRecords(parts.audit);
     expect(record).toMatchObject({
       ...{ endpoint: "admin", purpose: "release", decision: "allowed", code: null, status: 200 },
       requestId: "request-of-root",

@@ -1,19 +1,30 @@
 // D-6.5: every change of what is stored of the audit log is found.
 import { expect } from "bun:test";
-import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-chain.ts";
-import type { DocumentStore } from "../../../src/ports/documents.ts";
+import {
+  type AuditRecord,
+  checkpointInput,
+} from "../../../src/domain/reputation/audit/audit-chain.ts";
+import type { AnyCollection, DocumentStore } from "../../../src/ports/documents.ts";
 import { SECRETS } from "../../../src/repositories/accounts/account-collections.ts";
 import {
   AUDIT,
+  type AuditDocument,
   type BlockDocument,
   type HeadDocument,
   LOOKUP_LOG,
   type LookupLogDocument,
 } from "../../../src/repositories/lookups/lookup-collections.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
-import { AuditScene } from "./audit-scene.ts";
+import { AUDIT_KEY, AuditScene, MAC } from "./audit-scene.ts";
 
 const encoder = new TextEncoder();
+/** What is told of a spoilt document of each kind; nothing of what is no part of the log. */
+const PROBLEM_OF: Readonly<Record<string, string>> = {
+  block: "changed",
+  head: "head",
+  checkpoint: "checkpoint",
+  chain_count: "head",
+};
 const LOG_REMOVED = "The log was begun, and all of it is gone";
 
 /** A log of two chains: one of three records in two commits, one of four in three. */
@@ -39,6 +50,7 @@ async function makeLog(first: AuditScene, second: AuditScene): Promise<Log> {
   await second.append(["ana"], 4_000);
   const { documents } = first;
   const whole = await readLog(documents);
+  const known = new Set(whole.map(nameOf));
   const write = (put: readonly object[], remove: readonly LookupLogDocument[]) =>
     documents.transact({ name: "test.damage" }, async (tx) => {
       for (const doc of remove) tx.remove(LOOKUP_LOG, LOOKUP_LOG.keyOf(doc));
@@ -52,8 +64,11 @@ async function makeLog(first: AuditScene, second: AuditScene): Promise<Log> {
     verifyWith: async ({ put = [], remove = [] }) => {
       await write(put, remove);
       const verdict = await first.verify();
-      await write([], put as readonly LookupLogDocument[]);
-      await write(whole, []);
+      const changed = new Set([...put, ...remove].map((doc) => nameOf(doc as LookupLogDocument)));
+      await write(
+        whole.filter((doc) => changed.has(nameOf(doc))),
+        put.filter((doc) => !known.has(nameOf(doc as LookupLogDocument))) as LookupLogDocument[],
+      );
       return verdict;
     },
   };
@@ -65,6 +80,8 @@ async function readLog(documents: DocumentStore): Promise<readonly LookupLogDocu
   );
   return all;
 }
+
+const nameOf = (doc: LookupLogDocument) => JSON.stringify(LOOKUP_LOG.keyOf(doc));
 
 const SHARED = ["accountId", "keyId", "endpoint", "purpose", "decision", "code", "status"];
 const OWN = ["requestId", "subjectHmac", "consentId", "hash"];
@@ -280,6 +297,74 @@ repositoryTests(
         }
       },
     );
+
+    it("D-6.5 a document that is none of ours is told with its chain, whichever field was spoilt", async (first, second, {
+      documents,
+      opened: { spoil },
+    }) => {
+      await makeLog(first, second);
+      const { chainId } = first;
+      const [{ seq = 0, hash = "" } = {}] = await first.records();
+      const statement = {
+        chainId,
+        seq: Number(seq),
+        hash: String(hash),
+        at: "2026-03-01T12:00:00Z",
+      };
+      const signature = MAC.hmacHex(AUDIT_KEY, checkpointInput(statement));
+      await first.audit.prune({ statement, signature });
+      expect(await first.verify()).toEqual({ problem: null, chains: 2, records: 6 });
+      if (spoil === undefined) return;
+      const [log, kept] = await documents.read({ name: "test.log" }, (at) =>
+        at.read({ from: LOOKUP_LOG, stretch: {} }, { from: AUDIT, stretch: {} }),
+      );
+      for (const [from, docs] of [
+        [LOOKUP_LOG, log],
+        [AUDIT, kept],
+      ] as readonly (readonly [AnyCollection, readonly (LookupLogDocument | AuditDocument)[]])[]) {
+        for (const doc of docs) {
+          const kind = PROBLEM_OF[doc.kind];
+          if (kind === undefined) continue;
+          const at = kind === "changed" && "seq" in doc ? { seq: doc.seq } : { seq: null };
+          const of = "chainId" in doc ? doc.chainId : "";
+          for (const field of Object.keys(doc).filter((name) => name !== "packed")) {
+            await spoil(from, from.keyOf(doc), field);
+            const { problem } = await first.verify();
+            expect([doc.kind, field, problem]).toMatchObject([
+              doc.kind,
+              field,
+              { kind, chainId: of, ...at },
+            ]);
+            await documents.transact({ name: "test.mend" }, async (tx) => tx.put(from, doc));
+          }
+        }
+      }
+      expect(await first.verify()).toEqual({ problem: null, chains: 2, records: 6 });
+    });
+
+    it("D-6.5 a document at a key that is none of ours is told, wherever it stands among records", async (first, second, {
+      opened: { addStrange },
+    }) => {
+      await makeLog(first, second);
+      for (const from of [LOOKUP_LOG, AUDIT]) {
+        if ((await addStrange?.(from)) === undefined) return;
+        expect((await second.verify()).problem).toMatchObject({ kind: "extra", seq: null });
+      }
+    });
+
+    it("D-6.5 a spoilt block of a chain without a head is a record too many", async (scene, _, {
+      documents,
+      opened: { spoil },
+    }) => {
+      await scene.append(["ana"]);
+      const [block] = (await readLog(documents)).filter((doc) => doc.kind === "block");
+      const added = { ...block, chainId: "another" } as BlockDocument;
+      await documents.transact({ name: "test.add" }, async (tx) => tx.put(LOOKUP_LOG, added));
+      const another = { kind: "extra", chainId: "another", seq: 1 };
+      expect((await scene.verify()).problem).toMatchObject(another);
+      await spoil?.(LOOKUP_LOG, LOOKUP_LOG.keyOf(added), "at");
+      expect((await scene.verify()).problem).toMatchObject(another);
+    });
 
     it("D-6.5 a record that exists twice is found wherever it stands", async (scene) => {
       for (let i = 0; i < 21; i++) await scene.append(Array(50).fill("ana"), i);

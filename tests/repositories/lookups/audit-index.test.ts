@@ -15,6 +15,7 @@ import {
   SLICES,
 } from "../../../src/repositories/lookups/lookup-collections.ts";
 import { readIndex } from "../../../src/repositories/lookups/segment-groups.ts";
+import { auditRecords } from "../../support/audit-records.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
@@ -36,12 +37,7 @@ async function allIds(scene: AuditScene, name: string, limit: number): Promise<s
 }
 
 async function everyRecord({ audit }: AuditScene): Promise<readonly AuditRecord[]> {
-  const page = { afterSeq: null, limit: 1_000_000 };
-  const chains: AuditRecord[] = [];
-  for (const chainId of await audit.chainIds()) {
-    chains.push(...((await audit.records(chainId, page)) as AuditRecord[]));
-  }
-  return chains.sort(newestFirst);
+  return (await auditRecords(audit)).toSorted(newestFirst);
 }
 
 function idsAbout(scene: AuditScene, records: readonly AuditRecord[], name: string): string[] {
@@ -63,7 +59,7 @@ async function sizes({ documents }: AuditScene) {
 }
 
 async function prune(scene: AuditScene, seq: number): Promise<void> {
-  const [record] = await scene.audit.records(scene.chainId, { afterSeq: seq - 1, limit: 1 });
+  const record = (await scene.records()).find((one) => one.seq === seq);
   const { chainId, hash, at } = record as unknown as AuditRecord;
   const statement = { chainId, seq, hash, at };
   const signature = MAC.hmacHex(AUDIT_KEY, checkpointInput(statement));

@@ -9,6 +9,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
+import { auditRecords } from "../../support/audit-records.ts";
 import { AUDIT_KEY, MAC } from "../support/people.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
@@ -35,9 +36,7 @@ function auditLogSuite(harness: ReputationHarness): void {
       await parts.consents.revoke("ana", { id: consent.id, nowMs: store.nowMs() });
       await scene.lookUp(hash, "ana");
       await scene.lookUp(hash, "ana");
-      const [head] = await parts.audit.heads();
-      const chainId = head?.statement.chainId ?? "";
-      const records = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
+      const records = await auditRecords(parts.audit);
       expect(
         records.map((r) => [r.seq, r.endpoint, r.status, r.code, r.consentId, r.keyId]),
       ).toEqual([

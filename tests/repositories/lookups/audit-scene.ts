@@ -60,7 +60,8 @@ export class AuditScene {
   }
 
   async records(chainId = this.chainId): Promise<readonly StoredRecord[]> {
-    return await this.audit.records(chainId, { afterSeq: null, limit: 1_000_000 });
+    const all = { after: null, limit: Number.POSITIVE_INFINITY };
+    return (await this.audit.records(chainId, all)).records;
   }
 
   #entry(name: string, atMs: number, accountId: string): AuditEntry {

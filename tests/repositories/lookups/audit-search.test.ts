@@ -15,6 +15,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
+import { auditRecords } from "../../support/audit-records.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
@@ -91,11 +92,7 @@ async function beginHistory(store: OpenedStore<ReputationParts>, scenes: readonl
 }
 
 async function everyRecord({ audit }: ReputationParts): Promise<readonly AuditRecord[]> {
-  const page = { afterSeq: null, limit: 1_000_000 };
-  const chains = await Promise.all(
-    (await audit.chainIds()).map((chainId) => audit.records(chainId, page)),
-  );
-  return (chains.flat() as AuditRecord[]).sort(newestFirst);
+  return (await auditRecords(audit)).toSorted(newestFirst);
 }
 
 const idOf = ({ chainId, seq }: AuditPlace) => `${chainId}-${seq}`;

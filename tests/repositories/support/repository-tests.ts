@@ -4,6 +4,7 @@ import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { LOOKUP_COLLECTIONS } from "../../../src/repositories/lookups/lookup-collections.ts";
+import type { OpenedDocuments } from "../../contract/documents/documents-harness.ts";
 import { type CaseDefiner, definer } from "../../contract/harness.ts";
 import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
@@ -21,6 +22,7 @@ const TEST_TIMEOUT_MS = 120_000;
 export interface StoreOfCase {
   /** Those of the first instance. */
   readonly documents: DocumentStore;
+  readonly opened: OpenedDocuments;
   /** The time of all instances. */
   readonly clock: FakeClock;
 }
@@ -45,7 +47,8 @@ export function repositoryTests<Repository>(
           title,
           async () => {
             const clock = new FakeClock();
-            const { documents, openSecond, dispose } = await open(clock);
+            const opened = await open(clock);
+            const { documents, openSecond, dispose } = opened;
             try {
               const second = openSecond === undefined ? documents : await openSecond();
               for (const store of new Set([documents, second])) {
@@ -55,7 +58,7 @@ export function repositoryTests<Repository>(
                   ...LOOKUP_COLLECTIONS,
                 ]);
               }
-              await body(make(documents), make(second), { documents, clock });
+              await body(make(documents), make(second), { documents, opened, clock });
             } finally {
               await dispose();
             }

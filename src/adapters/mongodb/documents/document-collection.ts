@@ -75,8 +75,10 @@ export class DocumentCollection {
     } catch {
       // It is none of ours.
     }
-    const { _id: id } = BSON.deserialize(bytes, { ...WITH_TYPES, validation: { utf8: false } });
-    return new Damaged(BSON.EJSON.stringify(id), id);
+    const validation = { utf8: false } as const;
+    const { _id: id } = BSON.deserialize(bytes, { ...WITH_TYPES, validation });
+    const key = keyIn(BSON.deserialize(bytes, { validation })["_id"]);
+    return new Damaged(key, BSON.EJSON.stringify(id), id);
   }
 
   /** A document as it could have been put: JSON, and bytes where they may be. */
@@ -116,6 +118,15 @@ function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
   if (names.length !== Object.keys(fields).length) return false;
   const inOrder = Object.fromEntries(names.map((name) => [name, fields[name]]));
   return Buffer.compare(BSON.serialize(inOrder), BSON.serialize(expected)) === 0;
+}
+
+/** Null for what is no key. */
+function keyIn(id: unknown): Key | null {
+  try {
+    return keyOfDocument(id);
+  } catch {
+    return null;
+  }
 }
 
 /** Not those of a class of Node's, which says something else of itself as JSON. */

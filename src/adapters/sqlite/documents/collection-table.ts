@@ -120,7 +120,7 @@ export class CollectionTable {
     } catch {
       // It is none of ours.
     }
-    return new Damaged(String(row["place"]), row["key"]);
+    return new Damaged(this.#keyIn(row), String(row["place"]), row["key"]);
   }
 
   keyOf(row: SqliteRow): Key {
@@ -128,6 +128,14 @@ export class CollectionTable {
       return keyOfBytes(row["key"] as Uint8Array);
     } catch (cause) {
       throw this.#damaged(cause);
+    }
+  }
+
+  #keyIn(row: SqliteRow): Key | null {
+    try {
+      return this.keyOf(row);
+    } catch {
+      return null;
     }
   }
 

@@ -105,10 +105,11 @@ export function checkHeads(
   heads: readonly Signed<AuditHead>[],
   tools: AuditTools,
 ): AuditProblem | null {
+  const unsigned = heads.find((head) => !isSignedHead(head, tools));
+  if (unsigned !== undefined) return headProblem(unsigned.statement, "its head is not as signed");
   const ordered = heads.toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber);
   for (const [i, head] of ordered.entries()) {
     const { chainNumber } = head.statement;
-    if (!isSignedHead(head, tools)) return headProblem(head.statement, "its head is not as signed");
     if (chainNumber < i + 1) return headProblem(head.statement, "another chain has its number");
     if (chainNumber > i + 1) {
       return headProblem(head.statement, `the head of chain number ${i + 1}, before it, is gone`);

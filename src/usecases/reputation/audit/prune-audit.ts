@@ -32,7 +32,7 @@ export async function pruneAudit(deps: PruneAuditDeps, keepDays: number): Promis
   if (problem !== null) return { problem, removed: 0 };
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
   let removed = 0;
-  for (const chainId of await deps.audit.chainIds()) {
+  for (const chainId of (await deps.audit.contents()).chainIds) {
     removed += await pruneChain(deps, chainId, before);
   }
   return { problem: null, removed };
@@ -41,8 +41,8 @@ export async function pruneAudit(deps: PruneAuditDeps, keepDays: number): Promis
 async function pruneChain(deps: PruneAuditDeps, chainId: string, before: string): Promise<number> {
   let removed = 0;
   for (;;) {
-    const page = await deps.audit.records(chainId, { afterSeq: null, limit: PAGE_RECORDS });
-    const records = page as readonly AuditRecord[];
+    const page = await deps.audit.records(chainId, { after: null, limit: PAGE_RECORDS });
+    const records = page.records as readonly AuditRecord[];
     const kept = records.findIndex(({ at }) => compareDateTimes(at, before) >= 0);
     const old = kept < 0 ? records : records.slice(0, kept);
     const last = old.at(-1);

@@ -17,10 +17,17 @@ import {
 import { checkChainCount } from "../../../domain/reputation/audit/chain-count.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
-import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
+import type {
+  AuditContents,
+  AuditLog,
+  RecordPage,
+} from "../../../repositories/lookups/audit-log.ts";
 
 export interface VerifyAuditDeps {
-  readonly audit: Omit<AuditLog, "prune">;
+  readonly audit: Pick<
+    AuditLog,
+    "wasBegun" | "chainCount" | "storedHeads" | "head" | "checkpoint" | "contents" | "records"
+  >;
   readonly mac: Mac;
   readonly auditKey: Uint8Array;
 }
@@ -88,7 +95,7 @@ export async function* verifyInSteps(
   // Before the heads: the first record may be written meanwhile.
   const wasBegun = await deps.audit.wasBegun();
   const before = await deps.audit.chainCount();
-  const heads = await deps.audit.heads();
+  const heads = await deps.audit.storedHeads();
   const counts = { before, heads: heads.length, after: await deps.audit.chainCount() };
   const problem =
     checkHeads(heads, tools) ??
@@ -96,7 +103,8 @@ export async function* verifyInSteps(
     (wasBegun && heads.length === 0 ? LOG_REMOVED : null);
   if (problem !== null) return { problem, chains: 0, records: 0 };
   const keptIds = keptHeads.map(({ statement }) => statement.chainId);
-  const chainIds = new Set([...(await everyChain(deps.audit, heads)), ...keptIds]);
+  const contents = await deps.audit.contents();
+  const chainIds = new Set([...numberedIds(heads), ...contents.chainIds, ...keptIds]);
   const count = { records: 0 };
   let chains = 0;
   for (const chainId of chainIds) {
@@ -105,17 +113,19 @@ export async function* verifyInSteps(
     const found = yield* verifyChain(deps.audit, { chainId, kept, tools, turns, count });
     if (found !== null) return { problem: found, chains, records: count.records };
   }
-  return { problem: null, chains, records: count.records };
+  return { problem: strayProblem(contents), chains, records: count.records };
 }
 
-/** Chains by their numbers, then those that have no head. */
-async function everyChain(audit: VerifyAuditDeps["audit"], heads: readonly Signed<AuditHead>[]) {
-  const numbered = heads
-    .map(({ statement }) => statement)
-    .sort((a, b) => a.chainNumber - b.chainNumber)
-    .map(({ chainId }) => chainId);
-  const pruned = (await audit.checkpoints()).map(({ statement }) => statement.chainId);
-  return [...new Set([...numbered, ...pruned, ...(await audit.chainIds())])];
+/** Chains by their numbers. */
+function numberedIds(heads: readonly Signed<AuditHead>[]): readonly string[] {
+  const statements = heads.map(({ statement }) => statement);
+  return statements.sort((a, b) => a.chainNumber - b.chainNumber).map(({ chainId }) => chainId);
+}
+
+function strayProblem({ stray }: AuditContents): AuditProblem | null {
+  if (stray === null) return null;
+  const message = `What another program has put among the records is none: ${stray}`;
+  return { kind: "extra", chainId: "", seq: null, message };
 }
 
 interface ChainTask {
@@ -133,10 +143,10 @@ async function* verifyChain(
   task: ChainTask,
 ): Verifying<AuditProblem | null> {
   for (;;) {
-    const checkpoint = await checkpointOf(audit, task.chainId);
+    const checkpoint = await audit.checkpoint(task.chainId);
     const problem = yield* checkChain(audit, task, checkpoint);
     if (problem === null) return null;
-    const latest = await checkpointOf(audit, task.chainId);
+    const latest = await audit.checkpoint(task.chainId);
     if (latest?.signature === checkpoint?.signature) return problem;
   }
 }
@@ -149,28 +159,16 @@ async function* checkChain(
   const head = await audit.head(chainId);
   const claims = { chainId, checkpoint, heads: head === null ? kept : [head, ...kept] };
   let check = beginChainCheck(claims, tools);
-  let seenSeq: number | null = null;
-  for (let afterSeq: number | null = null; ; ) {
-    const page = await audit.records(chainId, { afterSeq, limit: PAGE_RECORDS });
-    const isRepeated = seenSeq !== null && page[0]?.seq === seenSeq;
-    const records = isRepeated ? page.slice(1) : page;
+  for (let after: RecordPage["last"] = null; ; ) {
+    const { records, last } = await audit.records(chainId, { after, limit: PAGE_RECORDS });
     for (const record of records) {
       check = checkRecord(check, record, tools);
       if (turns.isOver) await turns.next();
     }
     count.records += records.length;
     yield { records: count.records };
-    if (page.length < PAGE_RECORDS || check.problem !== null) break;
-    // From the last record on, not after it: another one may stand in the same place.
-    seenSeq = Number(page.at(-1)?.seq);
-    afterSeq = seenSeq - 1;
+    if (last === null || check.problem !== null) break;
+    after = last;
   }
   return endChainCheck(check, await audit.head(chainId), tools);
-}
-
-async function checkpointOf(
-  audit: VerifyAuditDeps["audit"],
-  chainId: string,
-): Promise<Signed<PruningCheckpoint> | null> {
-  return (await audit.checkpoints()).find(({ statement }) => statement.chainId === chainId) ?? null;
 }

@@ -10,6 +10,7 @@ import {
   Scene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
+import { auditRecords } from "../../../support/audit-records.ts";
 import { remembering } from "../reputation-support.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
@@ -46,11 +47,10 @@ describe("SQLite: the audit log verifies", () => {
       await scene.enrol("ana");
       const { hash } = await scene.giveKey("ana");
       for (let i = 0; i < 5; i++) await scene.lookUp(hash, "ana");
-      const [chainId = ""] = await parts.audit.chainIds();
-      const records = await parts.audit.records(chainId, { afterSeq: null, limit: 10 });
+      const records = await auditRecords(parts.audit);
       await parts.storage.close();
       const bytes = readFileSync(file.path);
-      for (const { seq, requestId } of records) {
+      for (const { chainId, seq, requestId } of records) {
         const harmed = Buffer.from(bytes);
         const at = harmed.indexOf(String(requestId));
         expect(at).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
+import { auditRecords } from "../../../support/audit-records.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { remembering } from "../reputation-support.ts";
 import { failureOf, SqliteFile } from "../support.ts";
@@ -172,9 +173,7 @@ describe("SQLite: lookups and the disk", () => {
         expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
         const { reading } = await parts.usage.read("ana", LIMITS);
         expect([reading.minuteCalls, reading.month?.used]).toEqual([1, 1]);
-        const [chainId = ""] = await parts.audit.chainIds();
-        const page = { afterSeq: null, limit: 9 };
-        expect((await parts.audit.records(chainId, page)).length).toBe(1);
+        expect((await auditRecords(parts.audit)).length).toBe(1);
       }),
   );
 });
