@@ -44,11 +44,8 @@ function makeVerifications(readPage: (page: number) => void = () => {}) {
   const counts = { pages: 0, turns: 0 };
   const { audit: log } = parts;
   const audit: VerifyAuditDeps["audit"] = {
-    chainCount: () => log.chainCount(),
-    wasBegun: () => log.wasBegun(),
-    storedHeads: () => log.storedHeads(),
-    head: (chainId) => log.head(chainId),
-    checkpoint: (chainId) => log.checkpoint(chainId),
+    overview: () => log.overview(),
+    claims: (chainId) => log.claims(chainId),
     contents: () => log.contents(),
     records: async (chainId, page) => {
       readPage(++counts.pages);

@@ -42,11 +42,8 @@ afterEach(() => store.dispose());
 function beforeReading(log: AuditLog, act: () => Promise<unknown>): VerifyAuditDeps["audit"] {
   let isActing = true;
   return {
-    chainCount: () => log.chainCount(),
-    wasBegun: () => log.wasBegun(),
-    storedHeads: () => log.storedHeads(),
-    head: (chainId) => log.head(chainId),
-    checkpoint: (chainId) => log.checkpoint(chainId),
+    overview: () => log.overview(),
+    claims: (chainId) => log.claims(chainId),
     contents: () => log.contents(),
     async records(chainId, page) {
       if (isActing) {

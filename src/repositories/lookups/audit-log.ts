@@ -8,7 +8,6 @@ import type { ChainCount } from "../../domain/reputation/audit/chain-count.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
 import { compareKeys, isKey, type Key } from "../../domain/shared/document-key.ts";
 import {
-  type AnyCollection,
   type Collection,
   Damaged,
   type DocumentStore,
@@ -43,6 +42,25 @@ export interface RecordPage {
   readonly last: BlockPlace | null;
 }
 
+export interface AuditOverview {
+  /**
+   * Whether a record was ever written. Kept with the secrets of the deployment, in the commit that begins a chain, so that a
+   * log that was removed whole shows.
+   */
+  readonly wasBegun: boolean;
+  /** Null before the first chain. */
+  readonly chainCount: Signed<ChainCount> | null;
+  /** In any order. */
+  readonly heads: readonly Signed<AuditHead>[];
+}
+
+export interface AuditClaims {
+  /** Where pruning has cut the chain; null where it has not. */
+  readonly checkpoint: Signed<PruningCheckpoint> | null;
+  /** Null where there is none. */
+  readonly head: Signed<AuditHead> | null;
+}
+
 /** What there is of a log, whatever its heads say. */
 export interface AuditContents {
   /** Of all chains that have a record or a checkpoint. */
@@ -68,42 +86,41 @@ export class AuditLog {
     this.#groups = new SegmentGroups(documents, shape);
   }
 
-  /** Null before the first chain. */
-  async chainCount(): Promise<Signed<ChainCount> | null> {
-    const [found] = await this.#signed<ChainCount>(AUDIT, ["chain_count"]);
-    return found ?? null;
+  /** What the log says of itself, as of one moment. */
+  async overview(): Promise<AuditOverview> {
+    const [secret, count, heads] = await this.#read((at) =>
+      at.read(
+        { from: SECRETS, asStored: { within: [[FIRST_LOOKUP.name]] } },
+        { from: AUDIT, asStored: { within: [["chain_count"]] } },
+        { from: LOOKUP_LOG, asStored: { within: [["head"]] } },
+      ),
+    );
+    return {
+      wasBegun: secret.length > 0,
+      chainCount: signedIn<ChainCount>(count),
+      heads: heads.map((head) => signedOf<AuditHead>(head)),
+    };
   }
 
-  /**
-   * Whether a record was ever written. Kept with the secrets of the deployment, in the commit that begins a chain, so that a
-   * log that was removed whole shows.
-   */
-  async wasBegun(): Promise<boolean> {
-    return (await this.#stored(SECRETS, { within: [[FIRST_LOOKUP.name]] })).length > 0;
+  /** What it says of one chain, as of one moment. */
+  async claims(chainId: string): Promise<AuditClaims> {
+    const [checkpoint, head] = await this.#read((at) =>
+      at.read(
+        { from: AUDIT, asStored: { within: [["checkpoint", chainId]] } },
+        { from: LOOKUP_LOG, asStored: { within: [["head", chainId]] } },
+      ),
+    );
+    return {
+      checkpoint: signedIn<PruningCheckpoint>(checkpoint),
+      head: signedIn<AuditHead>(head),
+    };
   }
 
-  /** In any order, to be kept elsewhere: one that is spoilt throws. */
+  /** The heads, in any order, to be kept elsewhere: one that is spoilt throws. */
   async heads(): Promise<readonly Signed<AuditHead>[]> {
     const stretch = { within: [["head"]] };
     const [found] = await this.#read((at) => at.read({ from: LOOKUP_LOG, stretch }));
     return found.map((head) => signedOf<AuditHead>(head));
-  }
-
-  /** The same as they are stored. */
-  async storedHeads(): Promise<readonly Signed<AuditHead>[]> {
-    return await this.#signed<AuditHead>(LOOKUP_LOG, ["head"]);
-  }
-
-  /** The head of one chain as it is now; null when there is none. */
-  async head(chainId: string): Promise<Signed<AuditHead> | null> {
-    const [found] = await this.#signed<AuditHead>(LOOKUP_LOG, ["head", chainId]);
-    return found ?? null;
-  }
-
-  /** Where pruning has cut a chain; null for one that it has not. */
-  async checkpoint(chainId: string): Promise<Signed<PruningCheckpoint> | null> {
-    const [found] = await this.#signed<PruningCheckpoint>(AUDIT, ["checkpoint", chainId]);
-    return found ?? null;
   }
 
   /** Steps from one chain to the next. */
@@ -172,15 +189,6 @@ export class AuditLog {
     await this.#groups.dropEmpty(numbers);
   }
 
-  /** The statements of documents. */
-  async #signed<Statement>(
-    from: AnyCollection,
-    beginning: Key,
-  ): Promise<readonly Signed<Statement>[]> {
-    const found = await this.#stored<object>(from, { within: [beginning] });
-    return found.map((one) => signedOf<Statement>(one));
-  }
-
   async #stored<Doc extends object>(
     from: Collection<Doc>,
     asStored: StoredStretch,
@@ -201,6 +209,10 @@ async function blockWith(at: Reader, chainId: string, seq: number): Promise<Bloc
   const stretch = { within, after, isReverse: true, limit: 1 };
   const [[found]] = await at.read({ from: LOOKUP_LOG, stretch });
   return (found as BlockDocument | undefined) ?? null;
+}
+
+function signedIn<Statement>([found]: readonly object[]): Signed<Statement> | null {
+  return found === undefined ? null : signedOf<Statement>(found);
 }
 
 /** A spoilt document says no more than of which chain it is, as far as its key tells. */

@@ -13,26 +13,15 @@ export function chainCountInput({ chains }: ChainCount): string {
   return `repsync.audit.census.v1\n${canonicalJson({ chains })}`;
 }
 
-/**
- * Compares the number of heads with the chain count as read before and after them, as a chain may have begun meanwhile.
- * A null count is absent. Null without a problem.
- */
+/** Compares the chain count, null where it is absent, with the number of heads of the same moment. Null without a problem. */
 export function checkChainCount(
-  found: {
-    readonly before: Signed<ChainCount> | null;
-    readonly after: Signed<ChainCount> | null;
-    readonly heads: number;
-  },
+  chainCount: Signed<ChainCount> | null,
+  heads: number,
   tools: AuditTools,
 ): AuditProblem | null {
-  const { before, after, heads } = found;
-  for (const chainCount of [before, after]) {
-    if (chainCount !== null && !isSigned(chainCount, tools)) return problem("is not as signed");
-  }
-  const least = before?.statement.chains ?? 0;
-  const most = after?.statement.chains ?? 0;
-  if (heads < least) return problem(`says ${least}, and ${heads} have a head`);
-  return heads > most ? problem(`says ${most}, and ${heads} have a head`) : null;
+  if (chainCount !== null && !isSigned(chainCount, tools)) return problem("is not as signed");
+  const chains = chainCount?.statement.chains ?? 0;
+  return chains === heads ? null : problem(`says ${chains}, and ${heads} have a head`);
 }
 
 /** A damaged store may hold a count that is not an integer. */

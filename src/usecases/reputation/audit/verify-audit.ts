@@ -1,11 +1,7 @@
 // Verifies the whole audit log, also while the service writes it. D-6.5. It reads documents as they are stored: one that
 // storing again would not give back as it is counts as damaged, and stands for a place.
 
-import type {
-  AuditHead,
-  PruningCheckpoint,
-  Signed,
-} from "../../../domain/reputation/audit/audit-chain.ts";
+import type { AuditHead, Signed } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   type AuditProblem,
   type AuditTools,
@@ -24,10 +20,7 @@ import type {
 } from "../../../repositories/lookups/audit-log.ts";
 
 export interface VerifyAuditDeps {
-  readonly audit: Pick<
-    AuditLog,
-    "wasBegun" | "chainCount" | "storedHeads" | "head" | "checkpoint" | "contents" | "records"
-  >;
+  readonly audit: Pick<AuditLog, "overview" | "claims" | "contents" | "records">;
   readonly mac: Mac;
   readonly auditKey: Uint8Array;
 }
@@ -92,14 +85,10 @@ export async function* verifyInSteps(
   { keptHeads = [], turns = NO_TURNS }: AuditVerification = {},
 ): Verifying<AuditVerdict> {
   const tools = auditTools(deps);
-  // Before the heads: the first record may be written meanwhile.
-  const wasBegun = await deps.audit.wasBegun();
-  const before = await deps.audit.chainCount();
-  const heads = await deps.audit.storedHeads();
-  const counts = { before, heads: heads.length, after: await deps.audit.chainCount() };
+  const { wasBegun, chainCount, heads } = await deps.audit.overview();
   const problem =
     checkHeads(heads, tools) ??
-    checkChainCount(counts, tools) ??
+    checkChainCount(chainCount, heads.length, tools) ??
     (wasBegun && heads.length === 0 ? LOG_REMOVED : null);
   if (problem !== null) return { problem, chains: 0, records: 0 };
   const keptIds = keptHeads.map(({ statement }) => statement.chainId);
@@ -140,35 +129,26 @@ interface ChainTask {
 /** Checks a chain, and checks it again when it was pruned meanwhile. */
 async function* verifyChain(
   audit: VerifyAuditDeps["audit"],
-  task: ChainTask,
+  { chainId, kept, tools, turns, count }: ChainTask,
 ): Verifying<AuditProblem | null> {
   for (;;) {
-    const checkpoint = await audit.checkpoint(task.chainId);
-    const problem = yield* checkChain(audit, task, checkpoint);
-    if (problem === null) return null;
-    const latest = await audit.checkpoint(task.chainId);
-    if (latest?.signature === checkpoint?.signature) return problem;
-  }
-}
-
-async function* checkChain(
-  audit: VerifyAuditDeps["audit"],
-  { chainId, kept, tools, turns, count }: ChainTask,
-  checkpoint: Signed<PruningCheckpoint> | null,
-): Verifying<AuditProblem | null> {
-  const head = await audit.head(chainId);
-  const claims = { chainId, checkpoint, heads: head === null ? kept : [head, ...kept] };
-  let check = beginChainCheck(claims, tools);
-  for (let after: RecordPage["last"] = null; ; ) {
-    const { records, last } = await audit.records(chainId, { after, limit: PAGE_RECORDS });
-    for (const record of records) {
-      check = checkRecord(check, record, tools);
-      if (turns.isOver) await turns.next();
+    const { checkpoint, head } = await audit.claims(chainId);
+    const claims = { chainId, checkpoint, heads: head === null ? kept : [head, ...kept] };
+    let check = beginChainCheck(claims, tools);
+    for (let after: RecordPage["last"] = null; ; ) {
+      const { records, last } = await audit.records(chainId, { after, limit: PAGE_RECORDS });
+      for (const record of records) {
+        check = checkRecord(check, record, tools);
+        if (turns.isOver) await turns.next();
+      }
+      count.records += records.length;
+      yield { records: count.records };
+      if (last === null || check.problem !== null) break;
+      after = last;
     }
-    count.records += records.length;
-    yield { records: count.records };
-    if (last === null || check.problem !== null) break;
-    after = last;
+    const latest = await audit.claims(chainId);
+    const problem = endChainCheck(check, latest.head, tools);
+    const isSameCut = latest.checkpoint?.signature === checkpoint?.signature;
+    if (problem === null || isSameCut) return problem;
   }
-  return endChainCheck(check, await audit.head(chainId), tools);
 }
