@@ -13,8 +13,8 @@ const OWN_KEYS: ReadonlyMap<string, string> = new Map([
 const OWN_READS: ReadonlyMap<string, readonly string[]> = new Map([
   // Those that are open, by their owners; all of them where a start makes an index, or copies them.
   ["repsync_consents", ["$or,_at.open", ""]],
-  // All of them, where they are copied.
-  ["repsync_lookup_log", [""]],
+  // All of them, where they are copied; the next one behind a chain, whatever it is, where the log is verified.
+  ["repsync_lookup_log", ["", "$expr"]],
 ]);
 
 /** The first column of each table's upsert key, by database and table, as its unique index tells. */

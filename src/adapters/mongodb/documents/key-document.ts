@@ -10,7 +10,8 @@ export function keyDocument(key: Key): Document {
 
 /** The key of `keyDocument`. Throws for anything else. */
 export function keyOfDocument(stored: unknown): Key {
-  const entries = Object.entries(stored as Document);
+  if (typeof stored !== "object" || stored === null) throw new Error("A key is a document");
+  const entries = Object.entries(stored);
   return entries.map(([name, part], i) => {
     if (name === String(i) && (typeof part === "string" || typeof part === "number")) return part;
     throw new Error("A key has an unknown part");
