@@ -42,7 +42,7 @@ export interface LeaseRefusal {
 
 /**
  * Leases by name, by the store's clock. Who takes one also puts its turn, as every commit under it does: so the two meet, and
- * a renewal meets neither. Every method, and those of a lease, throw `store_unavailable`.
+ * a renewal meets neither. A turn outlives its lease, as else who lost that might pass for the next holder. Every method, and those of a lease, throw `store_unavailable`.
  */
 export class Leases {
   readonly #documents: DocumentStore;

@@ -47,28 +47,26 @@ repositoryTests("names", namesOf, (it) => {
     expect(counts).toEqual({ hmacs: 0 });
   });
 
-  it("D-8.2 erased names are told among any number of others, with what their accounts tell since", async ({
-    documents,
-    names,
-    within,
-    counts,
-  }) => {
-    const at = "2026-03-01T12:00:00.000Z";
-    await documents.transact({ name: "test.erased" }, async (tx) => {
-      for (const [n, isTaken] of [
-        [0, true],
-        [2_400, false],
-      ] as const) {
-        tx.put(ERASED_NAMES, { hmac: hmacOfName(nameOf(n)), at, isTaken, month: null });
-      }
-      tx.put(ACCOUNTS, makeAccount(nameOf(2_400)));
-    });
-    const known = new Map([
-      [nameOf(0), { ...UNKNOWN, erased: { at, isTaken: true } }],
-      [nameOf(2_400), { ...UNKNOWN, ownsProfile: true, erased: { at, isTaken: false } }],
-    ]);
-    expect(await within()).toEqual(known);
-    expect(await names.readFacts(NAMES)).toEqual(known);
-    expect(counts).toEqual({ hmacs: 5_000 });
-  });
+  it.everywhere(
+    "D-8.2 erased names are told among any number of others, with what their accounts tell since",
+    async ({ documents, names, within, counts }) => {
+      const at = "2026-03-01T12:00:00.000Z";
+      await documents.transact({ name: "test.erased" }, async (tx) => {
+        for (const [n, isTaken] of [
+          [0, true],
+          [2_400, false],
+        ] as const) {
+          tx.put(ERASED_NAMES, { hmac: hmacOfName(nameOf(n)), at, isTaken, month: null });
+        }
+        tx.put(ACCOUNTS, makeAccount(nameOf(2_400)));
+      });
+      const known = new Map([
+        [nameOf(0), { ...UNKNOWN, erased: { at, isTaken: true } }],
+        [nameOf(2_400), { ...UNKNOWN, ownsProfile: true, erased: { at, isTaken: false } }],
+      ]);
+      expect(await within()).toEqual(known);
+      expect(await names.readFacts(NAMES)).toEqual(known);
+      expect(counts).toEqual({ hmacs: 5_000 });
+    },
+  );
 });

@@ -298,59 +298,63 @@ repositoryTests(
       },
     );
 
-    it("D-6.5 a document that is none of ours is told with its chain, whichever field was spoilt", async (first, second, {
-      documents,
-      opened: { spoil },
-    }) => {
-      await makeLog(first, second);
-      const { chainId } = first;
-      const [{ seq = 0, hash = "" } = {}] = await first.records();
-      const statement = {
-        chainId,
-        seq: Number(seq),
-        hash: String(hash),
-        at: "2026-03-01T12:00:00Z",
-      };
-      const signature = MAC.hmacHex(AUDIT_KEY, checkpointInput(statement));
-      await first.audit.prune({ statement, signature });
-      expect(await first.verify()).toEqual({ problem: null, chains: 2, records: 6 });
-      if (spoil === undefined) return;
-      const [log, kept] = await documents.read({ name: "test.log" }, (at) =>
-        at.read({ from: LOOKUP_LOG, stretch: {} }, { from: AUDIT, stretch: {} }),
-      );
-      for (const [from, docs] of [
-        [LOOKUP_LOG, log],
-        [AUDIT, kept],
-      ] as readonly (readonly [AnyCollection, readonly (LookupLogDocument | AuditDocument)[]])[]) {
-        for (const doc of docs) {
-          const kind = PROBLEM_OF[doc.kind];
-          if (kind === undefined) continue;
-          const at = kind === "changed" && "seq" in doc ? { seq: doc.seq } : { seq: null };
-          const of = "chainId" in doc ? doc.chainId : "";
-          for (const field of Object.keys(doc).filter((name) => name !== "packed")) {
-            await spoil(from, from.keyOf(doc), field);
-            const { problem } = await first.verify();
-            expect([doc.kind, field, problem]).toMatchObject([
-              doc.kind,
-              field,
-              { kind, chainId: of, ...at },
-            ]);
-            await documents.transact({ name: "test.mend" }, async (tx) => tx.put(from, doc));
+    it.everywhere(
+      "D-6.5 a document that is none of ours is told with its chain, whichever field was spoilt",
+      async (first, second, { documents, opened: { spoil } }) => {
+        await makeLog(first, second);
+        const { chainId } = first;
+        const [{ seq = 0, hash = "" } = {}] = await first.records();
+        const statement = {
+          chainId,
+          seq: Number(seq),
+          hash: String(hash),
+          at: "2026-03-01T12:00:00Z",
+        };
+        const signature = MAC.hmacHex(AUDIT_KEY, checkpointInput(statement));
+        await first.audit.prune({ statement, signature });
+        expect(await first.verify()).toEqual({ problem: null, chains: 2, records: 6 });
+        if (spoil === undefined) return;
+        const [log, kept] = await documents.read({ name: "test.log" }, (at) =>
+          at.read({ from: LOOKUP_LOG, stretch: {} }, { from: AUDIT, stretch: {} }),
+        );
+        for (const [from, docs] of [
+          [LOOKUP_LOG, log],
+          [AUDIT, kept],
+        ] as readonly (readonly [
+          AnyCollection,
+          readonly (LookupLogDocument | AuditDocument)[],
+        ])[]) {
+          for (const doc of docs) {
+            const kind = PROBLEM_OF[doc.kind];
+            if (kind === undefined) continue;
+            const at = kind === "changed" && "seq" in doc ? { seq: doc.seq } : { seq: null };
+            const of = "chainId" in doc ? doc.chainId : "";
+            for (const field of Object.keys(doc)) {
+              await spoil(from, from.keyOf(doc), field);
+              const { problem } = await first.verify();
+              expect([doc.kind, field, problem]).toMatchObject([
+                doc.kind,
+                field,
+                { kind, chainId: of, ...at },
+              ]);
+              await documents.transact({ name: "test.mend" }, async (tx) => tx.put(from, doc));
+            }
           }
         }
-      }
-      expect(await first.verify()).toEqual({ problem: null, chains: 2, records: 6 });
-    });
+        expect(await first.verify()).toEqual({ problem: null, chains: 2, records: 6 });
+      },
+    );
 
-    it("D-6.5 a document at a key that is none of ours is told, wherever it stands among records", async (first, second, {
-      opened: { addStrange },
-    }) => {
-      await makeLog(first, second);
-      for (const from of [LOOKUP_LOG, AUDIT]) {
-        if ((await addStrange?.(from)) === undefined) return;
-        expect((await second.verify()).problem).toMatchObject({ kind: "extra", seq: null });
-      }
-    });
+    it.everywhere(
+      "D-6.5 a document at a key that is none of ours is told, wherever it stands among records",
+      async (first, second, { opened: { addStrange } }) => {
+        await makeLog(first, second);
+        for (const from of [LOOKUP_LOG, AUDIT]) {
+          if ((await addStrange?.(from)) === undefined) return;
+          expect((await second.verify()).problem).toMatchObject({ kind: "extra", seq: null });
+        }
+      },
+    );
 
     it("D-6.5 a spoilt block of a chain without a head is a record too many", async (scene, _, {
       documents,
