@@ -6,7 +6,7 @@ import { type Db, Long, MongoClient, ObjectId, type UpdateFilter } from "mongodb
 import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
-import { TableVersions } from "../../src/adapters/mongodb/driver/table-versions.ts";
+import { Versions } from "../../src/adapters/mongodb/driver/versions.ts";
 import { PushPlace } from "../../src/adapters/mongodb/tables/push-place.ts";
 import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
@@ -104,7 +104,7 @@ export async function openMongo(
       storeClock,
       callLimit: REQUEST_CALLS,
     };
-    const place = new PushPlace({ ...deps, versions: new TableVersions(own) });
+    const place = new PushPlace({ ...deps, versions: new Versions(own) });
     return new MongoDocuments(deps, place);
   };
   return {

@@ -17,10 +17,9 @@ import { toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
 import { COUNTERS } from "./driver/id-counters.ts";
 import type { StoreDeps } from "./driver/operations.ts";
-import { PERSON_VERSIONS } from "./driver/person-versions.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
-import { TABLE_VERSIONS, TableVersions } from "./driver/table-versions.ts";
+import { VERSIONS, Versions } from "./driver/versions.ts";
 import { PushPlace } from "./tables/push-place.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
@@ -51,8 +50,7 @@ const INTERNAL_COLLECTIONS = [
   ...DELETE_COLLECTIONS,
   HOLDERS,
   TABLE_DEFINITIONS,
-  TABLE_VERSIONS,
-  PERSON_VERSIONS,
+  VERSIONS,
   COUNTERS,
 ];
 
@@ -107,7 +105,7 @@ class MongoStorage implements FullStorage {
     identity: StoreIdentity,
   ) {
     this.identity = identity;
-    const versions = new TableVersions(deps.db);
+    const versions = new Versions(deps.db);
     const pushes = new PushPlace({ ...deps, versions });
     this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
     this.#deps = deps;

@@ -19,7 +19,7 @@ const NOT_AS_THEY_ARE = [
   ...["repsync_moment"],
   ...["repsync_counters", "repsync_tombstones", "repsync_delete_recorder"],
   ...["repsync_delete_barriers", "repsync_own_deletes", "repsync_holders"],
-  ...["repsync_table_versions", "repsync_time"],
+  ...["repsync_time"],
   ...["repsync_leases", "repsync_turns"],
 ];
 

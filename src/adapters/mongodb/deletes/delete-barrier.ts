@@ -2,13 +2,14 @@
 // takes 15 to 30 ms; callers that come meanwhile share the next one.
 import type { Collection } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { type CallLimit, Deadline, TimeUp } from "../driver/deadline.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
+import { Deadline, TimeUp } from "../driver/deadline.ts";
 import { type StoreDeps, writeOne } from "../driver/operations.ts";
 import { DELETE_BARRIERS, type RecorderState, RecorderStates } from "./recorder-state.ts";
 
 const BARRIER_ID = "last";
 /** Longest wait of a caller. D-7.6. */
-const WAIT: CallLimit = { durationMs: 10_000, giveUpMs: 10_000 };
+const WAIT: CallLimit = { triesMs: 10_000, endMs: 10_000 };
 
 interface BarrierDocument {
   readonly _id: string;

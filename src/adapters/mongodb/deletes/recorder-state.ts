@@ -1,8 +1,8 @@
 // What all instances share about the recorder of deletes: who it is, how far it has come, and for which tables since when.
 import type { Collection, Document, ObjectId, Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import type { CallLimit } from "../driver/deadline.ts";
 import {
   COMMITTED,
   readCommitted,
@@ -27,7 +27,7 @@ export const DELETE_BARRIERS: InternalCollection = { name: "repsync_delete_barri
 export const DELETE_RECORDER: InternalCollection = { name: "repsync_delete_recorder" };
 
 /** The recorder's calls end in time whatever happens: a connection that broke may hang for ever, and nobody else would end it. */
-export const RECORDER_CALLS: CallLimit = { durationMs: 10_000, giveUpMs: 10_000 };
+export const RECORDER_CALLS: CallLimit = { triesMs: 10_000, endMs: 10_000 };
 
 /** How long an instance that says nothing stays the recorder. */
 const TTL_MS = 5_000;

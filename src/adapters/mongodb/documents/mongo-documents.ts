@@ -11,10 +11,10 @@ import { createCollection, DURABLE, makeCollections } from "../driver/collection
 import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
 import { toAppError, toRowsError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
-import { PERSON_VERSIONS } from "../driver/person-versions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
 import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
+import { VERSIONS } from "../driver/versions.ts";
 import { BodyPushes } from "../tables/body-tables.ts";
 import type { PushPlace } from "../tables/push-place.ts";
 import { withReruns } from "../tables/rerun.ts";
@@ -48,7 +48,7 @@ export class MongoDocuments implements DocumentStore {
         const digest = digestOf(own);
         await prepareTime(db);
         if (!(await isMade(db, digest, own))) {
-          await makeCollections(db, [PERSON_VERSIONS, TIME]);
+          await makeCollections(db, [VERSIONS, TIME]);
           await Promise.all(own.map((collection) => this.#prepare(collection)));
           await setFact(db, "collections", digest);
         }
@@ -136,8 +136,7 @@ export class MongoDocuments implements DocumentStore {
 
   #deadlineOf({ limit }: CallOptions): Deadline {
     const { clock, callLimit } = this.#deps;
-    if (limit === undefined) return Deadline.start(clock, callLimit);
-    return Deadline.start(clock, { durationMs: limit.triesMs, giveUpMs: limit.endMs });
+    return Deadline.start(clock, limit ?? callLimit);
   }
 }
 
@@ -156,7 +155,7 @@ async function isMade(
   if ((await readFacts(db)).get("collections") !== digest) return false;
   const found = await db.listCollections({}, { nameOnly: true }).toArray();
   const names = new Set(found.map(({ name }) => name));
-  return [...collections, PERSON_VERSIONS, TIME].every(({ name }) => names.has(name));
+  return [...collections, VERSIONS, TIME].every(({ name }) => names.has(name));
 }
 
 /** Gives an index that is new the places of the documents that are there. */

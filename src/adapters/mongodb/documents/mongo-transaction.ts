@@ -21,15 +21,15 @@ import {
 } from "../../../ports/documents.ts";
 import { hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
 import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
+import { readTimed } from "../driver/server-clock.ts";
 import {
   type ChangedNames,
   type JoinedVersions,
+  joinedNames,
   joinPersonVersions,
-  personVersionOf,
-  raisePersonVersions,
-} from "../driver/person-versions.ts";
-import { readTimed } from "../driver/server-clock.ts";
-import { type BodyTables, joinedNames } from "../tables/body-tables.ts";
+  personVersions,
+} from "../driver/versions.ts";
+import type { BodyTables } from "../tables/body-tables.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
 import { type DocumentCollection, LOCKS } from "./document-collection.ts";
 import { conditionOf, keyDocument } from "./key-document.ts";
@@ -94,7 +94,7 @@ export class MongoTransaction implements Transaction {
       if (isPlain(query)) answers.push(this.#answer(query, found[i] ?? []));
       else if ("asStored" in query) answers.push(await this.#asStored(query));
       else if ("rowsOf" in query) answers.push(await this.#rows(query));
-      else answers.push(query.versionsOf.map((name) => personVersionOf(versions, name)));
+      else answers.push(query.versionsOf.map(personVersions(versions)));
     }
     return answers as unknown as Answers<Queries>;
   }
@@ -134,10 +134,7 @@ export class MongoTransaction implements Transaction {
     const names = ({ name }: DocumentCollection) => name;
     const inOrder = [...this.#pending.keys()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
     for (const collection of inOrder) await this.#send(collection);
-    const { session, lane } = this.#place;
-    const hasRows = await this.tables.finish(lane);
-    const raised = joinedNames(this.#raised, this.tables.people);
-    await raisePersonVersions(this.#deps.db, raised, { tx: session, lane });
+    const hasRows = await this.tables.finish(this.#raised, this.#place.lane);
     return hasRows || this.#written.size + this.#raised.length > 0;
   }
 

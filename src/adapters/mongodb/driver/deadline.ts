@@ -1,33 +1,26 @@
 // Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { isPassing } from "./errors.ts";
 
 /** Measures deadlines. */
 export type Stopwatch = Pick<Clock, "monotonicMs">;
 
-/** How long one call of a port may take. */
-export interface CallLimit {
-  /** After this long nothing is tried again; a commit that was sent has this long of its own. */
-  readonly durationMs: number;
-  /** After this long the call ends, commit included, even if MongoDB does not answer at all. */
-  readonly giveUpMs: number;
-}
-
 /**
  * For pushes, pulls and runs. After the loss of a primary an election takes 10 s by MongoDB's default settings, measured in
  * all 11 to 13 s. A large push may take longer; but a server ends transactions after 60 s, and a connection that broke may
  * hang for ever.
  */
-export const SYNC_CALLS: CallLimit = { durationMs: 20_000, giveUpMs: 120_000 };
+export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
 /** For calls of requests under `/v1`. D-8.3. */
 export const REQUEST_CALLS: CallLimit = {
-  durationMs: REQUEST_DEADLINE_MS,
-  giveUpMs: REQUEST_DEADLINE_MS,
+  triesMs: REQUEST_DEADLINE_MS,
+  endMs: REQUEST_DEADLINE_MS,
 };
 /** For what is made at start: an index over a large collection takes its time. */
-export const START_CALLS: CallLimit = { ...SYNC_CALLS, giveUpMs: Number.POSITIVE_INFINITY };
+export const START_CALLS: CallLimit = { ...SYNC_CALLS, endMs: Number.POSITIVE_INFINITY };
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
@@ -51,13 +44,13 @@ export class Deadline {
   private constructor(clock: Stopwatch, limit: CallLimit, endMs: number) {
     this.#clock = clock;
     this.#limit = limit;
-    this.#lastTryMs = Math.min(clock.monotonicMs() + limit.durationMs, endMs);
+    this.#lastTryMs = Math.min(clock.monotonicMs() + limit.triesMs, endMs);
     this.#endMs = endMs;
   }
 
   /** Starts the time of a call. */
   static start(clock: Stopwatch, limit: CallLimit = SYNC_CALLS): Deadline {
-    return new Deadline(clock, limit, clock.monotonicMs() + limit.giveUpMs);
+    return new Deadline(clock, limit, clock.monotonicMs() + limit.endMs);
   }
 
   /** With new time for tries, so that the outcome of a commit becomes known; the end of the call stays. */

@@ -1,8 +1,9 @@
 // The ways to read from MongoDB and write to it. Each tries again what failed for a passing reason, until the deadline of
 // its call, and throws only `AppError`s.
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
+import type { CallLimit } from "../../../ports/documents.ts";
 import { DURABLE } from "./collections.ts";
-import { type CallLimit, Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
+import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { toAppError } from "./errors.ts";
 import { giveUpSession } from "./orphaned-transactions.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";

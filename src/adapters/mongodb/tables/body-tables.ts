@@ -7,8 +7,8 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { type ChangedNames, meetEveryPush } from "../driver/person-versions.ts";
 import { readNowMs } from "../driver/server-clock.ts";
+import { type ChangedNames, joinedNames } from "../driver/versions.ts";
 import type { PushPlace } from "./push-place.ts";
 import { MARGIN_MS } from "./push-rows.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
@@ -51,6 +51,7 @@ export class BodyTables implements TableWrites {
   readonly #tx: ClientSession;
   #writes = 0;
   readonly #changedTables = new Set<string>();
+  /** Those whose rows may have changed. */
   #people: ChangedNames = [];
   #excludesPushes = false;
 
@@ -58,11 +59,6 @@ export class BodyTables implements TableWrites {
     this.#place = place;
     this.#pushes = pushes;
     this.#tx = tx;
-  }
-
-  /** The people whose rows may have changed. */
-  get people(): ChangedNames {
-    return this.#people;
   }
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
@@ -90,11 +86,12 @@ export class BodyTables implements TableWrites {
     this.#excludesPushes = true;
   }
 
-  /** Raises the versions of tables, and meets pushes; false when there was nothing to do. */
-  async finish(lane: number): Promise<boolean> {
-    const { db, versions } = this.#place.deps;
-    for (const name of this.#changedTables) await versions.raise(name, lane, this.#tx);
-    if (this.#excludesPushes) await meetEveryPush(db, this.#tx);
+  /** Raises versions, those of other people too, and meets pushes; false when no row was changed and none met. */
+  async finish(others: ChangedNames, lane: number): Promise<boolean> {
+    const people = joinedNames(this.#people, others);
+    const meetsEveryPush = this.#excludesPushes;
+    const changes = { tables: this.#changedTables, people, meetsEveryPush };
+    await this.#place.deps.versions.raise(changes, { tx: this.#tx, lane });
     return this.#pushes.hasRows || this.#excludesPushes;
   }
 
@@ -102,10 +99,6 @@ export class BodyTables implements TableWrites {
     this.#changedTables.add(name);
     this.#people = joinedNames(this.#people, people);
   }
-}
-
-export function joinedNames(some: ChangedNames, others: ChangedNames): ChangedNames {
-  return some === "everybody" || others === "everybody" ? "everybody" : [...some, ...others];
 }
 
 function peopleOf(

@@ -13,8 +13,8 @@ import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import { cursorText, type PartPlace, readCursor, START } from "../driver/part-cursor.ts";
-import type { VersionedDeps } from "../driver/table-versions.ts";
 import { beginTurns } from "../driver/turns.ts";
+import type { VersionedDeps } from "../driver/versions.ts";
 import { hasDates, readOrdered } from "./ordered-documents.ts";
 import { readActivity, TableStates } from "./page-cache.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
@@ -139,14 +139,14 @@ export class PageReader {
     try {
       const [activity, seenVersion] = await Promise.all([
         readActivity(db, table.name),
-        versions.read(table.name, tx),
+        versions.ofTable(table.name, tx),
       ]);
       let state = `${seenVersion} ${activity}`;
       if (!this.#states.isKnown(table.name, state)) {
         // A state is named by its activity, so what is read in it must not be older than that.
         await tx.endSession();
         tx = client.startSession({ snapshot: true });
-        state = `${await versions.read(table.name, tx)} ${activity}`;
+        state = `${await versions.ofTable(table.name, tx)} ${activity}`;
       }
       const version = this.#states.version(table.name, state);
       const sequence = { tableName: table.name, sinceTime, version };

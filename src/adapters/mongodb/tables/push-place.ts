@@ -2,7 +2,7 @@
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
-import type { VersionedDeps } from "../driver/table-versions.ts";
+import type { VersionedDeps } from "../driver/versions.ts";
 import { hasNumbers } from "./table-layout.ts";
 
 /** Fewest new rows after which the next push to the table is expected to bring only new ones, too. */

@@ -155,7 +155,7 @@ export class PushRows {
     const { timestampColumn, keyColumns, updateColumns } = table;
     if (looksAtAll || (this.#conflict === "newer" && isVersioned(table))) return () => true;
     const isKey = keyColumns.some(({ name }) => name === timestampColumn);
-    const lateLimit = lateBefore(table, nowMs + SYNC_CALLS.durationMs + MARGIN_MS);
+    const lateLimit = lateBefore(table, nowMs + SYNC_CALLS.triesMs + MARGIN_MS);
     return (upsert) => {
       const { time, refusedIfNew } = upsert;
       if (refusedIfNew !== undefined) return true;

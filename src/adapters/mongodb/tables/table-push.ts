@@ -10,9 +10,9 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import type { IdRange } from "../driver/id-counters.ts";
-import { type ChangedNames, namesChangedBy } from "../driver/person-versions.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { beginTurns } from "../driver/turns.ts";
+import { type ChangedNames, namesChangedBy } from "../driver/versions.ts";
 import type { PushPlace } from "./push-place.ts";
 import { PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";

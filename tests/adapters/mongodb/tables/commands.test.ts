@@ -7,7 +7,7 @@ import { DeleteRecorder } from "../../../../src/adapters/mongodb/deletes/delete-
 import { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { SYNC_CALLS } from "../../../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
-import { TableVersions } from "../../../../src/adapters/mongodb/driver/table-versions.ts";
+import { Versions } from "../../../../src/adapters/mongodb/driver/versions.ts";
 import { PushPlace } from "../../../../src/adapters/mongodb/tables/push-place.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/tables/table-store.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -68,7 +68,7 @@ class Watched {
     this.client = new MongoClient(url, { monitorCommands: true });
     const db = this.client.db();
     const primaryWatch = new PrimaryWatch(this.client, db);
-    const versions = new TableVersions(db);
+    const versions = new Versions(db);
     const clock = new SystemClock();
     const deps = {
       client: this.client,

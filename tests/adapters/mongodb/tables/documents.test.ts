@@ -251,9 +251,7 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     /** The last change of the test's own tables in the server's log of changes. */
     async function lastEntry() {
       const log = database.db.client.db("local").collection("oplog.rs");
-      const ns = new RegExp(
-        `^${database.db.databaseName}\\.(listings|newer|repsync_table_versions)$`,
-      );
+      const ns = new RegExp(`^${database.db.databaseName}\\.(listings|newer|repsync_versions)$`);
       const [oplog] = await log
         .find({ $or: [{ ns }, { "o.applyOps.ns": ns }] })
         .sort({ $natural: -1 })

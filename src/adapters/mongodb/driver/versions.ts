@@ -1,0 +1,155 @@
+// Versions by which answers are kept: numbers that grow in the commit of every change. Pages go by one per table, spread over
+// lanes, so that pushes rarely write to the same document; lookups by one per person and API key. A change of more than 64
+// people raises a number that counts for everybody, in lanes as well; other tools raise `all/tool`. No number ever falls, so
+// equal sums mean that nothing has changed. One version for everybody left half of the rate beside ten pushes a second.
+import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { type InternalCollection, idsUnder } from "./collections.ts";
+import { SNAPSHOT, type StoreDeps } from "./operations.ts";
+
+/** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>`, which counts for everybody. */
+export const VERSIONS: InternalCollection = { name: "repsync_versions" };
+
+/** Names whose versions a commit raises; `everybody` when they are too many, or unknown. */
+export type ChangedNames = readonly string[] | "everybody";
+
+/** What a commit changes. */
+interface Changes {
+  /** Names of tables. */
+  readonly tables: Iterable<string>;
+  /** Usernames and hashes of new API keys. */
+  readonly people: ChangedNames;
+  /** True where every push that writes to the versions of people at the same moment has to start again. */
+  readonly meetsEveryPush: boolean;
+}
+
+/** The documents that `joinPersonVersions` joins. */
+export interface JoinedVersions {
+  readonly slots: readonly VersionDocument[];
+  readonly everybody: readonly { readonly v: number }[];
+}
+
+interface VersionDocument {
+  readonly _id: string;
+  readonly v: number;
+  /** Only of those of everybody: how often a commit met every push. */
+  readonly erasures?: number;
+}
+
+export interface VersionedDeps extends StoreDeps {
+  readonly versions: Versions;
+}
+
+/** Lanes of a table, and of what counts for everybody. */
+const TABLE_LANES = 256;
+const PEOPLE_LANES = 32;
+/** So many that unrelated changes practically never share a slot. */
+const SLOTS = 65_536;
+/** A commit that changes more people raises the version of everybody instead: one document, not many. */
+const MAX_NAMED = 64;
+
+/** The tables whose rows lookups read. */
+const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
+
+export class Versions {
+  readonly #collection: Collection<VersionDocument>;
+  /** Where this instance's lanes begin: instances start at random places. */
+  readonly #firstLane = new ObjectId().id[4] ?? 0;
+  readonly #lanesInUse = new Set<number>();
+
+  constructor(db: Db) {
+    this.#collection = db.collection(VERSIONS.name);
+  }
+
+  /** Runs a commit with a lane that no other commit of this instance uses at the same time. */
+  async withLane<T>(commit: (lane: number) => Promise<T>): Promise<T> {
+    const lanes = Array.from(
+      { length: TABLE_LANES },
+      (_, i) => (this.#firstLane + i) % TABLE_LANES,
+    );
+    const lane = lanes.find((one) => !this.#lanesInUse.has(one)) ?? this.#firstLane;
+    this.#lanesInUse.add(lane);
+    try {
+      return await commit(lane);
+    } finally {
+      this.#lanesInUse.delete(lane);
+    }
+  }
+
+  /** Raises what a commit changes, within its transaction. */
+  async raise(
+    { tables, people, meetsEveryPush }: Changes,
+    { tx, lane }: { readonly tx: ClientSession; readonly lane: number },
+  ): Promise<void> {
+    const ofTables = Array.from(tables, (name) => `table/${name}/${lane}`);
+    const raises = [...ofTables, ...personIds(people, lane)].map((_id) => {
+      return { updateOne: { filter: { _id }, update: { $inc: { v: 1 } }, upsert: true } };
+    });
+    const touches = Array.from({ length: meetsEveryPush ? PEOPLE_LANES : 0 }, (_, n) => {
+      const update = { $inc: { erasures: 1 }, $setOnInsert: { v: 0 } };
+      return { updateOne: { filter: { _id: `all/${n}` }, update, upsert: true } };
+    });
+    const all = [...raises, ...touches];
+    if (all.length > 0) await this.#collection.bulkWrite(all, { session: tx, ordered: true });
+  }
+
+  /** A table's version in a snapshot, as text; "0" before its first change. */
+  async ofTable(name: string, tx: ClientSession): Promise<string> {
+    const lanes = await this.#collection
+      .find(
+        { _id: idsUnder(`table/${name}`) },
+        { ...SNAPSHOT, batchSize: TABLE_LANES + 1, session: tx },
+      )
+      .toArray();
+    return String(lanes.reduce((sum, { v }) => sum + v, 0));
+  }
+}
+
+/** The names whose versions a write of rows raises; empty for a table that lookups do not read. */
+export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames {
+  if (!TABLES_OF_PEOPLE.has(table.name)) return [];
+  // A row that is found by other columns may have had another username, which is not known here.
+  if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
+  const names = new Set(rows.map((row) => String(row["username"])));
+  return names.size > MAX_NAMED ? "everybody" : [...names];
+}
+
+export function joinedNames(some: ChangedNames, others: ChangedNames): ChangedNames {
+  return some === "everybody" || others === "everybody" ? "everybody" : [...some, ...others];
+}
+
+/** Aggregation stages that join the documents of these names' versions, as `JoinedVersions`. */
+export function joinPersonVersions(names: Iterable<string>): Document[] {
+  const slots = [...new Set(Array.from(names, slotOf))];
+  const ofSlots = [{ $match: { _id: { $in: slots } } }];
+  const ofEverybody = [
+    { $match: { _id: idsUnder("all") } },
+    { $group: { _id: null, v: { $sum: "$v" } } },
+  ];
+  const from = VERSIONS.name;
+  return [
+    { $lookup: { from, pipeline: ofSlots, as: "slots" } },
+    { $lookup: { from, pipeline: ofEverybody, as: "everybody" } },
+  ];
+}
+
+/** Gives the version of a name that was among those asked for: the sum of its slot's and everybody's. */
+export function personVersions({ slots, everybody }: JoinedVersions): (name: string) => number {
+  const bySlot = new Map(slots.map(({ _id, v }) => [_id, v]));
+  return (name) => (bySlot.get(slotOf(name)) ?? 0) + (everybody[0]?.v ?? 0);
+}
+
+function personIds(people: ChangedNames, lane: number): string[] {
+  const slots = people === "everybody" ? [] : [...new Set(people.map(slotOf))];
+  const isEverybody = people === "everybody" || slots.length > MAX_NAMED;
+  return isEverybody ? [`all/${lane % PEOPLE_LANES}`] : slots;
+}
+
+/** The slot of a name, 0 to 65,535: FNV-1a over its UTF-16 code units, folded. Stored, so it never changes. */
+function slotOf(name: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) {
+    hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  }
+  return `slot/${(hash ^ (hash >>> 16)) & (SLOTS - 1)}`;
+}
