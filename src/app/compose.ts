@@ -72,7 +72,7 @@ export interface Deployment {
 /** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
   const services = await openServices(config, time);
-  await holdStore(services);
+  await takeStore(services);
   const { clock, timer, logger, storage, sync, accounts } = services;
   const runtimeVersion = runtimeName();
   warnOf(config, services);
@@ -222,9 +222,12 @@ async function tellDamage({ damage, alerts }: Services, delivery: AlertDelivery)
   if (alert !== undefined) await delivery.tell(alert);
 }
 
-/** From now on nobody fills the store. Throws `AppError`, with the store closed. */
-async function holdStore({ storage, close }: Services): Promise<void> {
+/** Prepares the store; from now on nobody fills it. Throws `AppError`, with the store closed. */
+async function takeStore(services: Services): Promise<void> {
+  const { storage, close } = services;
   try {
+    await services.prepare();
+    await services.makeAdministrator();
     await storage.hold();
   } catch (error) {
     await close();

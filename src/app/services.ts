@@ -29,9 +29,11 @@ import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
+import { PreparedTables } from "../ports/tables/table-store.ts";
 import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
+import { COLLECTIONS } from "../repositories/collections.ts";
 import { ExchangedBlocks } from "../repositories/exchanged-blocks.ts";
 import { LateRows } from "../repositories/late-rows.ts";
 import { Leases } from "../repositories/leases.ts";
@@ -86,6 +88,10 @@ export interface Services {
   readonly alerts: Alerts | null;
   /** What this process moves and looks up. */
   readonly traffic: TrafficMeter;
+  /** Makes in the store what a service needs: all collections, and the tables of the registry. Throws `AppError`. */
+  prepare(): Promise<void>;
+  /** Makes the administrator that the configuration names, unless there is one of that name. Throws `AppError`. */
+  makeAdministrator(): Promise<void>;
   /** Closes the store, with the last of `traffic` in it. Idempotent. */
   close(): Promise<void>;
 }
@@ -108,7 +114,7 @@ interface OpenedStore extends TimeDeps {
 }
 
 /**
- * Opens the store and makes its tables, and the administrator that the configuration names. Throws `AppError`.
+ * Opens the store. Until `prepare` its tables and collections may be missing, which read as empty. Throws `AppError`.
  */
 export async function openServices(
   config: Config,
@@ -145,7 +151,7 @@ async function openTraced(
 async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
   const { storage, clock, timer, logger, tracing, damage } = opened;
   const mac = new NodeMac();
-  const tables = await storage.tables.prepare([...config.registry.values()]);
+  const tables = [...config.registry.values()];
   const secretDeps = { secrets: new Secrets(storage.documents), mac };
   const secrets = await readReputationSecrets(secretDeps, config.apiKeyPepper);
   const { auditKey, pepperMac, isFirstPepper } = secrets;
@@ -163,13 +169,12 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
-  const kept = makeReputation(storage, tables, options);
+  const kept = makeReputation(storage, new PreparedTables(tables), options);
   const lookupProcessor = new CountedLookups(kept.lookupProcessor);
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
   const passwordRest = makePasswordRest(timer, () => lookupProcessor.calls);
   const reputation = { kept, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
-  await makeConfiguredAdministrator(config, accounts);
   const traffic = new TrafficMeter({
     traffic: new Traffic(storage.documents),
     clock,
@@ -192,6 +197,11 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     outbox,
     alerts,
     traffic,
+    async prepare() {
+      await storage.documents.prepare(COLLECTIONS);
+      await storage.tables.prepare(tables);
+    },
+    makeAdministrator: () => makeConfiguredAdministrator(config, accounts),
     async close() {
       await traffic.stop();
       await kept.stop();

@@ -170,7 +170,12 @@ async function prepareTables(
   { clock, logger }: StoreTools,
 ): Promise<void> {
   const storage = await store.open({ clock, logger, isFilling: true });
-  await storage.tables.prepare(tables).finally(() => storage.close());
+  try {
+    await storage.documents.prepare(COLLECTIONS);
+    await storage.tables.prepare(tables);
+  } finally {
+    await storage.close();
+  }
 }
 
 /** SQLite as this runtime has it. */

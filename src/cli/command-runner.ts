@@ -16,8 +16,10 @@ export interface OpenedDeployment {
 export interface CommandTools {
   readonly output: Output;
   readonly interruption: Interruption;
-  /** Opens the deployment of the environment; it is closed when the command ends. */
+  /** Opens the deployment of the environment, with the tables of its registry; it is closed when the command ends. */
   open(): Promise<OpenedDeployment>;
+  /** The same for a command that needs no table: nothing is made that it does not write to. */
+  openStore(): Promise<OpenedDeployment>;
 }
 
 export interface CommonOptions {
@@ -52,11 +54,16 @@ export function readWhole(text: string): number {
 export const runCommand: RunCommand = async (options, work) => {
   const output = new Output(options);
   const opened: OpenedDeployment[] = [];
-  const open = async () => {
+  const openAs = async (needsTables: boolean) => {
     const deployment = await openDeployment();
     opened.push(deployment);
+    const { services } = deployment;
+    if (needsTables) await services.prepare();
+    await services.makeAdministrator();
     return deployment;
   };
+  const open = () => openAs(true);
+  const openStore = () => openAs(false);
   const interruption = new Interruption((signal) => {
     restoreTerminal();
     output.tellError(`Ended by ${signal}`);
@@ -65,7 +72,7 @@ export const runCommand: RunCommand = async (options, work) => {
   collectGarbageEarly();
   let code: ExitCode;
   try {
-    code = await work({ output, interruption, open });
+    code = await work({ output, interruption, open, openStore });
   } catch (error) {
     code = tellFailure(output, error);
   }

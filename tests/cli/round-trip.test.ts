@@ -94,6 +94,7 @@ async function open(backend: Backend): Promise<FullStorage> {
   );
   const services = await openServices(config);
   keepResource(() => services.close());
+  await services.prepare();
   return services.storage;
 }
 

@@ -86,9 +86,13 @@ const MONGO_CHANGES: readonly object[] = [
   { $unset: { key: 1 } },
 ];
 
-export async function openMongo(
-  storeClock: FakeClock | null = null,
-): Promise<OpenedDocuments & { readonly db: Db }> {
+export async function openMongo(storeClock: FakeClock | null = null): Promise<
+  Omit<OpenedDocuments, "openSecond"> & {
+    readonly db: Db;
+    readonly documents: MongoDocuments;
+    openSecond(): Promise<MongoDocuments>;
+  }
+> {
   const { db, url, dispose } = await makeDatabase();
   const clients: MongoClient[] = [];
   const openInstance = async () => {

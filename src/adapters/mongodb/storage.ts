@@ -6,7 +6,7 @@ import type { AnyCollection } from "../../ports/documents.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
-import { DELETE_COLLECTIONS, DeleteRecorder } from "./deletes/delete-recorder.ts";
+import { DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { checkVersion } from "./deletes/pre-images.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { MongoDocuments } from "./documents/mongo-documents.ts";
@@ -15,14 +15,13 @@ import { connect } from "./driver/connection.ts";
 import { REQUEST_CALLS, type Stopwatch, SYNC_CALLS } from "./driver/deadline.ts";
 import { toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
-import { COUNTERS } from "./driver/id-counters.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
-import { VERSIONS, Versions } from "./driver/versions.ts";
+import { Versions } from "./driver/versions.ts";
 import { PushPlace } from "./tables/push-place.ts";
 import { MongoRowSource } from "./tables/row-source.ts";
-import { inspectTables, TABLE_DEFINITIONS } from "./tables/table-inspection.ts";
+import { inspectTables } from "./tables/table-inspection.ts";
 import { MongoTableStore } from "./tables/table-store.ts";
 
 interface MongoStorageOptions {
@@ -46,14 +45,6 @@ interface MongoStorageOptions {
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-const INTERNAL_COLLECTIONS = [
-  ...DELETE_COLLECTIONS,
-  HOLDERS,
-  TABLE_DEFINITIONS,
-  VERSIONS,
-  COUNTERS,
-];
-
 /**
  * Opens a MongoDB database as a store. Throws `invalid_request` for a URL that cannot be used and for a store that this
  * program must not use, `schema_conflict`, before anything is written, when it cannot have `tables`, and
@@ -76,12 +67,11 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
       deploymentId: found.deploymentId,
       isNew: identity.isNew || found.isNew,
     };
-    await makeCollections(database, INTERNAL_COLLECTIONS);
   });
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
   const storage = new MongoStorage({ ...deps, logger }, identity);
   try {
-    await storage.documents.prepare(collections);
+    await storage.documents.declare(collections);
     return storage;
   } catch (error) {
     await storage.close();
@@ -119,6 +109,7 @@ class MongoStorage implements FullStorage {
   async hold(): Promise<void> {
     const { db } = this.#deps;
     try {
+      await makeCollections(db, [HOLDERS]);
       await this.#holder.begin();
       checkFormat(await readFacts(db), false);
     } catch (error) {

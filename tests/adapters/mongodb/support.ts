@@ -51,6 +51,8 @@ export async function makeDatabase(): Promise<TestDatabase> {
         ...time,
       });
       opened.push(storage);
+      // As a service does at its start.
+      await storage.documents.prepare(COLLECTIONS);
       return withRunParts(storage);
     },
     async dispose() {

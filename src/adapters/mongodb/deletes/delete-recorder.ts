@@ -32,7 +32,7 @@ const PAUSE_AFTER_FAILURE_MS = 250;
 /** Longest wait for a recorder to stop. */
 const STOP_MS = 1_500;
 
-export const DELETE_COLLECTIONS = [TOMBSTONES, DELETE_RECORDER, DELETE_BARRIERS, OWN_DELETES];
+const DELETE_COLLECTIONS = [TOMBSTONES, DELETE_RECORDER, DELETE_BARRIERS, OWN_DELETES];
 
 export class DeleteRecorder implements DeleteRecord {
   readonly #deps: StoreDeps;
@@ -117,7 +117,7 @@ export class DeleteRecorder implements DeleteRecord {
   async #configure(tables: ReadonlyMap<string, Table>): Promise<void> {
     const { db } = this.#deps;
     // Somebody may have dropped the database.
-    if (tables.size > 0) await makeCollections(db, DELETE_COLLECTIONS);
+    await makeCollections(db, DELETE_COLLECTIONS);
     for (const name of tables.keys()) await keepPreImages(db, name);
     await this.#states.configure(tables);
   }

@@ -11,13 +11,14 @@ import { createCollection, DURABLE, makeCollections } from "../driver/collection
 import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
 import { toAppError, toRowsError } from "../driver/errors.ts";
 import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
+import { endTransaction } from "../driver/orphaned-transactions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
 import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
 import { VERSIONS } from "../driver/versions.ts";
 import { BodyPushes } from "../tables/body-tables.ts";
 import type { PushPlace } from "../tables/push-place.ts";
-import { withReruns } from "../tables/rerun.ts";
+import { Rerun, withReruns } from "../tables/rerun.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
 
@@ -28,38 +29,56 @@ export class MongoDocuments implements DocumentStore {
   readonly #deps: StoreDeps;
   readonly #place: PushPlace;
   readonly #collections = new Map<string, DocumentCollection>();
+  /** Names of those that may be missing. */
+  readonly #unmade = new Set<string>();
 
   constructor(deps: StoreDeps, place: PushPlace) {
     this.#deps = deps;
     this.#place = place;
   }
 
-  /** Those that were prepared. */
+  /** Those that were declared. */
   get collections(): readonly AnyCollection[] {
     return [...this.#collections.values()].map(({ collection }) => collection);
   }
 
+  /** Takes collections of which each that is missing is made before the first write to it. */
+  async declare(collections: readonly AnyCollection[]): Promise<void> {
+    await this.#start(() => this.#declare(collections));
+  }
+
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
+    await this.#start(async () => {
+      const own = await this.#declare(collections);
+      if (!own.some(({ name }) => this.#unmade.has(name))) return;
+      await Promise.all(own.map((collection) => this.#make(collection)));
+      await setFact(this.#deps.db, "collections", digestOf(own));
+    });
+  }
+
+  async #start(work: () => Promise<unknown>): Promise<void> {
     try {
       // After an election it starts again, so every step may be done twice.
-      await retry(Deadline.start(this.#deps.clock, START_CALLS), async () => {
-        const { db } = this.#deps;
-        const own = collections.map((collection) => new DocumentCollection(collection));
-        const digest = digestOf(own);
-        await prepareTime(db);
-        if (!(await isMade(db, digest, own))) {
-          await makeCollections(db, [VERSIONS, TIME]);
-          await Promise.all(own.map((collection) => this.#prepare(collection)));
-          await setFact(db, "collections", digest);
-        }
-        for (const one of own) this.#collections.set(one.collection.name, one);
-      });
+      await retry(Deadline.start(this.#deps.clock, START_CALLS), work);
     } catch (error) {
       throw toAppError(error);
     }
   }
 
-  async #prepare(collection: DocumentCollection): Promise<void> {
+  async #declare(collections: readonly AnyCollection[]): Promise<readonly DocumentCollection[]> {
+    const { db } = this.#deps;
+    const own = collections.map((collection) => new DocumentCollection(collection));
+    await prepareTime(db);
+    const areMade = await isMade(db, digestOf(own), own);
+    if (!areMade) await makeCollections(db, [VERSIONS, TIME]);
+    for (const one of own) {
+      this.#collections.set(one.collection.name, one);
+      if (!areMade) this.#unmade.add(one.name);
+    }
+    return own;
+  }
+
+  async #make(collection: DocumentCollection): Promise<void> {
     const { db } = this.#deps;
     const { declaration } = collection;
     await createCollection(db, collection.name);
@@ -69,6 +88,7 @@ export class MongoDocuments implements DocumentStore {
       await addPlaces(db, collection);
       await makeCollections(db, [declaration]);
     }
+    this.#unmade.delete(collection.name);
   }
 
   async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
@@ -125,13 +145,25 @@ export class MongoDocuments implements DocumentStore {
     }
   }
 
-  #begin(place: Omit<TransactionPlace, "collectionOf" | "isSnapshot">, isSnapshot = false) {
+  #begin(
+    place: Omit<TransactionPlace, "collectionOf" | "requireMade" | "isSnapshot">,
+    isSnapshot = false,
+  ) {
     const collectionOf = ({ name }: AnyCollection) => {
       const collection = this.#collections.get(name);
-      if (collection === undefined) throw new Error(`Collection "${name}" was not prepared`);
+      if (collection === undefined) throw new Error(`Collection "${name}" was not declared`);
       return collection;
     };
-    return new MongoTransaction(this.#deps, { ...place, isSnapshot, collectionOf });
+    const requireMade = async (collection: DocumentCollection) => {
+      if (!this.#unmade.has(collection.name)) return;
+      // A transaction that made it would fail, and one that has read it keeps it from being made.
+      await this.#start(async () => {
+        await endTransaction(this.#deps.client, place.session);
+        await this.#make(collection);
+      });
+      throw new Rerun(async () => {});
+    };
+    return new MongoTransaction(this.#deps, { ...place, isSnapshot, collectionOf, requireMade });
   }
 
   #deadlineOf({ limit }: CallOptions): Deadline {

@@ -46,6 +46,8 @@ export interface TransactionPlace {
   /** A number that no other body of this instance has at the same time. */
   readonly lane: number;
   readonly collectionOf: (collection: AnyCollection) => DocumentCollection;
+  /** Makes one that may be missing, outside of the transaction, which is over then: it throws `Rerun`. */
+  readonly requireMade: (collection: DocumentCollection) => Promise<void>;
 }
 
 export class MongoTransaction implements Transaction {
@@ -154,7 +156,8 @@ export class MongoTransaction implements Transaction {
     const operations = this.#pending.get(collection);
     if (operations === undefined) return;
     this.#pending.delete(collection);
-    const { session } = this.#place;
+    const { session, requireMade } = this.#place;
+    await requireMade(collection);
     const options = { session, ordered: true, ignoreUndefined: true };
     try {
       await this.#deps.db.collection(collection.name).bulkWrite(operations, options);

@@ -65,9 +65,15 @@ async function endOrphanedTransactions(client: MongoClient): Promise<void> {
 
 /** Ends a session with everything it has under way, without waiting. It must not be used afterwards. */
 export function giveUpSession(client: MongoClient, tx: ClientSession): void {
+  endTransaction(client, tx)
+    .then(() => tx.endSession())
+    .catch(() => {});
+}
+
+/** Ends what a session has under way: unlike an abort, of which nothing is told, it holds no lock then. */
+export async function endTransaction(client: MongoClient, tx: ClientSession): Promise<void> {
   const id = tx.id?.id.toUUID();
-  const ended = id === undefined ? Promise.resolve() : killSessions(client, [id]);
-  ended.then(() => tx.endSession()).catch(() => {});
+  if (id !== undefined) await killSessions(client, [id]);
 }
 
 async function killSessions(client: MongoClient, ids: readonly UUID[]): Promise<void> {

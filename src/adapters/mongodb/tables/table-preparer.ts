@@ -3,15 +3,17 @@ import { type Collection, type Db, type Document, Long, MinKey, type WithId } fr
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { createCollection, DURABLE } from "../driver/collections.ts";
+import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, START_CALLS, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
-import { IdCounters } from "../driver/id-counters.ts";
+import { COUNTERS, IdCounters } from "../driver/id-counters.ts";
+import { VERSIONS } from "../driver/versions.ts";
 import {
   findIndex,
   type Inspection,
   inspectTables,
   OWN_INDEX,
+  TABLE_DEFINITIONS,
   TableDefinitions,
 } from "./table-inspection.ts";
 import {
@@ -56,6 +58,7 @@ export class TablePreparer {
 
   async #prepareAll(tables: readonly Table[]): Promise<string[]> {
     const inspections = await inspectTables(this.#db, tables);
+    await makeCollections(this.#db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
     for (const inspection of inspections) await this.#prepareOne(inspection);
     return inspections.filter(({ hasRows }) => !hasRows).map(({ table }) => table.name);
   }

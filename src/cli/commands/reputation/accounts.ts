@@ -77,10 +77,10 @@ export function requestOfCommand({ ids }: Pick<AccountDeps, "ids">): AdminReques
 }
 
 async function list(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   { query, limit, cursor }: QueryOptions,
 ): Promise<ExitCode> {
-  const { accounts: deps } = (await open()).services;
+  const { accounts: deps } = (await openStore()).services;
   const wanted = { query: query ?? null, limit, cursor: cursor ?? null };
   const part = await listAccounts(deps, wanted);
   output.printJson(part);
@@ -100,8 +100,8 @@ async function list(
   return EXIT.success;
 }
 
-async function show({ output, open }: CommandTools, username: string): Promise<ExitCode> {
-  const { accounts: deps } = (await open()).services;
+async function show({ output, openStore }: CommandTools, username: string): Promise<ExitCode> {
+  const { accounts: deps } = (await openStore()).services;
   const account = await readAccount(deps, username);
   output.printJson(account);
   const { minute, month } = account.usage;

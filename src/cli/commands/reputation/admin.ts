@@ -34,12 +34,15 @@ export const addAdminCommand: AddCommand = (parent, run) => {
     );
 };
 
-async function createAdmin({ output, open }: CommandTools, username: string): Promise<ExitCode> {
+async function createAdmin(
+  { output, openStore }: CommandTools,
+  username: string,
+): Promise<ExitCode> {
   if (!isForeignUsername(username)) {
     throw new AppError("invalid_request", "A username has 1 to 200 characters");
   }
   const password = await readPassword(username);
-  const { services } = await open();
+  const { services } = await openStore();
   if (!(await createAdministrator(services.accounts, { username, password }))) {
     throw new AppError("username_taken", `The account "${username}" already exists`);
   }
@@ -48,9 +51,12 @@ async function createAdmin({ output, open }: CommandTools, username: string): Pr
   return EXIT.success;
 }
 
-async function resetPassword({ output, open }: CommandTools, username: string): Promise<ExitCode> {
+async function resetPassword(
+  { output, openStore }: CommandTools,
+  username: string,
+): Promise<ExitCode> {
   const newPassword = await readPassword(username);
-  const { accounts: deps } = (await open()).services;
+  const { accounts: deps } = (await openStore()).services;
   const done = await setPassword(deps, { username, newPassword }, requestOfCommand(deps));
   output.printJson(done);
   output.print(`"${username}" has the new password, and is signed out everywhere`);

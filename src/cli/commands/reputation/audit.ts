@@ -47,10 +47,10 @@ export const addAuditCommand: AddCommand = (parent, run) => {
 
 /** Writes the heads to a file, or else to the standard output. */
 async function writeHeads(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   path: string | undefined,
 ): Promise<ExitCode> {
-  const { services } = await open();
+  const { services } = await openStore();
   const heads = await services.audit.audit.heads();
   const text = formatKeptHeads(heads, services.accounts.clock.nowMs());
   await writeText(path ?? STANDARD_STREAM, textOnce(text));
@@ -65,11 +65,11 @@ async function* textOnce(text: string) {
 }
 
 async function verify(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   headsPath: string | undefined,
 ): Promise<ExitCode> {
   const keptHeads = headsPath === undefined ? [] : readKeptHeads(readHeadsFile(headsPath));
-  const { services } = await open();
+  const { services } = await openStore();
   const board = openProgress(output);
   const progress = board.start("verify");
   const verdict = await verifyAudit(services.audit, {
@@ -94,8 +94,8 @@ async function verify(
   return EXIT.failed;
 }
 
-async function prune({ output, open }: CommandTools): Promise<ExitCode> {
-  const { config, services } = await open();
+async function prune({ output, openStore }: CommandTools): Promise<ExitCode> {
+  const { config, services } = await openStore();
   const keepDays = config.auditRetentionDays;
   const { problem, removed } = await pruneAudit(services.audit, keepDays);
   output.printJson({ removed, keepDays, problem: item(problem) });

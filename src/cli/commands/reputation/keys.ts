@@ -67,7 +67,7 @@ export const addKeysCommand: AddCommand = (parent, run) => {
 };
 
 async function createKey(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   username: string,
   { name, expires }: CreateOptions,
 ): Promise<ExitCode> {
@@ -75,7 +75,7 @@ async function createKey(
     const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters, in one line and without control characters`;
     refuse([{ pointer: "/name", detail }]);
   }
-  const { accounts: deps } = (await open()).services;
+  const { accounts: deps } = (await openStore()).services;
   await requireAccount(deps, username);
   const issued = await issueApiKey(deps, username, { name, expiresAt: expires ?? null });
   output.printJson(issued);
@@ -88,7 +88,7 @@ async function createKey(
 }
 
 async function rotateKey(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   username: string,
   idText: string,
   { overlapSeconds = 0 }: RotateOptions,
@@ -97,7 +97,7 @@ async function rotateKey(
     const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;
     refuse([{ pointer: "/overlap_seconds", detail }]);
   }
-  const { accounts: deps } = (await open()).services;
+  const { accounts: deps } = (await openStore()).services;
   await requireAccount(deps, username);
   const id = await wholeKeyId(deps, username, idText);
   const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
@@ -110,8 +110,8 @@ async function rotateKey(
   return EXIT.success;
 }
 
-async function listKeys({ output, open }: CommandTools, username: string): Promise<ExitCode> {
-  const { accounts: deps } = (await open()).services;
+async function listKeys({ output, openStore }: CommandTools, username: string): Promise<ExitCode> {
+  const { accounts: deps } = (await openStore()).services;
   await requireAccount(deps, username);
   const items: ApiKeyItem[] = [];
   for (let cursor: string | null = null; ; ) {
@@ -139,11 +139,11 @@ async function listKeys({ output, open }: CommandTools, username: string): Promi
 }
 
 async function revokeKey(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   username: string,
   id: string,
 ): Promise<ExitCode> {
-  const { accounts: deps } = (await open()).services;
+  const { accounts: deps } = (await openStore()).services;
   await requireAccount(deps, username);
   const revoked = await revokeApiKey(deps, username, await wholeKeyId(deps, username, id));
   output.printJson(revoked);

@@ -47,7 +47,7 @@ export const addPlanCommand: AddCommand = (parent, run) => {
 };
 
 async function setPlan(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   username: string,
   plan: PlanName,
   { callsPerMonth, rateLimitPerMinute }: PlanOptions,
@@ -56,7 +56,7 @@ async function setPlan(
     ...numberProblems("/calls_per_month", callsPerMonth),
     ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),
   ]);
-  const { accounts: deps } = (await open()).services;
+  const { accounts: deps } = (await openStore()).services;
   const change = {
     username,
     plan,
@@ -66,8 +66,8 @@ async function setPlan(
   return tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
 }
 
-async function showPlan({ output, open }: CommandTools, username: string): Promise<ExitCode> {
-  return tellPlan(output, await readPlan((await open()).services.accounts, username));
+async function showPlan({ output, openStore }: CommandTools, username: string): Promise<ExitCode> {
+  return tellPlan(output, await readPlan((await openStore()).services.accounts, username));
 }
 
 function tellPlan(output: Output, plan: PlanBody): ExitCode {

@@ -45,11 +45,11 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
 };
 
 async function list(
-  { output, open }: CommandTools,
+  { output, openStore }: CommandTools,
   { limit, cursor }: ListOptions,
   tableName: string | null,
 ): Promise<ExitCode> {
-  const { sync } = (await open()).services;
+  const { sync } = (await openStore()).services;
   const part = await listRejected(sync, { limit, cursor: cursor ?? null }, tableName);
   output.printJson(part);
   for (const { id, table, direction, key, message, attempts, lastAt } of part.items) {
@@ -80,8 +80,8 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
   return EXIT.partial;
 }
 
-async function drop({ output, open }: CommandTools, id: string): Promise<ExitCode> {
-  const { sync } = (await open()).services;
+async function drop({ output, openStore }: CommandTools, id: string): Promise<ExitCode> {
+  const { sync } = (await openStore()).services;
   const whole = await wholeRejectedId(sync, id);
   await dropRejected(sync, whole);
   output.printJson({ id: whole, status: "dropped" });

@@ -30,8 +30,8 @@ export const addRunsCommand: AddCommand = (parent, run) => {
     );
 };
 
-async function list({ output, open }: CommandTools, options: ListOptions): Promise<ExitCode> {
-  const { sync } = (await open()).services;
+async function list({ output, openStore }: CommandTools, options: ListOptions): Promise<ExitCode> {
+  const { sync } = (await openStore()).services;
   const { limit, cursor = null } = options;
   const part = await listRuns(sync, { limit, cursor });
   output.printJson(part);
@@ -49,8 +49,8 @@ export function printNext(output: CommandTools["output"], nextCursor: string | n
   if (nextCursor !== null) output.print(`More: --cursor ${nextCursor}`);
 }
 
-async function show({ output, open }: CommandTools, id: string): Promise<ExitCode> {
-  const { sync } = (await open()).services;
+async function show({ output, openStore }: CommandTools, id: string): Promise<ExitCode> {
+  const { sync } = (await openStore()).services;
   const runs = {
     read: (query: ListParameters) => listRuns(sync, query),
     idOf: ({ runId }: RunItem) => runId,

@@ -24,6 +24,7 @@ test.skipIf(!MONGODB.isAvailable)(
     const config = readConfig({ STORAGE_URL: url, LOG_LEVEL: "silent" }, () => "");
     const services = await openServices(config);
     keepResource(() => services.close());
+    await services.prepare();
     const client = new MongoClient(url);
     keepResource(() => client.close());
     const fail = (errorCode: number) =>

@@ -29,6 +29,7 @@ export async function openInstance(
 ): Promise<Instance> {
   const logger = new MemoryLogger();
   const storage = await openMongoStorage({ url, collections: COLLECTIONS, clock, logger });
+  await storage.documents.prepare(COLLECTIONS);
   await storage.tables.prepare([ITEMS]);
   return { storage, logger };
 }

@@ -82,6 +82,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of lookups", () => {
       clock: new SystemClock(),
       collections: COLLECTIONS,
     });
+    await storage.documents.prepare(COLLECTIONS);
     return realScene(await openParts(withRunParts(storage), remembering));
   };
   const close = async (...scenes: readonly Scene[]) => {

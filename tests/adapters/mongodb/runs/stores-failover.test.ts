@@ -34,14 +34,12 @@ describe.skipIf(!mongoAvailable)("MongoDB failover of stores", () => {
     await set?.stop();
   }, TEST_TIMEOUT_MS);
 
-  const open = async () =>
-    withRunParts(
-      await openMongoStorage({
-        url: set.uri("stores"),
-        clock: new SystemClock(),
-        collections: COLLECTIONS,
-      }),
-    );
+  const open = async () => {
+    const options = { clock: new SystemClock(), collections: COLLECTIONS };
+    const storage = await openMongoStorage({ url: set.uri("stores"), ...options });
+    await storage.documents.prepare(COLLECTIONS);
+    return withRunParts(storage);
+  };
 
   test(
     "D-6.3 a killed primary breaks no promise of a store, and fails no call",

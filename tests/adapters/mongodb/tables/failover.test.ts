@@ -39,8 +39,12 @@ describe.skipIf(!mongoAvailable)("MongoDB failover", () => {
     await set?.stop();
   }, TEST_TIMEOUT_MS);
 
-  const open = (dbName: string) =>
-    openMongoStorage({ url: set.uri(dbName), clock: new SystemClock(), collections: COLLECTIONS });
+  const open = async (dbName: string) => {
+    const options = { clock: new SystemClock(), collections: COLLECTIONS };
+    const storage = await openMongoStorage({ url: set.uri(dbName), ...options });
+    await storage.documents.prepare(COLLECTIONS);
+    return storage;
+  };
 
   test(
     "D-3.8 a killed primary loses no acknowledged push, tears none and fails none",
