@@ -14,7 +14,7 @@ import { readTracing, type TracingSettings } from "./tracing-settings.ts";
 /** Environment variables by name; an empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type ReadFile = (path: string) => string;
+type ReadFile = (path: string) => string;
 
 /** Where alerts are sent. D-10.12. */
 interface Webhook {

@@ -1,7 +1,7 @@
 // Reads the text of a `.env` file. D-10.4.
 
 /** What a file of settings says. */
-export interface EnvFile {
+interface EnvFile {
   readonly values: Readonly<Record<string, string>>;
   /** One for each line that is no setting, with its number; none shows a value. */
   readonly problems: readonly string[];

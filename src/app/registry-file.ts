@@ -16,7 +16,7 @@ import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 
 /** What is wrong at a place of the file. */
-export interface FileProblem {
+interface FileProblem {
   /** From 1. */
   readonly line: number;
   /** From 1, in UTF-16 units. */
@@ -28,7 +28,7 @@ export interface FileProblem {
 }
 
 /** A registry, or else at least one problem. */
-export interface ReadRegistryFile {
+interface ReadRegistryFile {
   readonly registry: Registry | null;
   /** Names of the tables that the file itself holds; empty with problems. */
   readonly own: readonly string[];

@@ -5,7 +5,7 @@ import { toWire } from "../domain/shared/wire-names.ts";
 import { type Colour, hasColours, inColour } from "./colours.ts";
 
 /** A part of a line that is coloured where its stream shows colours. */
-export interface ColouredPart {
+interface ColouredPart {
   readonly colour: Colour;
   readonly text: string;
 }

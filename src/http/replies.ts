@@ -25,7 +25,7 @@ export interface ReplyTools {
 }
 
 /** A reply on its way; `headers` are its own, beside those of its kind. */
-export interface Sending {
+interface Sending {
   readonly exchange: Exchange;
   readonly tools: ReplyTools;
   readonly status: number;

@@ -31,7 +31,7 @@ export interface Collection<Doc extends object> {
 }
 
 /** A field of a document, of whichever sort it is. */
-export type FieldOf<Doc> = Doc extends unknown ? keyof Doc & string : never;
+type FieldOf<Doc> = Doc extends unknown ? keyof Doc & string : never;
 
 // biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
 export type AnyCollection = Collection<any>;

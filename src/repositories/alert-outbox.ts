@@ -8,13 +8,13 @@ import type { DocumentStore, Stretch, Transaction } from "../ports/documents.ts"
 import { ALERTS, type WaitingAlert } from "./run-collections.ts";
 
 /** What alerts that are told together have in common. */
-export interface AlertSubject {
+interface AlertSubject {
   readonly account: string;
   readonly type: AlertType;
 }
 
 /** When to try an alert again. */
-export interface AlertRetry {
+interface AlertRetry {
   /** Attempts that have failed. */
   readonly attempts: number;
   /** In milliseconds since 1970. */

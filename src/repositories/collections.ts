@@ -40,7 +40,7 @@ export const RUNS: Collection<RunDocument> = {
 };
 
 /** What a run has told, as JSON in parts, as it may be larger than a document. */
-export interface RunNewsDocument {
+interface RunNewsDocument {
   readonly id: string;
   readonly part: number;
   readonly text: string;
@@ -54,7 +54,7 @@ export const RUN_NEWS: Collection<RunNewsDocument> = {
 };
 
 /** The last number that was given out under a name. */
-export interface SequenceDocument {
+interface SequenceDocument {
   readonly name: RunKind | "rejected" | "consents";
   readonly last: number;
 }

@@ -5,7 +5,7 @@ import type { Ids } from "../ports/runtime/runtime.ts";
 import { EXCHANGED, RUN_CALLS } from "./run-collections.ts";
 
 /** Blocks of a table as they were read together. */
-export interface ReadBlocks {
+interface ReadBlocks {
   /** The oldest first. */
   readonly blocks: readonly Uint8Array[];
   /** Where they stand, for `replace`. */

@@ -12,7 +12,7 @@ import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import { LATE_COMMITS, LATE_NOTES, RUN_CALLS } from "./run-collections.ts";
 
-export interface LateRowsQuery {
+interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */
   readonly afterMark: string | null;
   /** True leaves out what runs of this deployment brought: the remote has that. */

@@ -27,7 +27,7 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-export interface LeaseRequest {
+interface LeaseRequest {
   /** Such as `sync push listings`. */
   readonly name: string;
   /** The holder, such as a run id, for the message to those who wait. */
@@ -36,7 +36,7 @@ export interface LeaseRequest {
   readonly ttlMs: number;
 }
 
-export interface LeaseRefusal {
+interface LeaseRefusal {
   readonly heldBy: string;
 }
 

@@ -18,7 +18,7 @@ export interface WaitingAlert extends QueuedAlert {
   readonly attempts: number;
 }
 
-export interface AlertDocument extends WaitingAlert {
+interface AlertDocument extends WaitingAlert {
   readonly dueAtMs: number;
 }
 
@@ -89,7 +89,7 @@ export const MEMORY: Collection<MemoryDocument> = {
 };
 
 /** The rows that this end had more than the remote when the last run over a table ended; negative for fewer. D-7.5. */
-export interface DriftDocument {
+interface DriftDocument {
   readonly table: string;
   readonly rows: number;
 }
@@ -101,7 +101,7 @@ export const DRIFTS: Collection<DriftDocument> = {
 };
 
 /** Versions of rows as they last went to the remote or came from it, as `exchanged-block.ts` writes them. D-7.1. */
-export interface ExchangedDocument {
+interface ExchangedDocument {
   readonly table: string;
   /** Ascends in the order of the commits that a reader can tell apart. */
   readonly number: number;
@@ -117,7 +117,7 @@ export const EXCHANGED: Collection<ExchangedDocument> = {
 };
 
 /** What was noted of late rows of a table, but for what stands in `LATE_COMMITS`. D-7.4. */
-export interface LateNotesDocument extends LateNotes {
+interface LateNotesDocument extends LateNotes {
   readonly table: string;
 }
 
@@ -128,7 +128,7 @@ export const LATE_NOTES: Collection<LateNotesDocument> = {
 };
 
 /** What one commit notes of late rows, until a reader adds it to the table's notes: so commits do not meet. */
-export interface LateCommitDocument extends LateTimes {
+interface LateCommitDocument extends LateTimes {
   readonly table: string;
   readonly id: string;
 }
@@ -181,7 +181,7 @@ export const REJECTED: Collection<RejectedDocument> = {
 };
 
 /** The key, record and message of a rejected record, as one JSON text in parts. */
-export interface RejectedTextDocument {
+interface RejectedTextDocument {
   readonly number: number;
   readonly part: number;
   readonly text: string;
@@ -195,7 +195,7 @@ export const REJECTED_TEXTS: Collection<RejectedTextDocument> = {
 };
 
 /** A rejected record that somebody dropped: it is not taken up again until it changes. D-7.7. */
-export interface DroppedDocument {
+interface DroppedDocument {
   readonly table: string;
   readonly direction: SyncDirection;
   readonly entry: EntryName;

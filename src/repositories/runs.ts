@@ -17,7 +17,7 @@ export interface ToldRun {
   readonly news: readonly News[];
 }
 
-export interface RunQuery {
+interface RunQuery {
   readonly limit: number;
   /** Only runs that were first saved before the run with this id; null: from the newest on. */
   readonly beforeId: string | null;

@@ -9,7 +9,7 @@ interface Entry<Value> {
 }
 
 /** How much to remember, and for how long at most. */
-export interface LruOptions {
+interface LruOptions {
   readonly maxEntries: number;
   /** After this a value is dropped though nothing has changed, so that people nobody asks for are not kept. */
   readonly ttlMs: number;

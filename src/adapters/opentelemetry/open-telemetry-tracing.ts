@@ -34,7 +34,7 @@ const HEADERS: TextMapGetter<Headers> = {
 };
 
 /** What gives tracers and sends what they made. */
-export interface SpanProvider {
+interface SpanProvider {
   readonly tracer: Tracer;
   /** Share of the traces that begin here to keep, 0 to 1. */
   readonly rate: number;

@@ -9,7 +9,7 @@ import { fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile } from "./sqlite-file.ts";
 
-export interface CsvOptions {
+interface CsvOptions {
   readonly table: Table;
   /** One character between two fields; a comma when it is absent. */
   readonly delimiter?: string;

@@ -1,5 +1,5 @@
 /** One member of a body that was refused. */
-export interface RefusedField {
+interface RefusedField {
   /** JSON pointer, such as `/email`; empty for the whole body. */
   readonly pointer: string;
   readonly detail: string;

@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { asRequestError, type RequestError } from "./request-error.ts";
 
 /** Something that somebody starts and that may fail. */
-export interface Action {
+interface Action {
   /** Starts it, unless it is under way. Never rejects. */
   readonly run: () => Promise<void>;
   readonly isBusy: boolean;

@@ -16,7 +16,7 @@ const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-di
 const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-export interface ChartLine {
+interface ChartLine {
   readonly name: string;
   /** One for each time; null where nothing is known. */
   readonly values: readonly (number | null)[];

@@ -2,7 +2,7 @@
 import { toWire } from "../shared/wire-names.ts";
 
 /** Every kind of alert. */
-export const ALERT_TYPES = [
+const ALERT_TYPES = [
   "run.failed",
   "run.partial",
   "records.rejected",

@@ -8,7 +8,7 @@ import { compareUtf8, utf8Bytes } from "./json.ts";
 export type Key = readonly (string | number)[];
 
 /** Of the parts together, in UTF-8, with 9 bytes for a number. PostgreSQL's indexes end at 2.7 KB. */
-export const MAX_KEY_BYTES = 1_024;
+const MAX_KEY_BYTES = 1_024;
 const NUMBER_BYTES = 9;
 
 /** Less than 0 when `a` comes before `b`, 0 when they are equal. */

@@ -12,7 +12,7 @@ export interface ConnectionInfo {
 export type RequestHandler = (request: Request, connection: ConnectionInfo) => Promise<Response>;
 
 /** A certificate with its chain, and its key, in PEM form. */
-export interface ServerCertificate {
+interface ServerCertificate {
   readonly certificate: string;
   readonly key: string;
 }

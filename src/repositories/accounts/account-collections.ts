@@ -40,7 +40,7 @@ export const ACTIVE = "active";
 export const SUSPENDED = "suspended";
 
 /** What no two may have, where a key tells it and nobody's name is the key. */
-export interface ClaimDocument {
+interface ClaimDocument {
   readonly kind: "email";
   /** The `emailKey`. */
   readonly text: string;
@@ -55,7 +55,7 @@ export const CLAIMS: Collection<ClaimDocument> = {
 };
 
 /** Keys that are only locked: a document is never put. */
-export interface LockDocument {
+interface LockDocument {
   readonly name: "administrators";
 }
 

@@ -15,7 +15,7 @@ import { accountOf, findAccount } from "./stored-account.ts";
 export type AccountConflict = "username_taken" | "email_taken";
 
 /** Which part of the accounts to list. */
-export interface AccountPage {
+interface AccountPage {
   /** Text that the name or the address contains, whatever the case of A to Z; null for all. */
   readonly text: string | null;
   /** 1 or more. */

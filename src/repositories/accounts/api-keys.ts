@@ -15,7 +15,7 @@ import { ACCOUNTS, KEYS, type KeyDocument } from "./account-collections.ts";
 import { accountKeys } from "./stored-account.ts";
 
 /** Which part of a list of keys to read. */
-export interface KeyPage {
+interface KeyPage {
   readonly limit: number;
   /** Null for the first part. */
   readonly beforeId: string | null;

@@ -13,7 +13,7 @@ import { ACCOUNTS, CONSENTS } from "./account-collections.ts";
 import type { Revocation } from "./api-keys.ts";
 import { accountKeys } from "./stored-account.ts";
 
-export interface ConsentQuery {
+interface ConsentQuery {
   readonly filter: ConsentFilter;
   /** The time for which statuses are derived. */
   readonly nowMs: number;

@@ -5,7 +5,7 @@ import { type Account, isActiveAdministrator } from "../../domain/reputation/acc
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { ACCOUNTS, ACTIVE, LOCKS } from "./account-collections.ts";
 
-export interface AdministratorGuard {
+interface AdministratorGuard {
   /** Belongs to the first read of the body. */
   readonly lock: {
     readonly from: typeof LOCKS;

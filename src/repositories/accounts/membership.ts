@@ -23,7 +23,7 @@ import { guardingAdministrators } from "./last-administrator.ts";
 import type { PeopleTables } from "./profiles.ts";
 import { accountKeys } from "./stored-account.ts";
 
-export interface Enrolment {
+interface Enrolment {
   readonly account: Account;
   /** Of the profile; null leaves it empty. */
   readonly displayName: string | null;

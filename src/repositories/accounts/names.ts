@@ -43,7 +43,7 @@ export class Names {
   }
 }
 
-export function erasedNameOf({ at, isTaken, month }: ErasedNameDocument): ErasedName {
+function erasedNameOf({ at, isTaken, month }: ErasedNameDocument): ErasedName {
   return { at, isTaken, month };
 }
 

@@ -5,7 +5,7 @@ import type { DocumentStore, Reader } from "../../ports/documents.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
 import { accountKeys } from "./stored-account.ts";
 
-export interface StoredPerson {
+interface StoredPerson {
   /** Null when there is none. */
   readonly profile: JsonObject | null;
   readonly accounts: readonly JsonObject[];

@@ -8,10 +8,10 @@ import { accountOf } from "./stored-account.ts";
 const MAX_DROPPED = 100;
 
 /** Which session of which account. */
-export type SessionName = Pick<SessionDocument, "username" | "id">;
+type SessionName = Pick<SessionDocument, "username" | "id">;
 
 /** A password that was looked at, and when. */
-export interface CheckedPassword {
+interface CheckedPassword {
   readonly passwordHash: string | null;
   readonly atMs: number;
 }

@@ -42,7 +42,7 @@ export interface RecordPage {
   readonly last: BlockPlace | null;
 }
 
-export interface AuditOverview {
+interface AuditOverview {
   /**
    * Whether a record was ever written. Kept with the secrets of the deployment, in the commit that begins a chain, so that a
    * log that was removed whole shows.
@@ -54,7 +54,7 @@ export interface AuditOverview {
   readonly heads: readonly Signed<AuditHead>[];
 }
 
-export interface AuditClaims {
+interface AuditClaims {
   /** Where pruning has cut the chain; null where it has not. */
   readonly checkpoint: Signed<PruningCheckpoint> | null;
   /** Null where there is none. */

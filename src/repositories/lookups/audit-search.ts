@@ -42,7 +42,7 @@ export interface AuditStretch {
   readonly lastAt: string;
 }
 
-export interface StretchQuery {
+interface StretchQuery {
   /** Only those that may have records up to this time; `END_OF_TIME` for all. */
   readonly upTo: string;
   /** Only those that may have records from this time on; `""` for all. */
@@ -53,7 +53,7 @@ export interface StretchQuery {
   readonly limit: number;
 }
 
-export interface RecordQuery {
+interface RecordQuery {
   /** Only records before it in the order of the log. */
   readonly before: AuditPlace;
   /** Only records from this time on. */
@@ -67,7 +67,7 @@ export interface RecordQuery {
 /** A place in a person's access log: the time and id of an item. */
 export type AccessPosition = Pick<AccessItem, "at" | "id">;
 
-export interface AccessPage {
+interface AccessPage {
   /** 1 or more. */
   readonly limit: number;
   /** Null for the newest ones. */

@@ -10,7 +10,7 @@ import type { VersionedCache } from "../../ports/lookups/versioned-cache.ts";
 import type { BatchFacts, OwnedCaller, Versioned } from "./batch-facts.ts";
 
 /** Makes a cache of at most so many entries; one that remembers nothing will do. */
-export type MakeCache = <Value>(maxEntries: number) => VersionedCache<Value>;
+type MakeCache = <Value>(maxEntries: number) => VersionedCache<Value>;
 
 /** The values hold their versions. */
 const FIXED = 0;

@@ -36,7 +36,7 @@ import { type CountedCalls, OwnChain } from "./own-chain.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 import { AccountUsage, usageKey } from "./usage.ts";
 
-export interface LookupProcessorDeps {
+interface LookupProcessorDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly mac: Mac;

@@ -16,7 +16,7 @@ import type { BatchFacts } from "./batch-facts.ts";
 import type { LookupCache } from "./lookup-cache.ts";
 import type { Subjects } from "./subjects.ts";
 
-export interface LookupReaderDeps {
+interface LookupReaderDeps {
   readonly documents: DocumentStore;
   readonly profiles: Table;
   readonly platformAccounts: Table;

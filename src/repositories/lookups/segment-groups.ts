@@ -24,7 +24,7 @@ import {
 /** Documents that one commit changes, about. */
 const PORTION = 1_024;
 
-export const NO_INDEX: IndexDocument = {
+const NO_INDEX: IndexDocument = {
   kind: "index",
   segments: 0,
   small: 0,

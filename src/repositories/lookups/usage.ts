@@ -19,7 +19,7 @@ import { SUBJECTS } from "../accounts/account-collections.ts";
 import { type CallsDocument, LOOKUP_LOG, type UsageDocument } from "./lookup-collections.ts";
 
 /** What an account has used by now. */
-export interface UsageReading {
+interface UsageReading {
   readonly reading: MeterReading;
   readonly nowMs: number;
 }
@@ -60,7 +60,7 @@ export function usageKey(accountId: string): Key {
   return ["usage", accountId];
 }
 
-export function callsKey(accountId: string, page: number): Key {
+function callsKey(accountId: string, page: number): Key {
   return ["calls", accountId, page];
 }
 

@@ -28,7 +28,7 @@ const MAX_STOP_MS = 1_000;
 /** Of the instances the one that holds it sends. */
 const LEASE_NAME = "alerts";
 
-export interface AlertDeliveryDeps extends LeaseDeps {
+interface AlertDeliveryDeps extends LeaseDeps {
   readonly outbox: AlertOutbox;
   readonly sender: AlertSender;
   /** `WEBHOOK_SECRET`. */

@@ -35,7 +35,7 @@ interface Ending {
 
 type Lines = AsyncIterator<string, unknown>;
 
-export interface ArchiveFile {
+interface ArchiveFile {
   readonly files: Pick<BackupFiles, "writeLines" | "readLines">;
   readonly path: string;
   readonly mac: Mac;

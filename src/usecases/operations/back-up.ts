@@ -24,7 +24,7 @@ export interface BackUpDeps {
   readonly storePaths: readonly string[];
 }
 
-export interface BackedUp extends CopyCounts {
+interface BackedUp extends CopyCounts {
   readonly madeAt: string;
   readonly bytes: number;
 }

@@ -6,7 +6,7 @@ import type { Mac } from "../../ports/crypto/crypto.ts";
 import { ItemProgress } from "./copy-progress.ts";
 import { DumpDigests } from "./dump-digests.ts";
 
-export interface CopyStore {
+interface CopyStore {
   readonly target: EmptyStore;
   readonly mac: Mac;
   /** Absent: all are. */

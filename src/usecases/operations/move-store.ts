@@ -7,7 +7,7 @@ import type {
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { copyStore } from "./copy-store.ts";
 
-export interface MoveDeps {
+interface MoveDeps {
   readonly source: StoppedStore;
   /** Takes the empty store, into which these tables come. Throws `invalid_request`. */
   readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;

@@ -19,7 +19,7 @@ import { checkPepper, type KeptPepper } from "./check-backup.ts";
 import { partOf } from "./copy-progress.ts";
 import { copyStore } from "./copy-store.ts";
 
-export interface RestoreDeps {
+interface RestoreDeps {
   readonly backup: Backup;
   readonly path: string;
   readonly mac: Mac;

@@ -9,7 +9,7 @@ import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";
 
 /** Of one table. */
-export interface TableHistory {
+interface TableHistory {
   /** Comparisons are none. */
   readonly lastRun: SyncRun | null;
   /** The last run or comparison that came to its end, and whether both ends were equal then. */

@@ -6,8 +6,6 @@ import type { EffectiveLimits } from "./plan.ts";
 
 /** Parts of a month's quota that are told, in percent. */
 const QUOTA_STEPS = [80, 100] as const;
-/** Steps that a process remembers; then it forgets all of them, and the store tells. */
-const MAX_REMEMBERED_STEPS = 10_000;
 
 /** A step that an account has reached, told once for each account, step and month. */
 export interface QuotaStep {
@@ -48,19 +46,4 @@ export function quotaSteps(
     const used = after - admitted < reachedAt ? reachedAt : after;
     return [{ type: `quota.${percent}` as const, limit, used, month: month.month }];
   });
-}
-
-/** The steps that this process knows to be told, so that the store is not asked with each call behind them. */
-export class ToldQuotaSteps {
-  readonly #told = new Set<string>();
-
-  has(accountId: string, { type, month }: QuotaStep): boolean {
-    return this.#told.has(`${accountId} ${month} ${type}`);
-  }
-
-  /** Call it once the commit is made that tells the step. */
-  note(accountId: string, { type, month }: QuotaStep): void {
-    if (this.#told.size >= MAX_REMEMBERED_STEPS) this.#told.clear();
-    this.#told.add(`${accountId} ${month} ${type}`);
-  }
 }

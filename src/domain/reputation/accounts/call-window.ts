@@ -20,7 +20,7 @@ export interface CallSums {
 }
 
 /** A page that is full. */
-export interface FullPage {
+interface FullPage {
   readonly page: number;
   readonly packed: Uint8Array;
 }
@@ -42,7 +42,7 @@ export const NO_CALLS: CallSums = {
 const PAGE_BYTES = 2_048;
 
 /** The sum of all calls. */
-export function sumOfCalls({ pages }: CallSums): number {
+function sumOfCalls({ pages }: CallSums): number {
   return pages.reduce((sum, [, calls]) => sum + calls, 0);
 }
 

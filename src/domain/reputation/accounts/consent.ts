@@ -45,7 +45,7 @@ export interface Consent {
   readonly ended: ConsentEnd | null;
 }
 
-export interface ConsentEnd {
+interface ConsentEnd {
   /** `expired` when it was revoked after its expiry, so that no slower clock makes it active again. */
   readonly as: "revoked" | "superseded" | "expired";
   readonly at: string;

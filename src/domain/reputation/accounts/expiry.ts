@@ -2,9 +2,6 @@
 import { refuse } from "../../shared/errors.ts";
 import { compareDateTimes, formatMs, parseDateTime } from "../../shared/time.ts";
 
-/** `YYYY-MM-DDThh:mm:ss` */
-const LAST_OVER_CHARS = 19;
-
 /** The problem of an `expires_at` that is not a time. */
 export const NO_EXPIRY = "Must be an ISO 8601 date and time, or null";
 
@@ -23,12 +20,4 @@ export function readExpiry(expiresAt: string | null | undefined, nowMs: number):
 /** True from `expiresAt` on, that moment included; null is never. */
 export function isOver(expiresAt: string | null, nowMs: number): boolean {
   return expiresAt !== null && compareDateTimes(expiresAt, formatMs(nowMs)) <= 0;
-}
-
-/**
- * A lower bound for all times after a moment, by which stores filter out most of what has expired: the second of the
- * moment, without the `Z`, which would sort after a fraction in the same second.
- */
-export function lastOver(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, LAST_OVER_CHARS);
 }

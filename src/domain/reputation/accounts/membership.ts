@@ -5,9 +5,6 @@ import type { Erasure } from "../../sync/people/erasure.ts";
 import type { Account } from "./account.ts";
 import type { MonthUsage } from "./quota.ts";
 
-/** Records of a person beside the account with its sessions and the rows in synchronized tables; an erasure removes all. */
-export type PersonalData = "apiKeys" | "consents" | "usage" | "attempts" | "subject";
-
 /** The profile's row of a new account. */
 export function firstProfile(account: Account, displayName: string | null): JsonObject {
   const now = formatMs(account.createdAtMs);

@@ -14,7 +14,7 @@ const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
 };
 
 /** Heads of a log at a time, by the numbers of their chains. */
-export interface KeptHeads {
+interface KeptHeads {
   readonly format: typeof FORMAT;
   readonly at: string;
   readonly heads: readonly (AuditHead & { readonly signature: string })[];

@@ -44,7 +44,7 @@ export function hasBits(filter: Uint8Array, bits: readonly number[]): boolean {
   return bits.every((bit) => hasBit(filter, bit));
 }
 
-export function hasBit(bytes: Uint8Array, bit: number): boolean {
+function hasBit(bytes: Uint8Array, bit: number): boolean {
   return ((bytes[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
 }
 

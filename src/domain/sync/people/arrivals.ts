@@ -9,7 +9,7 @@ import { type NameFacts, ownedRow, personOf, ranksBelow } from "./owned-row.ts";
 /** What is known of people, by name, as far as anything is. */
 export type FactsByName = ReadonlyMap<string, NameFacts>;
 
-export interface ArrivalRules {
+interface ArrivalRules {
   readonly facts: FactsByName;
   /** Rows here of the people of whom something is known. */
   readonly here: readonly Row[];
@@ -19,7 +19,7 @@ export interface ArrivalRules {
   readonly isGuarded: boolean;
 }
 
-export interface Arrivals<Arriving> {
+interface Arrivals<Arriving> {
   /** What is left to write, with what is the owner's as it is here. */
   readonly records: readonly Arriving[];
   /** Positions of the records of which nothing is written, as they differ in what is the owner's only. */

@@ -6,7 +6,7 @@ import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
 import { convertValue } from "./convert.ts";
 
 /** What to write, with what is odd about it; or why the record fails. */
-export type ImportedValue =
+type ImportedValue =
   | { readonly value: ColumnValue; readonly oddity: string | null; readonly problem: null }
   | { readonly problem: string };
 

@@ -57,7 +57,7 @@ interface CommittedPush {
 }
 
 /** What a guarded push tells beside. D-7.2, D-8.2. */
-export interface GuardedCounts {
+interface GuardedCounts {
   readonly kept: number;
   readonly changed: number;
   /** Absent for none. */
@@ -65,7 +65,7 @@ export interface GuardedCounts {
 }
 
 /** What became of a push's `deleted`. D-7.6. */
-export interface PushedDeletes {
+interface PushedDeletes {
   readonly members: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
   /** Rows that were removed. */

@@ -8,7 +8,7 @@ import { aheadLimit, rankTimes } from "./time-rank.ts";
 import { outlives, type Tombstone } from "./tombstone.ts";
 
 /** A record that is to be written: the table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
-export interface ArrivingRecord {
+interface ArrivingRecord {
   /** Its position. */
   readonly index: number;
   readonly row: Row;
@@ -36,7 +36,7 @@ export interface FoundByKey {
 }
 
 /** What decides besides. */
-export interface DecisionRule {
+interface DecisionRule {
   readonly conflict: ConflictRule;
   /** The store's time. */
   readonly nowMs: number;

@@ -7,7 +7,7 @@ import { type Table, timestampColumnOf } from "../table/table.ts";
 const MAX_NOTES = 50;
 
 /** The number of a mark, and the earliest canonical time noted since the mark before. */
-export type LateNote = readonly [number: number, time: string];
+type LateNote = readonly [number: number, time: string];
 
 /** What a store keeps of a table. */
 export interface LateNotes {

@@ -57,7 +57,7 @@ export function keyName(key: JsonObject): string {
 }
 
 /** True for a key that identifies no row: its entries are apart by their content. */
-export function hasNull(key: JsonObject): boolean {
+function hasNull(key: JsonObject): boolean {
   return Object.values(key).includes(null);
 }
 

@@ -216,7 +216,7 @@ export interface DoneEvent {
   readonly durationMs: number;
 }
 
-export interface ErrorEvent {
+interface ErrorEvent {
   readonly type: "error";
   /** `?` when the request named none. */
   readonly table: string;

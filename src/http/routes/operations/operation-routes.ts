@@ -21,7 +21,7 @@ export interface ProbeDeps extends HealthDeps {
 
 export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
 
-export interface OperationRoutesDeps {
+interface OperationRoutesDeps {
   readonly health: ProbeDeps;
   readonly metrics: MetricsRouteDeps;
   readonly isConsoleEnabled: boolean;

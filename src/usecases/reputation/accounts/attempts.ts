@@ -27,7 +27,7 @@ export interface Caller {
 }
 
 /** Somebody who signs in, at a moment. */
-export interface SignInAttempt {
+interface SignInAttempt {
   readonly username: string;
   readonly address: string;
   readonly nowMs: number;

@@ -31,7 +31,7 @@ interface SecretDeps {
 }
 
 /** Secrets that all instances on a store share. */
-export interface ReputationSecrets {
+interface ReputationSecrets {
   /** Keyed by the pepper; hashes API keys. */
   readonly pepperMac: KeyedMac;
   /** Key of the audit's hashes and signatures. */

@@ -19,14 +19,14 @@ import { Turns } from "../../../ports/runtime/turns.ts";
 import type { AuditSearch } from "../../../repositories/lookups/audit-search.ts";
 import { searchAudit } from "./search-audit.ts";
 
-export interface ListAuditDeps {
+interface ListAuditDeps {
   readonly auditSearch: AuditSearch;
   readonly clock: Clock;
   readonly timer: Timer;
 }
 
 /** Texts of the query; absent, null or empty stands for no such limit. */
-export interface AuditParameters extends ListParameters {
+interface AuditParameters extends ListParameters {
   readonly account?: string | null;
   /** ISO 8601, inclusive. */
   readonly from?: string | null;

@@ -29,7 +29,7 @@ interface SearchBounds {
   readonly stretches: number;
 }
 
-export interface AuditQuery {
+interface AuditQuery {
   /** Only records before it in the order of the log. */
   readonly before: AuditPlace;
   /** Only records from this time on; `""` for all. */

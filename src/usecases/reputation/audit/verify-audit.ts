@@ -57,7 +57,7 @@ function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditToo
   };
 }
 
-export interface AuditVerification {
+interface AuditVerification {
   /** Heads that were kept elsewhere, which the log has to go on from. D-8.9. */
   readonly keptHeads?: readonly Signed<AuditHead>[];
   /** Lets others have their turn. */

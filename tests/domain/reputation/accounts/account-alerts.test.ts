@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  quotaSteps,
-  ToldQuotaSteps,
-} from "../../../../src/domain/reputation/accounts/account-alerts.ts";
+import { quotaSteps } from "../../../../src/domain/reputation/accounts/account-alerts.ts";
 
 const stepsOf = (used: number, admitted: number, callsPerMonth: number | null) =>
   quotaSteps({ admitted, month: { month: "2026-03", used } }, { callsPerMonth }).map(
@@ -23,14 +20,4 @@ test.each<[used: number, admitted: number, limit: number | null, steps: readonly
   [1_000, 1, null, []],
 ])("D-10.12 with %d calls, %d of them new, of %p", (used, admitted, limit, steps) => {
   expect(stepsOf(used, admitted, limit)).toEqual([...steps]);
-});
-
-test("D-10.12 a process knows what is told by account, month and step", () => {
-  const told = new ToldQuotaSteps();
-  const step = { type: "quota.80", limit: 10, used: 8, month: "2026-03" } as const;
-  told.note("a", step);
-  expect(told.has("a", { ...step, used: 9 })).toBe(true);
-  expect(told.has("b", step)).toBe(false);
-  expect(told.has("a", { ...step, month: "2026-04" })).toBe(false);
-  expect(told.has("a", { ...step, type: "quota.100" })).toBe(false);
 });
