@@ -16,7 +16,6 @@ import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/document.ts";
-import type { BrowserSettings } from "../http/exchange.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { SyncKeyRoutesDeps } from "../http/routes/sync-routes.ts";
 import { createStartingHandler } from "../http/starting.ts";
@@ -28,9 +27,7 @@ import type { Clock, Scheduler } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
-import type { HealthDeps } from "../usecases/operations/check-health.ts";
 import { Lifecycle } from "../usecases/operations/lifecycle.ts";
-import type { OverviewDeps } from "../usecases/operations/read-overview.ts";
 import { RememberedRemote } from "../usecases/operations/remembered-remote.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
@@ -94,7 +91,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     consoleFiles: config.isConsoleEnabled ? new BuiltConsoleFiles() : null,
     digest: new WebCryptoDigest(),
     gzip: new ZlibGzip(),
-    browsers: browserSettings(config),
+    browsers: config,
     tracing: services.tracing,
     health,
     metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, lookups }),
@@ -103,7 +100,14 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       identity: accounts,
       sync,
       activeRuns,
-      overview: { ...overviewDeps(config, services, health), remote },
+      overview: {
+        sync,
+        health,
+        remote,
+        traffic: new Traffic(storage.documents),
+        cron: new CronerScheduler(),
+        schedule: config.schedule,
+      },
     },
     reputation: {
       accounts,
@@ -164,14 +168,6 @@ function metricsRouteDeps(
     timer,
     logger,
   };
-}
-
-function browserSettings({
-  sessionCookie,
-  corsOrigins,
-  trustedProxyHops,
-}: Config): BrowserSettings {
-  return { sessionCookie, corsOrigins, trustedProxyHops };
 }
 
 /** Settings that a service can start with, but hardly be used. */
@@ -235,20 +231,6 @@ async function takeStore(services: Services): Promise<void> {
   }
 }
 
-function overviewDeps(
-  { schedule }: Config,
-  { sync, storage }: Services,
-  health: HealthDeps,
-): Omit<OverviewDeps, "remote"> {
-  return {
-    sync,
-    health,
-    traffic: new Traffic(storage.documents),
-    cron: new CronerScheduler(),
-    schedule,
-  };
-}
-
 function pageRoutesDeps(
   config: Config,
   services: Services,
@@ -301,13 +283,20 @@ function startSchedules(
 function startScheduledBackups(config: Config, services: Services): BackupSchedule | null {
   if (config.backups === null) return null;
   const { storage, sync, timer, logger, alerts } = services;
-  const settings = new Settings(storage.documents);
   const scheduler = new CronerScheduler();
-  const { ids, leases } = sync;
-  const deps = { scheduler, cron: scheduler, leases, settings, timer, logger, alerts };
-  const { deploymentId } = storage.identity;
-  const all = { ...backUpDeps(config, services), ...deps, ids, deploymentId };
-  return startBackups(all, config.backups);
+  const deps = {
+    ...backUpDeps(config, services),
+    settings: new Settings(storage.documents),
+    deploymentId: storage.identity.deploymentId,
+    leases: sync.leases,
+    ids: sync.ids,
+    cron: scheduler,
+    scheduler,
+    timer,
+    logger,
+    alerts,
+  };
+  return startBackups(deps, config.backups);
 }
 
 function startRunSchedules(

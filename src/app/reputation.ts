@@ -24,6 +24,7 @@ import { LookupReader } from "../repositories/lookups/lookup-reader.ts";
 import { SegmentWriter } from "../repositories/lookups/segment-writer.ts";
 import { Subjects } from "../repositories/lookups/subjects.ts";
 import { Usage } from "../repositories/lookups/usage.ts";
+import type { AccountStores } from "../usecases/reputation/accounts/deps.ts";
 
 export interface ReputationOptions {
   readonly mac: Mac;
@@ -41,19 +42,7 @@ export interface ReputationOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-export interface Reputation {
-  readonly accounts: Accounts;
-  readonly sessions: Sessions;
-  readonly signIns: SignIns;
-  readonly names: Names;
-  readonly apiKeys: ApiKeys;
-  readonly consents: Consents;
-  readonly profiles: Profiles;
-  readonly membership: Membership;
-  readonly administration: Administration;
-  readonly usage: Usage;
-  readonly audit: AuditLog;
-  readonly auditSearch: AuditSearch;
+export interface Reputation extends AccountStores {
   readonly lookupProcessor: LookupProcessor;
   /** Resolves when nothing is written any more that no caller waits for. */
   stop(): Promise<void>;

@@ -44,15 +44,15 @@ import { Traffic } from "../repositories/traffic.ts";
 import { Alerts } from "../usecases/alerts/alerts.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
-import type { AccountDeps } from "../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
 import {
   makePasswordRest,
   type PasswordRest,
 } from "../usecases/reputation/accounts/password-rest.ts";
 import {
+  type KeyedMac,
   keptSecret,
   OTHER_PEPPER,
-  type ReputationSecrets,
   readReputationSecrets,
 } from "../usecases/reputation/accounts/secrets.ts";
 import { Semaphore } from "../usecases/reputation/accounts/semaphore.ts";
@@ -62,7 +62,7 @@ import { CountedLookups } from "../usecases/reputation/lookups/counted-lookups.t
 import type { LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
-import { makeReputation, type Reputation } from "./reputation.ts";
+import { makeReputation } from "./reputation.ts";
 import { storeAt } from "./stores.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
@@ -170,10 +170,11 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
   const kept = makeReputation(storage, new PreparedTables(tables), options);
-  const lookupProcessor = new CountedLookups(kept.lookupProcessor);
+  const { lookupProcessor: processor, stop, ...stores } = kept;
+  const lookupProcessor = new CountedLookups(processor);
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
   const passwordRest = makePasswordRest(timer, () => lookupProcessor.calls);
-  const reputation = { kept, mac, pepperMac, tokens, passwordRest };
+  const reputation = { stores, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   const traffic = new TrafficMeter({
     traffic: new Traffic(storage.documents),
@@ -188,10 +189,10 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     tracing,
     storage,
     damage,
-    sync: { ...syncDeps(config, opened, kept.names), traffic, alerts },
+    sync: { ...syncDeps(config, opened, stores.names), traffic, alerts },
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },
-    audit: { audit: kept.audit, mac, auditKey, clock },
+    audit: { audit: stores.audit, mac, auditKey, clock },
     isFirstPepper,
     caches,
     outbox,
@@ -204,7 +205,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     makeAdministrator: () => makeConfiguredAdministrator(config, accounts),
     async close() {
       await traffic.stop();
-      await kept.stop();
+      await stop();
       await storage.close();
       await tracing.close();
     },
@@ -250,9 +251,10 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): SyncDeps {
   };
 }
 
-interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
-  readonly kept: Reputation;
+interface OpenedReputation {
+  readonly stores: AccountStores;
   readonly mac: NodeMac;
+  readonly pepperMac: KeyedMac;
   readonly tokens: JoseTokenIssuer;
   readonly passwordRest: PasswordRest;
 }
@@ -260,22 +262,11 @@ interface OpenedReputation extends Pick<ReputationSecrets, "pepperMac"> {
 async function accountDeps(
   config: Config,
   { clock, passwords }: OpenedStore,
-  { kept, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
+  { stores, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
 ): Promise<AccountDeps> {
   const { BunPasswordHasher } = await import("../adapters/bun/bun-password-hasher.ts");
   return {
-    accounts: kept.accounts,
-    sessions: kept.sessions,
-    signIns: kept.signIns,
-    apiKeys: kept.apiKeys,
-    consents: kept.consents,
-    profiles: kept.profiles,
-    membership: kept.membership,
-    administration: kept.administration,
-    names: kept.names,
-    usage: kept.usage,
-    audit: kept.audit,
-    auditSearch: kept.auditSearch,
+    ...stores,
     tokens,
     passwords: passwords ?? new BunPasswordHasher(),
     passwordSemaphore: new Semaphore({

@@ -20,11 +20,8 @@ import {
   type ProbeDeps,
 } from "./routes/operations/operation-routes.ts";
 import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
-import {
-  type SyncAdministratorRoutesDeps,
-  type SyncKeyRoutesDeps,
-  syncRoutes,
-} from "./routes/sync-routes.ts";
+import type { SyncAdministration } from "./routes/sync/run-replies.ts";
+import { type SyncKeyRoutesDeps, syncRoutes } from "./routes/sync-routes.ts";
 
 interface AppDeps extends Omit<AnsweringDeps, "lifecycle" | "damage"> {
   readonly digest: Digest;
@@ -35,7 +32,7 @@ interface AppDeps extends Omit<AnsweringDeps, "lifecycle" | "damage"> {
   readonly health: ProbeDeps;
   readonly metricsRoute: MetricsRouteDeps;
   readonly pages: SyncKeyRoutesDeps;
-  readonly runs: SyncAdministratorRoutesDeps;
+  readonly runs: SyncAdministration;
   readonly reputation: ReputationRoutesDeps;
 }
 

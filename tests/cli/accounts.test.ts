@@ -18,6 +18,7 @@ import { serviceEnv } from "../e2e/support/service-process.ts";
 import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { accountDeps } from "../support/account-deps.ts";
 import { makeRegistry } from "../support/make-table.ts";
 import { runCli, startInTerminal } from "./support/run-cli.ts";
 import { PASSWORD, PEOPLE, startBeside } from "./support/start-beside.ts";
@@ -350,7 +351,7 @@ async function writeLookups(
     ...{ makeAlert: null, makeCache: forgetful, clock },
   });
   await createAdministrator(
-    { accounts: stores.accounts, passwords: new BunPasswordHasher(), clock },
+    accountDeps({ accounts: stores.accounts, passwords: new BunPasswordHasher(), clock }),
     { username: "acme", password: PASSWORD },
   );
   const key = {

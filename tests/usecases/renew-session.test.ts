@@ -6,6 +6,7 @@ import type { Identity } from "../../src/usecases/reputation/accounts/identity.t
 import { renewSession } from "../../src/usecases/reputation/accounts/renew-session.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { makeAccount, People } from "../repositories/support/people.ts";
+import { accountDeps } from "../support/account-deps.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 
@@ -30,7 +31,7 @@ async function openSession() {
   };
   const renew = async (of: TokenClaims) => {
     const session = { kind: "own", id: "stored", claims: of } as const;
-    const token = await renewSession({ sessions, tokens, clock }, {
+    const token = await renewSession(accountDeps({ sessions, tokens, clock }), {
       role: "user",
       session,
     } as Identity);
@@ -93,5 +94,5 @@ test("D-9.3 a session of an identity provider is not renewed here", async () => 
   const session = { kind: "foreign", endId: "x", expiresAtMs: clock.nowMs() + HOUR_MS } as const;
   clock.advance(30 * MINUTE_MS);
   const identity = { role: "user", session } as Identity;
-  expect(await renewSession({ sessions, tokens, clock }, identity)).toBeNull();
+  expect(await renewSession(accountDeps({ sessions, tokens, clock }), identity)).toBeNull();
 });

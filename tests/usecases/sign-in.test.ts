@@ -14,10 +14,11 @@ import {
   type ReputationParts,
   Scene,
 } from "../contract/lookups/reputation-harness.ts";
+import { accountDeps } from "../support/account-deps.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
 const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
-const STORED_ID = storedSessionId({ pepperMac: PEPPER_MAC }, "session-1");
+const STORED_ID = storedSessionId(accountDeps({ pepperMac: PEPPER_MAC }), "session-1");
 
 const ANAS = { username: "ana", id: STORED_ID };
 
@@ -61,7 +62,7 @@ test("D-5.4, D-6.3, D-5.4.4 a password that was right gives no session on an acc
     clock: { nowMs, monotonicMs: nowMs },
     ids: { next: () => "session-1" },
   };
-  const signingIn = signIn(deps, { username: "ana", password: "x" }, CALLER);
+  const signingIn = signIn(accountDeps(deps), { username: "ana", password: "x" }, CALLER);
   await expect(signingIn).rejects.toThrow("Username or password is wrong");
   expect(issued).toEqual(["session-1"]);
   expect(await sessions.accountOf(ANAS)).toBeNull();
@@ -87,7 +88,7 @@ test("D-5.4, D-5.4.3 of many guesses at once few passwords are looked at, two at
   };
   const deps = signInDeps(store, parts, passwords);
   const guesses = Array.from({ length: 100 }, () =>
-    signIn(deps, { username: "ana", password: "x" }, CALLER).catch(
+    signIn(accountDeps(deps), { username: "ana", password: "x" }, CALLER).catch(
       ({ kind }: { readonly kind: string }) => kind,
     ),
   );
@@ -114,7 +115,7 @@ test("D-5.4, D-5.4.3 a password that is right gives no session when others faile
   };
   const deps = signInDeps(store, parts, passwords);
   const problemOf = (password: string) =>
-    signIn(deps, { username: "ana", password }, CALLER).then(
+    signIn(accountDeps(deps), { username: "ana", password }, CALLER).then(
       () => null,
       ({ kind }: { readonly kind: string }) => kind,
     );

@@ -1,8 +1,8 @@
 import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
-import { type ChangeLimitDeps, countChange } from "../../usecases/reputation/accounts/attempts.ts";
+import { countChange } from "../../usecases/reputation/accounts/attempts.ts";
+import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
 import {
   type Identity,
-  type IdentityDeps,
   identify,
   identifyAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
@@ -10,9 +10,6 @@ import type { Admitted, Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Failures } from "../failures.ts";
 import { cookieToken, requireOwnPage } from "./browser.ts";
-
-/** What lets signed-in people change something. */
-export type WriterDeps = IdentityDeps & ChangeLimitDeps;
 
 /** The scheme and the blanks after it, without backtracking, as a header can be long. */
 const BEARER = /^Bearer(?: +|$)/i;
@@ -35,13 +32,13 @@ const SYNC_ADMINISTRATOR: Failures = {
 };
 
 /** Whoever is signed in. D-5.5. */
-export function user(deps: IdentityDeps): Guard<Identity> {
+export function user(deps: AccountDeps): Guard<Identity> {
   const admit = (exchange: Exchange) => admitBy(exchange, (token) => identify(deps, token));
   return { security: SECURITY, failures: USER, admit, admitAgain: admit };
 }
 
 /** Whoever is signed in and changes something, so many times a minute. D-8.5. */
-export function writer(deps: WriterDeps): Guard<Identity> {
+export function writer(deps: AccountDeps): Guard<Identity> {
   const signedIn = user(deps);
   return {
     ...signedIn,
@@ -60,7 +57,7 @@ interface AskingAdministrator extends AdminRequest {
 }
 
 /** An administrator, as the audit record of what is asked tells. D-5.7, D-8.8. */
-export function administrator(deps: IdentityDeps): Guard<AskingAdministrator> {
+export function administrator(deps: AccountDeps): Guard<AskingAdministrator> {
   const admit = async (exchange: Exchange): Promise<Admitted<AskingAdministrator>> => {
     const admitted = await admitBy(exchange, (token) => identifyAdministrator(deps, token));
     const { username } = admitted.caller.account;
@@ -70,7 +67,7 @@ export function administrator(deps: IdentityDeps): Guard<AskingAdministrator> {
 }
 
 /** The same under `/api/v1/sync`. D-4.1. */
-export function syncAdministrator(deps: IdentityDeps): Guard<AskingAdministrator> {
+export function syncAdministrator(deps: AccountDeps): Guard<AskingAdministrator> {
   return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
 }
 

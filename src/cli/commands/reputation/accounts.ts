@@ -72,7 +72,7 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
 };
 
 /** Who asks for what a command does: nobody by name. D-8.8. */
-export function requestOfCommand({ ids }: Pick<AccountDeps, "ids">): AdminRequest {
+export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
   return { by: null, requestId: ids.next() };
 }
 

@@ -158,10 +158,7 @@ async function wholeKeyId(deps: AccountDeps, username: string, id: string): Prom
   });
 }
 
-async function requireAccount(
-  { accounts }: Pick<AccountDeps, "accounts">,
-  username: string,
-): Promise<void> {
+async function requireAccount({ accounts }: AccountDeps, username: string): Promise<void> {
   if ((await accounts.find(username)) !== null) return;
   throw new AppError("not_found", `There is no account "${username}"`);
 }

@@ -1,12 +1,13 @@
 // `/v1/me/api-keys`. D-5.5, D-5.6.
+
 import {
-  type ApiKeyDeps,
   issueApiKey,
   listApiKeys,
   revokeApiKey,
   rotateApiKey,
 } from "../../../usecases/reputation/accounts/api-keys.ts";
-import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import { user, writer } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
 import {
@@ -18,12 +19,10 @@ import {
 import { givenId, LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-type ApiKeyRouteDeps = WriterDeps & ApiKeyDeps;
-
 const ID = { id: givenId("As the list shows it") };
 const UNKNOWN = { 404: "No such key of this account" };
 
-export function apiKeyRoutes(deps: ApiKeyRouteDeps): Operation[] {
+export function apiKeyRoutes(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me/api-keys",

@@ -6,16 +6,14 @@ import {
   listConsents,
 } from "../../../usecases/reputation/accounts/consents.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { user, writer } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
 import { ConsentGrantSchema, ConsentSchema } from "../../schemas/account.ts";
 import { given, givenId, LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-type ConsentRouteDeps = WriterDeps & Pick<AccountDeps, "consents" | "clock">;
-
-export function consentRoutes(deps: ConsentRouteDeps): Operation[] {
+export function consentRoutes(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me/consents",

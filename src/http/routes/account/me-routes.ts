@@ -9,7 +9,7 @@ import {
   readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
-import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { user, writer } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
 import {
@@ -23,16 +23,13 @@ import { LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
-type MeRouteDeps = WriterDeps &
-  Pick<AccountDeps, "usage" | "auditSearch" | "profiles" | "membership" | "clock">;
-
 const NO_PROFILE = { 404: "The account has no profile" };
 
-export function meRoutes(deps: MeRouteDeps): Operation[] {
+export function meRoutes(deps: AccountDeps): Operation[] {
   return [...ownAccount(deps), ...ownProfile(deps)];
 }
 
-function ownAccount(deps: MeRouteDeps): Operation[] {
+function ownAccount(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me",
@@ -74,7 +71,7 @@ function ownAccount(deps: MeRouteDeps): Operation[] {
   ];
 }
 
-function ownProfile(deps: MeRouteDeps): Operation[] {
+function ownProfile(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me/profile",

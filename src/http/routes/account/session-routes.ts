@@ -1,12 +1,10 @@
 // Signing up, in and out, and one's own password. D-5.4, D-8.6, D-8.7.
+
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import type { Caller } from "../../../usecases/reputation/accounts/attempts.ts";
+import { changePassword } from "../../../usecases/reputation/accounts/change-password.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
-  type ChangePasswordDeps,
-  changePassword,
-} from "../../../usecases/reputation/accounts/change-password.ts";
-import {
-  type SignInDeps,
   signIn,
   signOut,
   signOutEverywhere,
@@ -14,13 +12,12 @@ import {
 import {
   readSignUpState,
   requireSignUpEnabled,
-  type SignUpDeps,
   signUp,
 } from "../../../usecases/reputation/accounts/sign-up.ts";
 import { Answer, EVERYBODY, type Guard } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
 import type { Exchange } from "../../exchange.ts";
-import { user, type WriterDeps, writer } from "../../guards/bearer.ts";
+import { user, writer } from "../../guards/bearer.ts";
 import { sessionCookie, signInPage } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
@@ -34,8 +31,6 @@ import {
   statusOf,
 } from "../../schemas/account.ts";
 
-type SessionRouteDeps = SignInDeps & SignUpDeps & WriterDeps & ChangePasswordDeps;
-
 const OVERLOADED = "Too many passwords wait, or the store cannot be reached";
 const COOKIE = {
   "Set-Cookie": headerDoc(
@@ -43,12 +38,12 @@ const COOKIE = {
   ),
 };
 
-export function sessionRoutes(deps: SessionRouteDeps): Operation[] {
+export function sessionRoutes(deps: AccountDeps): Operation[] {
   return [...signingIn(deps), ...signedIn(deps)];
 }
 
 /** Where signing up is disabled nobody passes. */
-function signUpPage(deps: SessionRouteDeps): Guard<{ readonly isCookieSet: boolean }> {
+function signUpPage(deps: AccountDeps): Guard<{ readonly isCookieSet: boolean }> {
   return {
     ...signInPage,
     admit(exchange, path) {
@@ -68,7 +63,7 @@ function ended(exchange: Exchange) {
   return new Answer(200, { status: "ended" } as const, headers);
 }
 
-function signingIn(deps: SessionRouteDeps): Operation[] {
+function signingIn(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/signup",
@@ -115,7 +110,7 @@ function signingIn(deps: SessionRouteDeps): Operation[] {
   ];
 }
 
-function signedIn(deps: SessionRouteDeps): Operation[] {
+function signedIn(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "PUT /v1/me/password",

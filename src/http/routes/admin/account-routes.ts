@@ -10,7 +10,6 @@ import {
 } from "../../../usecases/reputation/accounts/administer.ts";
 import { changePlan } from "../../../usecases/reputation/accounts/change-plan.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import { administrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
@@ -25,21 +24,15 @@ import {
 import { given, LIST_QUERY, USERNAME } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 
-type AccountRouteDeps = IdentityDeps &
-  Pick<
-    AccountDeps,
-    "accounts" | "administration" | "membership" | "passwords" | "passwordSemaphore" | "usage"
-  >;
-
 const UNKNOWN = { 404: "No such account" };
 const OWN_OR_LAST = { 409: "Your own account, or the last administrator that is not suspended" };
 const IN_THE_LOG = "The audit log keeps a record of it.";
 
-export function accountRoutes(deps: AccountRouteDeps): Operation[] {
+export function accountRoutes(deps: AccountDeps): Operation[] {
   return [...reading(deps), ...settings(deps), ...standing(deps)];
 }
 
-function reading(deps: AccountRouteDeps): Operation[] {
+function reading(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/admin/accounts",
@@ -71,7 +64,7 @@ function reading(deps: AccountRouteDeps): Operation[] {
   ];
 }
 
-function settings(deps: AccountRouteDeps): Operation[] {
+function settings(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "PUT /v1/admin/accounts/:username/plan",
@@ -103,7 +96,7 @@ function settings(deps: AccountRouteDeps): Operation[] {
   ];
 }
 
-function standing(deps: AccountRouteDeps): Operation[] {
+function standing(deps: AccountDeps): Operation[] {
   return [
     operation({
       at: "POST /v1/admin/accounts/:username/suspend",

@@ -2,7 +2,6 @@
 import { keepHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
 import { PRIVATE } from "../../failures.ts";
@@ -18,7 +17,7 @@ import { given, LIST_QUERY } from "../../schemas/parameters.ts";
 import { listOf } from "../../schemas/parts.ts";
 
 export interface AuditRouteDeps {
-  readonly accounts: IdentityDeps & Pick<AccountDeps, "audit" | "auditSearch">;
+  readonly accounts: AccountDeps;
   readonly verifications: AuditVerifications;
   readonly timer: Timer;
 }

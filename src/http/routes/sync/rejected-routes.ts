@@ -1,37 +1,29 @@
 // Records that one end rejected. D-4.9, D-9.5.
+
 import { Type } from "@sinclair/typebox";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import {
   dropRejected,
   listRejected,
   readRejected,
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
-import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { given, givenId, LIST_QUERY } from "../../schemas/parameters.ts";
 import { model } from "../../schemas/parts.ts";
 import { RejectedDetailSchema, RejectedListSchema, RetryResultSchema } from "../../schemas/runs.ts";
-import { REMOTE_FAILURES } from "./run-replies.ts";
-
-export interface RejectedRouteDeps {
-  readonly identity: IdentityDeps;
-  readonly sync: SyncDeps;
-  readonly activeRuns: ActiveRuns;
-}
+import { REMOTE_FAILURES, type SyncAdministration } from "./run-replies.ts";
 
 const ID = { id: givenId("Id of a rejected record") };
 const UNKNOWN = { 404: "No rejected record has this id" };
 const DroppedSchema = model("DroppedRecord", { status: Type.Literal("dropped") });
 
-export function rejectedRoutes(deps: RejectedRouteDeps): Operation[] {
+export function rejectedRoutes(deps: SyncAdministration): Operation[] {
   return [...listing(deps), ...deciding(deps)];
 }
 
-function listing({ identity, sync }: RejectedRouteDeps): Operation[] {
+function listing({ identity, sync }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/rejected",
@@ -59,7 +51,7 @@ function listing({ identity, sync }: RejectedRouteDeps): Operation[] {
   ];
 }
 
-function deciding({ identity, sync, activeRuns }: RejectedRouteDeps): Operation[] {
+function deciding({ identity, sync, activeRuns }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "POST /api/v1/sync/rejected/:id/retry",

@@ -1,7 +1,12 @@
 // What operations of runs and comparisons answer in common: streams of news, and failures of the remote.
+
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { News } from "../../../domain/sync/run/news.ts";
 import { retryText } from "../../../domain/sync/run/run.ts";
+import type { OverviewDeps } from "../../../usecases/operations/read-overview.ts";
+import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { Answer } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
 import { StreamComment } from "../../event-stream.ts";
@@ -9,6 +14,14 @@ import type { Failure } from "../../failures.ts";
 import { events } from "../../replies.ts";
 import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
+
+/** What administrators run and read tables with. */
+export interface SyncAdministration {
+  readonly identity: AccountDeps;
+  readonly sync: SyncDeps;
+  readonly activeRuns: ActiveRuns;
+  readonly overview: OverviewDeps;
+}
 
 /** Failures of what talks to the remote. S-4.4.5, S-7. */
 export const REMOTE_FAILURES = {

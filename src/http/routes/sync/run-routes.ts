@@ -1,32 +1,24 @@
 // The runs and comparisons that there are. D-4.9, D-7.8, D-9.5.
+
 import { Type } from "@sinclair/typebox";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { cancelRun } from "../../../usecases/sync/runs/cancel-run.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
 import { watchRun } from "../../../usecases/sync/runs/watch-run.ts";
-import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { givenId, LIST_QUERY } from "../../schemas/parameters.ts";
 import { CompareEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import { RunListSchema, RunSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
-import { newsReply, STREAM_TEXT, tell } from "./run-replies.ts";
-
-export interface RunRouteDeps {
-  readonly identity: IdentityDeps;
-  readonly sync: SyncDeps;
-  readonly activeRuns: ActiveRuns;
-}
+import { newsReply, STREAM_TEXT, type SyncAdministration, tell } from "./run-replies.ts";
 
 const UNKNOWN = { 404: "No run has this id" };
 
-export function runRoutes(deps: RunRouteDeps): Operation[] {
+export function runRoutes(deps: SyncAdministration): Operation[] {
   return [...listing(deps), ...following(deps)];
 }
 
-function listing({ identity, sync }: RunRouteDeps): Operation[] {
+function listing({ identity, sync }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/runs",
@@ -50,7 +42,7 @@ function listing({ identity, sync }: RunRouteDeps): Operation[] {
   ];
 }
 
-function following(deps: RunRouteDeps): Operation[] {
+function following(deps: SyncAdministration): Operation[] {
   const { identity, sync } = deps;
   return [
     operation({

@@ -1,23 +1,17 @@
 // Tables, their rows and how synchronization is doing, for administrators, with sync disabled too. D-9.5.
-import { type OverviewDeps, readOverview } from "../../../usecases/operations/read-overview.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
+
+import { readOverview } from "../../../usecases/operations/read-overview.ts";
 import { listRows } from "../../../usecases/sync/pages/list-rows.ts";
 import { listTables } from "../../../usecases/sync/pages/list-tables.ts";
-import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { OverviewSchema, TableListSchema } from "../../schemas/overview.ts";
 import { given, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
 import { RowListSchema } from "../../schemas/sync.ts";
+import type { SyncAdministration } from "./run-replies.ts";
 
-export interface TableRouteDeps {
-  readonly identity: IdentityDeps;
-  readonly sync: SyncDeps;
-  readonly overview: OverviewDeps;
-}
-
-export function tableRoutes({ identity, sync, overview: deps }: TableRouteDeps): Operation[] {
+export function tableRoutes({ identity, sync, overview: deps }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/tables",

@@ -1,9 +1,8 @@
 // Runs and comparisons that are started here. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.10, D-9.5.
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
 import type { RunRequest } from "../../../domain/sync/run/run.ts";
-import type { IdentityDeps } from "../../../usecases/reputation/accounts/identity.ts";
-import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import { runItem, type SyncRunItem } from "../../../usecases/sync/runs/run-item.ts";
 import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
 import { Answer } from "../../description.ts";
@@ -19,14 +18,16 @@ import {
   TriggerRequestSchema,
   TriggerResultSchema,
 } from "../../schemas/runs.ts";
-import { newsReply, REMOTE_FAILURES, STREAM_FAILURES, STREAM_TEXT, tell } from "./run-replies.ts";
+import {
+  newsReply,
+  REMOTE_FAILURES,
+  STREAM_FAILURES,
+  STREAM_TEXT,
+  type SyncAdministration,
+  tell,
+} from "./run-replies.ts";
 
-export interface TriggerRouteDeps {
-  readonly identity: IdentityDeps;
-  readonly activeRuns: ActiveRuns;
-}
-
-export function triggerRoutes(deps: TriggerRouteDeps): Operation[] {
+export function triggerRoutes(deps: SyncAdministration): Operation[] {
   return [...runs(deps), ...comparisons(deps)];
 }
 
@@ -50,7 +51,7 @@ function compareRequest(
   return { tableName: table, repair, deletes, maxDeletes, isForced, trigger };
 }
 
-function runs({ identity, activeRuns }: TriggerRouteDeps): Operation[] {
+function runs({ identity, activeRuns }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "POST /api/v1/sync/trigger",
@@ -96,7 +97,7 @@ function runs({ identity, activeRuns }: TriggerRouteDeps): Operation[] {
   ];
 }
 
-function comparisons({ identity, activeRuns }: TriggerRouteDeps): Operation[] {
+function comparisons({ identity, activeRuns }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "POST /api/v1/sync/compare",

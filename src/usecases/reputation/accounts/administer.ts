@@ -18,8 +18,6 @@ import { isTextOf } from "../../../domain/shared/text.ts";
 import type { AccountDeps } from "./deps.ts";
 import { readUsage } from "./me.ts";
 
-type AdministrationDeps = Pick<AccountDeps, "administration">;
-
 interface AccountQuery extends ListParameters {
   /** Text that the name or the e-mail address contains; absent or empty for all. */
   readonly query?: string | null;
@@ -45,7 +43,7 @@ interface ReleaseBody {
 
 /** Lists accounts by name. Throws `invalid_request`. */
 export async function listAccounts(
-  deps: Pick<AccountDeps, "accounts">,
+  deps: AccountDeps,
   query: AccountQuery,
 ): Promise<ListPart<AccountItem>> {
   const problems: InputProblem[] = [];
@@ -65,7 +63,7 @@ export async function listAccounts(
 
 /** One account with its usage. Throws `not_found`. */
 export async function readAccount(
-  deps: Pick<AccountDeps, "accounts" | "usage">,
+  deps: AccountDeps,
   username: string,
 ): Promise<AccountItem & { readonly usage: Awaited<ReturnType<typeof readUsage>> }> {
   const account = known(await deps.accounts.find(username));
@@ -77,7 +75,7 @@ export async function readAccount(
  * for one's own account and for the last administrator.
  */
 export async function suspendAccount(
-  deps: AdministrationDeps & Pick<AccountDeps, "clock">,
+  deps: AccountDeps,
   username: string,
   request: AdminRequest,
 ): Promise<AccountItem> {
@@ -89,7 +87,7 @@ export async function suspendAccount(
 
 /** Ends a suspension. Throws `not_found`. */
 export async function restoreAccount(
-  { administration }: AdministrationDeps,
+  { administration }: AccountDeps,
   username: string,
   request: AdminRequest,
 ): Promise<AccountItem> {
@@ -101,7 +99,7 @@ export async function restoreAccount(
  * for the last administrator.
  */
 export async function eraseAccount(
-  { membership }: Pick<AccountDeps, "membership">,
+  { membership }: AccountDeps,
   username: string,
   request: AdminRequest,
 ): Promise<{ readonly username: string; readonly status: "erased" }> {
@@ -114,7 +112,7 @@ export async function eraseAccount(
 
 /** Erases one's own account. Throws `conflict` for the last administrator. D-5.5, D-8.8. */
 export async function eraseOwnAccount(
-  { membership }: Pick<AccountDeps, "membership">,
+  { membership }: AccountDeps,
   username: string,
 ): Promise<{ readonly status: "erased" }> {
   if ((await membership.erase(username)) === "last_administrator") throw lastAdministrator();
@@ -126,7 +124,7 @@ export async function eraseOwnAccount(
  * `not_found`, `conflict` for an account without a password here, and `overloaded`.
  */
 export async function setPassword(
-  deps: AdministrationDeps & Pick<AccountDeps, "passwords" | "passwordSemaphore">,
+  deps: AccountDeps,
   { username, newPassword, gone }: NewPassword,
   request: AdminRequest,
 ): Promise<{ readonly username: string; readonly status: "changed" }> {
@@ -143,7 +141,7 @@ export async function setPassword(
  * Makes the name of somebody who was erased free for a new person. Throws `not_found` when it is not so taken. D-8.2.
  */
 export async function releaseName(
-  { administration }: AdministrationDeps,
+  { administration }: AccountDeps,
   username: string,
   request: AdminRequest,
 ): Promise<ReleaseBody> {

@@ -26,11 +26,6 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
-export type ApiKeyDeps = Pick<
-  AccountDeps,
-  "apiKeys" | "usage" | "mac" | "pepperMac" | "ids" | "clock"
->;
-
 /** In the field order of D-5.5. */
 export interface ApiKeyItem {
   readonly id: string;
@@ -69,7 +64,7 @@ const CURSOR = /^[\w-]{8,64}$/;
  * keys, and `token_invalid` when the account was just erased.
  */
 export async function issueApiKey(
-  deps: ApiKeyDeps,
+  deps: AccountDeps,
   username: string,
   request: ApiKeyRequest,
 ): Promise<IssuedApiKey> {
@@ -93,7 +88,7 @@ export async function issueApiKey(
 
 /** Lists an account's keys, newest first. Throws `invalid_request`. */
 export async function listApiKeys(
-  deps: ApiKeyDeps,
+  deps: AccountDeps,
   username: string,
   query: ListParameters,
 ): Promise<ListPart<ApiKeyItem>> {
@@ -111,7 +106,7 @@ export async function listApiKeys(
 
 /** Revokes a key at once. Idempotent. Throws `not_found` for a key that is not the account's. D-6.3. */
 export async function revokeApiKey(
-  deps: ApiKeyDeps,
+  deps: AccountDeps,
   username: string,
   id: string,
 ): Promise<ApiKeyItem> {
@@ -126,7 +121,7 @@ export async function revokeApiKey(
  * not active.
  */
 export async function rotateApiKey(
-  deps: ApiKeyDeps,
+  deps: AccountDeps,
   { username, id, overlapSeconds }: RotationInput,
 ): Promise<IssuedApiKey> {
   const nowMs = deps.clock.nowMs();
@@ -141,7 +136,7 @@ export async function rotateApiKey(
 }
 
 /** The text of a new key, and the parts that are stored. */
-function makeKey({ mac, pepperMac, ids }: ApiKeyDeps) {
+function makeKey({ mac, pepperMac, ids }: AccountDeps) {
   const key = makeApiKey(mac.randomBytes(API_KEY_RANDOM_BYTES));
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
 }

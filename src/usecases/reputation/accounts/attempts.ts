@@ -38,7 +38,7 @@ interface SignInAttempt {
  * has signed in to the account before is limited by its own counter alone: strangers lock nobody out of an account. D-8.5.
  */
 export async function attemptCounters(
-  { signIns }: Pick<AccountDeps, "signIns">,
+  { signIns }: AccountDeps,
   attempt: SignInAttempt,
 ): Promise<readonly AttemptCounter[]> {
   const ofAddress = addressCounter(attempt.address, attempt.nowMs);
@@ -55,7 +55,7 @@ export function passwordCounters(attempt: SignInAttempt): readonly AttemptCounte
 
 /** Remembers that somebody signed in from an address. */
 export async function rememberAddress(
-  { signIns }: Pick<AccountDeps, "signIns">,
+  { signIns }: AccountDeps,
   attempt: SignInAttempt,
 ): Promise<void> {
   await signIns.count([knownAddress(attempt)]);
@@ -90,11 +90,9 @@ export function addressCounter(address: string, nowMs: number): AttemptCounter {
   };
 }
 
-export type ChangeLimitDeps = Pick<AccountDeps, "signIns" | "clock" | "accountWritesPerMinute">;
-
 /** Counts a change that an account asks for. Throws `rate_limited` after too many within a minute. D-8.5. */
 export async function countChange(
-  { signIns, clock, accountWritesPerMinute: limit }: ChangeLimitDeps,
+  { signIns, clock, accountWritesPerMinute: limit }: AccountDeps,
   username: string,
 ): Promise<void> {
   const counter = {

@@ -6,11 +6,6 @@ import type { AccountDeps } from "./deps.ts";
 import type { Identity } from "./identity.ts";
 import { wrongCredentials } from "./sessions.ts";
 
-export type ChangePasswordDeps = Pick<
-  AccountDeps,
-  "accounts" | "signIns" | "passwords" | "passwordSemaphore" | "clock"
->;
-
 interface PasswordRequest {
   readonly currentPassword: string;
   readonly newPassword: string;
@@ -23,7 +18,7 @@ interface PasswordRequest {
  * without a password here, and `overloaded`.
  */
 export async function changePassword(
-  deps: ChangePasswordDeps,
+  deps: AccountDeps,
   { account, session }: Pick<Identity, "account" | "session">,
   { currentPassword, newPassword, caller }: PasswordRequest,
 ): Promise<{ readonly status: "changed" }> {

@@ -19,7 +19,7 @@ export interface PlanBody {
 
 /** Changes an account's plan, for its next call. Throws `invalid_request`, `not_found`. D-5.7, D-8.8. */
 export async function changePlan(
-  deps: Pick<AccountDeps, "administration">,
+  deps: AccountDeps,
   { username, ...change }: PlanChange & { readonly username: string },
   request: AdminRequest,
 ): Promise<PlanBody> {
@@ -28,10 +28,7 @@ export async function changePlan(
 }
 
 /** Throws `not_found`. */
-export async function readPlan(
-  deps: Pick<AccountDeps, "accounts">,
-  username: string,
-): Promise<PlanBody> {
+export async function readPlan(deps: AccountDeps, username: string): Promise<PlanBody> {
   return planBody(known(await deps.accounts.find(username)));
 }
 

@@ -16,8 +16,6 @@ import {
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
-type ConsentDeps = Pick<AccountDeps, "consents" | "clock">;
-
 interface ConsentRequest {
   readonly purpose: ConsentPurpose;
   /** ISO 8601; null or absent for a consent without end. */
@@ -31,7 +29,7 @@ const CURSOR = /^[1-9]\d{0,14}$/;
  * account was just erased. D-6.1.
  */
 export async function grantConsent(
-  deps: ConsentDeps,
+  deps: AccountDeps,
   username: string,
   request: ConsentRequest,
 ): Promise<ConsentItem> {
@@ -47,7 +45,7 @@ export async function grantConsent(
  * Ends a consent; one that has ended stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3.
  */
 export async function endConsent(
-  deps: ConsentDeps,
+  deps: AccountDeps,
   username: string,
   id: string,
 ): Promise<ConsentItem> {
@@ -60,7 +58,7 @@ export async function endConsent(
 
 /** Lists the owner's consents, newest first. Throws `invalid_request`. R-2.4, D-6.1. */
 export async function listConsents(
-  deps: ConsentDeps,
+  deps: AccountDeps,
   username: string,
   input: ListParameters & ConsentFilterQuery,
 ): Promise<ListPart<ConsentItem>> {

@@ -16,8 +16,8 @@ import type { Usage } from "../../../repositories/lookups/usage.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
-/** Dependencies of the use cases of accounts; each picks its own. Holds no readable secret. */
-export interface AccountDeps {
+/** What is kept of accounts and people. */
+export interface AccountStores {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly signIns: SignIns;
@@ -30,6 +30,10 @@ export interface AccountDeps {
   readonly usage: Usage;
   readonly audit: AuditLog;
   readonly auditSearch: AuditSearch;
+}
+
+/** Dependencies of the use cases of accounts. Holds no readable secret. */
+export interface AccountDeps extends AccountStores {
   readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
   /** Limits all work with passwords: each takes a core for about 50 ms, and 19 MiB. */

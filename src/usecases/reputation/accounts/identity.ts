@@ -26,17 +26,12 @@ export type TokenSession =
   /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
-export type IdentityDeps = Pick<
-  AccountDeps,
-  "accounts" | "sessions" | "names" | "tokens" | "identityProvider" | "clock" | "pepperMac"
->;
-
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
  * `forbidden` for a token of another issuer than the account's, `account_suspended`. A token of the identity provider makes its account when
  * there is none; one from before the last erasure of its name is `token_invalid` (D-8.2).
  */
-export async function identify(deps: IdentityDeps, token: string | null): Promise<Identity> {
+export async function identify(deps: AccountDeps, token: string | null): Promise<Identity> {
   if (token === null) {
     throw new AppError("token_missing", "Send a token as Authorization: Bearer");
   }
@@ -50,7 +45,7 @@ export async function identify(deps: IdentityDeps, token: string | null): Promis
 
 /** As `identify`, for what only administrators may do; throws `forbidden` for others. D-4.1, D-5.7. */
 export async function identifyAdministrator(
-  deps: IdentityDeps,
+  deps: AccountDeps,
   token: string | null,
 ): Promise<Identity> {
   const identity = await identify(deps, token);
@@ -59,7 +54,7 @@ export async function identifyAdministrator(
 }
 
 /** The role is that of the account now, which may have changed since the token was made. */
-async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Identity> {
+async function ownIdentity(deps: AccountDeps, claims: TokenClaims): Promise<Identity> {
   const { subject, sessionId } = claims;
   const id = storedSessionId(deps, sessionId);
   const account = await deps.sessions.accountOf({ username: subject, id });
@@ -69,7 +64,7 @@ async function ownIdentity(deps: IdentityDeps, claims: TokenClaims): Promise<Ide
 }
 
 async function foreignIdentity(
-  deps: IdentityDeps,
+  deps: AccountDeps,
   foreign: ForeignIdentity,
   endId: string,
 ): Promise<Identity> {
@@ -92,20 +87,17 @@ async function foreignIdentity(
 }
 
 /** What is stored of a session: a copy of the store holds nothing that a token could be made of. D-8.7. */
-export function storedSessionId(
-  { pepperMac }: Pick<IdentityDeps, "pepperMac">,
-  sessionId: string,
-): string {
+export function storedSessionId({ pepperMac }: AccountDeps, sessionId: string): string {
   return `session-${pepperMac.hex(`repsync.session.v1\n${sessionId}`)}`;
 }
 
 /** Hashes the part that the signature covers, as some signatures can be written in more than one way. */
-function endIdOf({ pepperMac }: IdentityDeps, token: string): string {
+function endIdOf({ pepperMac }: AccountDeps, token: string): string {
   return `ended-${pepperMac.hex(token.slice(0, token.lastIndexOf(".")))}`;
 }
 
 async function makeForeignAccount(
-  deps: IdentityDeps,
+  deps: AccountDeps,
   { subject, issuer, issuedAtMs: tokenIssuedAtMs }: ForeignIdentity,
 ): Promise<Account> {
   const account: Account = {

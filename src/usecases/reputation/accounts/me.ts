@@ -35,7 +35,7 @@ const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1
 
 /** Reads how much of its limits the account has used. */
 export async function readUsage(
-  deps: Pick<AccountDeps, "usage">,
+  deps: AccountDeps,
   account: Account,
 ): Promise<UsageBody & { readonly days: readonly DayCalls[] }> {
   const limits = effectiveLimits(account);
@@ -48,7 +48,7 @@ export async function readUsage(
 
 /** Lists who looked a person up, newest first. Throws `invalid_request`. */
 export async function listAccesses(
-  deps: Pick<AccountDeps, "auditSearch">,
+  deps: AccountDeps,
   username: string,
   query: ListParameters,
 ): Promise<ListPart<AccessItem>> {
@@ -63,10 +63,7 @@ export async function listAccesses(
 }
 
 /** Explains the score by platform. Throws `profile_not_found` when the account has no profile. */
-export async function explainScore(
-  deps: Pick<AccountDeps, "profiles" | "clock">,
-  username: string,
-): Promise<ScoreExplanation> {
+export async function explainScore(deps: AccountDeps, username: string): Promise<ScoreExplanation> {
   const { profile, accounts } = await deps.profiles.read(username);
   if (profile === null) throw noProfile();
   const nowMs = deps.clock.nowMs();
@@ -74,10 +71,7 @@ export async function explainScore(
 }
 
 /** Reads the owner's profile. Throws `profile_not_found` when there is none. */
-export async function readProfile(
-  deps: Pick<AccountDeps, "profiles">,
-  username: string,
-): Promise<OwnProfileBody> {
+export async function readProfile(deps: AccountDeps, username: string): Promise<OwnProfileBody> {
   const { profile } = await deps.profiles.read(username);
   if (profile === null) throw noProfile();
   return ownProfileBody(profile);
@@ -85,7 +79,7 @@ export async function readProfile(
 
 /** Changes the owner's profile. Throws `profile_not_found` when there is none. */
 export async function changeProfile(
-  deps: Pick<AccountDeps, "profiles" | "clock">,
+  deps: AccountDeps,
   username: string,
   changes: ProfileChanges,
 ): Promise<OwnProfileBody> {

@@ -7,14 +7,12 @@ import {
 import type { AccountDeps } from "./deps.ts";
 import type { Identity } from "./identity.ts";
 
-export type RenewSessionDeps = Pick<AccountDeps, "sessions" | "tokens" | "clock">;
-
 /**
  * A fresh token of the same session, good for an hour; null while the token is not 10 minutes old, from 12 hours after
  * signing in on, and for a session that has ended meanwhile or began elsewhere.
  */
 export async function renewSession(
-  { sessions, tokens, clock }: RenewSessionDeps,
+  { sessions, tokens, clock }: AccountDeps,
   { role, session }: Identity,
 ): Promise<string | null> {
   if (session.kind === "foreign") return null;

@@ -11,24 +11,10 @@ import { attemptCounters, type Caller, rememberAddress, requireNoWait } from "./
 import type { AccountDeps } from "./deps.ts";
 import {
   type Identity,
-  type IdentityDeps,
   requireNotSuspended,
   storedSessionId,
   type TokenSession,
 } from "./identity.ts";
-
-export type SignInDeps = Pick<
-  AccountDeps,
-  | "accounts"
-  | "sessions"
-  | "signIns"
-  | "tokens"
-  | "passwords"
-  | "passwordSemaphore"
-  | "pepperMac"
-  | "clock"
-  | "ids"
->;
 
 /** A name and password to sign in with. */
 export interface Credentials {
@@ -55,7 +41,7 @@ const LAST_MS = 8_640_000_000_000_000;
  * D-8.5, D-8.8.
  */
 export async function signIn(
-  deps: SignInDeps,
+  deps: AccountDeps,
   { username, password }: Credentials,
   { address, gone }: Caller,
 ): Promise<SessionBody> {
@@ -83,7 +69,7 @@ export async function signIn(
   }, gone);
 }
 
-async function beginSession(deps: SignInDeps, account: Account): Promise<SessionBody> {
+async function beginSession(deps: AccountDeps, account: Account): Promise<SessionBody> {
   const issuedAtMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
   const expiresAtMs = issuedAtMs + SESSION_TTL_SECONDS * 1000;
   const { username, role } = account;
@@ -111,7 +97,7 @@ export function wrongCredentials(message = "Username or password is wrong"): App
 
 /** Ends all sessions of an account at once, on every instance, and that of the token. D-8.7. */
 export async function signOutEverywhere(
-  deps: Pick<IdentityDeps, "sessions">,
+  deps: AccountDeps,
   { account, session }: Pick<Identity, "account" | "session">,
 ): Promise<void> {
   await deps.sessions.endAllOf(account.username);
@@ -119,10 +105,7 @@ export async function signOutEverywhere(
 }
 
 /** Ends a session at once, on every instance: its token is refused from then on. D-5.4, D-6.3. */
-export async function signOut(
-  { sessions }: Pick<IdentityDeps, "sessions">,
-  session: TokenSession,
-): Promise<void> {
+export async function signOut({ sessions }: AccountDeps, session: TokenSession): Promise<void> {
   if (session.kind === "own") {
     return await sessions.end({ username: session.claims.subject, id: session.id });
   }

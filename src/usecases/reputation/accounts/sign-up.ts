@@ -11,17 +11,6 @@ import { addressCounter, type Caller, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Credentials } from "./sessions.ts";
 
-export type SignUpDeps = Pick<
-  AccountDeps,
-  | "membership"
-  | "signIns"
-  | "passwords"
-  | "passwordSemaphore"
-  | "clock"
-  | "isSignupEnabled"
-  | "adminUsername"
->;
-
 /** In the field order of D-9.3. */
 interface SignUpState {
   readonly enabled: boolean;
@@ -35,7 +24,7 @@ export async function readSignUpState({
   accounts,
   identityProvider,
   isSignupEnabled,
-}: Pick<AccountDeps, "accounts" | "identityProvider" | "isSignupEnabled">): Promise<SignUpState> {
+}: AccountDeps): Promise<SignUpState> {
   return {
     enabled: isSignupEnabled,
     identityProvider: identityProvider?.issuer ?? null,
@@ -44,7 +33,7 @@ export async function readSignUpState({
 }
 
 /** Throws `forbidden` where signing up is disabled. D-1.3. */
-export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">): void {
+export function requireSignUpEnabled(deps: AccountDeps): void {
   if (deps.isSignupEnabled) return;
   throw new AppError("forbidden", "Signing up is disabled here");
 }
@@ -54,7 +43,7 @@ export function requireSignUpEnabled(deps: Pick<SignUpDeps, "isSignupEnabled">):
  * sync, and for `ADMIN_USERNAME`), `email_taken`, `rate_limited`, `overloaded`. D-5.4, D-8.1.
  */
 export async function signUp(
-  deps: SignUpDeps,
+  deps: AccountDeps,
   request: SignUp,
   { address, gone }: Caller,
 ): Promise<AccountBody> {
@@ -84,7 +73,7 @@ export async function signUp(
  * may be any of 1-200 characters, the password is checked by the caller (`isForeignUsername`, `isPassword`). D-1.3.
  */
 export async function createAdministrator(
-  deps: Pick<AccountDeps, "accounts" | "passwords" | "clock">,
+  deps: AccountDeps,
   { username, password }: Credentials,
 ): Promise<boolean> {
   if ((await deps.accounts.find(username)) !== null) return false;
