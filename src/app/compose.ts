@@ -93,6 +93,8 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     gzip: new ZlibGzip(),
     browsers: config,
     tracing: services.tracing,
+    lifecycle,
+    damage: services.damage,
     health,
     metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, lookups }),
     pages: pageRoutesDeps(config, services, remote),

@@ -1,15 +1,15 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import { refuse } from "../domain/shared/errors.ts";
 import { nearestWord } from "../domain/shared/nearest-word.ts";
+import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import { isOwnAddress } from "./own-address.ts";
 import { problemText, readRegistryFile } from "./registry-file.ts";
-import type { Setting, ValueOf } from "./setting-forms.ts";
+import { httpUrl, type Setting, type ValueOf } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore } from "./stores.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
-import { readTracing, type TracingSettings } from "./tracing-settings.ts";
 
 /** Environment variables by name; an empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,6 +33,15 @@ interface BackupPlan {
   readonly keep: number;
 }
 
+/** What is traced. The SDK reads the other standard variables of OpenTelemetry itself. D-10.9. */
+interface TracingSettings {
+  readonly sampling: Sampling;
+  /** Names and secret values, as `name=value,name=value`. */
+  readonly headers: string | null;
+  /** Settings that are not taken as they are. */
+  readonly warnings: readonly string[];
+}
+
 type Settings = typeof SETTINGS;
 type Values = { readonly [Field in keyof Settings]: ValueOf<Settings[Field]> };
 
@@ -47,7 +56,7 @@ export interface Config extends Values {
   readonly backups: BackupPlan | null;
   /** Null: alerts go nowhere. */
   readonly webhook: Webhook | null;
-  /** Null: nothing is traced. D-10.9. */
+  /** Null: nothing is traced. */
   readonly tracing: TracingSettings | null;
 }
 
@@ -190,6 +199,22 @@ function webhookOf(values: Values, problems: string[]): Webhook | null {
     problems.push("WEBHOOK_URL must not contain credentials: WEBHOOK_SECRET signs instead");
   }
   return secret === null ? null : { url: url.href, secret, allowsPrivate };
+}
+
+function readTracing(
+  { otlpEndpoint, otlpHeaders, otelSampler, otelSamplerArg }: Values,
+  env: Environment,
+  problems: string[],
+): TracingSettings | null {
+  const isDisabled = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
+  const isUnwanted = env["OTEL_TRACES_EXPORTER"]?.toLowerCase() === "none";
+  if (isDisabled || isUnwanted) return null;
+  const name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+  const ownEndpoint = env[name] || null;
+  if (ownEndpoint !== null) httpUrl(ownEndpoint, (problem) => problems.push(`${name} ${problem}`));
+  if (otlpEndpoint === null && ownEndpoint === null) return null;
+  const { sampling, warnings } = readSampling(otelSampler, otelSamplerArg);
+  return { sampling, headers: otlpHeaders, warnings };
 }
 
 function readTables(

@@ -23,7 +23,7 @@ import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
 import { type SyncKeyRoutesDeps, syncRoutes } from "./routes/sync-routes.ts";
 
-interface AppDeps extends Omit<AnsweringDeps, "lifecycle" | "damage"> {
+interface AppDeps extends AnsweringDeps {
   readonly digest: Digest;
   readonly gzip: Gzip;
   readonly docsAssets: DocsAssets;
@@ -41,10 +41,7 @@ const MAX_PATH_ECHO_CHARS = 200;
 
 /** Answers every request of both interfaces. Never rejects. */
 export function createRequestHandler(deps: AppDeps): RequestHandler {
-  const { health, metricsRoute } = deps;
-  const { lifecycle } = health;
-  const { damage } = metricsRoute;
-  const answering = new Answering({ ...deps, lifecycle, damage }, toolsOf(deps));
+  const answering = new Answering(deps, toolsOf(deps));
   const elysia = route(operationsOf(deps), answering);
   return (request, connection) => {
     // Elysia reads `url` and `method` of what it routes, and hands it on.
@@ -52,15 +49,16 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
   };
 }
 
-function toolsOf({ clock, timer, gzip, digest, tracing, logger, reputation }: AppDeps): ReplyTools {
-  const renewal = { ...reputation.accounts, logger };
+function toolsOf(deps: AppDeps): ReplyTools {
+  const { clock, timer, gzip, digest, tracing, logger } = deps;
+  const { accounts } = deps.reputation;
   return {
     clock,
     timer,
     gzip,
     digest,
     tracing,
-    renewCookie: (exchange, identity, reply) => renewCookie(renewal, exchange, identity, reply),
+    renewCookie: (...reply) => renewCookie({ accounts, logger }, ...reply),
   };
 }
 

@@ -10,7 +10,7 @@ import { sessionCookie } from "./guards/browser.ts";
 
 /** Gives a good reply to somebody with the cookie a fresh one, when it is time. Never rejects. */
 export async function renewCookie(
-  deps: AccountDeps & { readonly logger: Logger },
+  { accounts, logger }: { readonly accounts: AccountDeps; readonly logger: Logger },
   exchange: Exchange,
   identity: Identity,
   reply: Response,
@@ -18,11 +18,11 @@ export async function renewCookie(
   // A reply that sets or takes the cookie has the last word.
   if (!reply.ok || reply.headers.has("set-cookie")) return;
   try {
-    const token = await renewSession(deps, identity);
+    const token = await renewSession(accounts, identity);
     if (token === null) return;
     reply.headers.set("Set-Cookie", sessionCookie(exchange, token, SESSION_TTL_SECONDS));
   } catch {
     // The old one is good for a while, and the next request tries again.
-    deps.logger.warn("A session cookie was not renewed", { request_id: exchange.requestId });
+    logger.warn("A session cookie was not renewed", { request_id: exchange.requestId });
   }
 }
