@@ -13,6 +13,15 @@ interface ColouredPart {
 /** A line, or its parts; hidden characters in it are shown as numbers, line breaks too. */
 export type Line = string | readonly (string | ColouredPart)[];
 
+/** All of a list, or a part of it. */
+interface ShownList<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor?: string | null;
+}
+
+/** The columns of a table by their names, and what an item has there. */
+export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
+
 /** What the user asks of all output. */
 interface OutputOptions {
   /** One JSON document instead of texts. */
@@ -33,6 +42,23 @@ export class Output {
     this.isQuiet = quiet;
     const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true;
     this.isTerminal = !json && !quiet && isTerminal && process.env["TERM"] !== "dumb";
+  }
+
+  /** The result of a command: its document for programs, and for people its lines. */
+  show(document: unknown, ...lines: readonly Line[]): void {
+    this.printJson(document);
+    this.print(...lines);
+  }
+
+  /** The same of a list: its lines or the sentence that there is nothing, and how to go on. */
+  showList<Item>(
+    list: ShownList<Item>,
+    none: string,
+    linesOf: (items: readonly Item[]) => Line[],
+  ): void {
+    const { items, nextCursor = null } = list;
+    this.show(list, ...(items.length === 0 ? [none] : linesOf(items)));
+    if (nextCursor !== null) this.print(`More: --cursor ${nextCursor}`);
   }
 
   /** Lines on stdout, for people only. */
@@ -95,14 +121,16 @@ function jsonLine(document: unknown): string {
   return escapeHiddenInJson(JSON.stringify(toWire(document)));
 }
 
-/** Lines with columns; the first row has their names, and those in `right` are aligned right. */
-export function tableLines(
-  cells: readonly (readonly string[])[],
+/** A line of names, and one for each item; columns in `right` are aligned right. */
+export function tableLines<Item>(
+  items: readonly Item[],
+  columns: Columns<Item>,
   right: readonly string[] = [],
 ): string[] {
+  const names = Object.keys(columns);
+  const cells = items.map((item) => Object.values(columns).map((cellOf) => cellOf(item)));
   // As wide as they are shown.
-  const rows = cells.map((row) => row.map(showHidden));
-  const names = rows[0] ?? [];
+  const rows = [names, ...cells].map((row) => row.map(showHidden));
   const widths = names.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const pad = (text: string, i: number) =>
     right.includes(names[i] ?? "") ? text.padStart(widths[i] ?? 0) : text.padEnd(widths[i] ?? 0);
@@ -129,6 +157,13 @@ export function ageText(seconds: number): string {
   if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), "hour");
   if (seconds >= MINUTE_SECONDS) return countOf(Math.floor(seconds / MINUTE_SECONDS), "minute");
   return countOf(Math.floor(seconds), "second");
+}
+
+/** Such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
+export function durationText(durationMs: number): string {
+  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
+  const seconds = Math.round(durationMs / 1000);
+  return `${formatCount(Math.floor(seconds / 60))} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
 export interface Throughput {

@@ -40,6 +40,20 @@ export function openProgress(output: Output, labelChars = 0): ProgressBoard {
   return output.isTerminal ? new BarBoard(labelChars) : plainBoard(output);
 }
 
+/** Does a job whose progress is shown until it ends. */
+export async function withProgress<T>(
+  output: Output,
+  label: string,
+  work: (progress: Progress) => Promise<T>,
+): Promise<T> {
+  const board = openProgress(output);
+  try {
+    return await work(board.start(label));
+  } finally {
+    board.finish();
+  }
+}
+
 function plainBoard(output: Output): ProgressBoard {
   return {
     start: () => ({ update: () => {} }),

@@ -27,11 +27,14 @@ async function readPasswordOnce(subject: string): Promise<string> {
   throw new AppError("invalid_request", "The two passwords differ");
 }
 
-/** Asks a question on a terminal; true for `yes`. Throws `invalid_request` where there is nobody to ask. */
+/** Throws `invalid_request` where there is nobody to ask. */
+export function requireTerminal(): void {
+  if (process.stdin.isTTY === true) return;
+  throw new AppError("invalid_request", "This asks first: run it on a terminal, or say --yes");
+}
+
+/** Asks a question; true for `yes`. */
 export async function confirm(question: string): Promise<boolean> {
-  if (process.stdin.isTTY !== true) {
-    throw new AppError("invalid_request", "This asks first: run it on a terminal, or say --yes");
-  }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(?:es)?$/i.test((await prompt.question(`${showHidden(question)} [yes/no] `)).trim());

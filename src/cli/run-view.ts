@@ -1,12 +1,6 @@
 // What a run shows while it goes on, and what it says at its end.
-import {
-  type DoneEvent,
-  type RunNews,
-  retryText,
-  type SyncRun,
-  type TableResult,
-} from "../domain/sync/run/run.ts";
-import { countOf, formatCount, type Output } from "./output.ts";
+import { type RunNews, retryText, type SyncRun, type TableResult } from "../domain/sync/run/run.ts";
+import { countOf, durationText, formatCount, type Output } from "./output.ts";
 import type { Progress, ProgressBoard } from "./progress.ts";
 
 export class RunView {
@@ -39,7 +33,7 @@ export class RunView {
         });
         break;
       case "done":
-        this.#progress?.update({ rows: movedRows(news), part: 1 });
+        this.#progress?.update({ rows: news.totalPushed ?? news.totalPulled ?? 0, part: 1 });
         break;
       case "retry":
         this.#retries++;
@@ -78,7 +72,9 @@ export class RunView {
     const name = run.dryRun ? "Dry run" : `Run ${run.runId}`;
     const counts = run.dryRun ? movedTexts(run) : [...movedTexts(run), ...outcomeTexts(run)];
     if (this.#retries > 0) counts.push(countOf(this.#retries, "retry", "retries"));
-    this.#output.print(`${name}: ${[run.status, ...counts, seconds(run.durationMs)].join(", ")}`);
+    this.#output.print(
+      `${name}: ${[run.status, ...counts, durationText(run.durationMs)].join(", ")}`,
+    );
     for (const [table, { warnings }] of tables) {
       this.#output.warn(...warnings.map((text) => `${table}: ${text}`));
     }
@@ -110,7 +106,7 @@ function resultTexts(result: TableResult): string[] {
     ...outcomeTexts(result),
     ...(errorCount > 0 ? [`${formatCount(errorCount)} rejected`] : []),
     `${formatCount(bytesCompressed)} of ${formatCount(bytesUncompressed)} bytes`,
-    seconds(durationMs),
+    durationText(durationMs),
   ];
 }
 
@@ -141,12 +137,4 @@ export function driftLines(table: string, { countHere, countThere }: TableResult
     `${table}: ${countOf(countHere, "row")} here, ${formatCount(countThere)} there; ` +
       `\`repsync compare ${table}\` finds the difference`,
   ];
-}
-
-function movedRows(event: DoneEvent): number {
-  return event.totalPushed ?? event.totalPulled ?? 0;
-}
-
-function seconds(durationMs: number): string {
-  return `${(durationMs / 1000).toFixed(1)} s`;
 }

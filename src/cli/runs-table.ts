@@ -2,7 +2,7 @@
 import { showHidden } from "../domain/shared/hidden-characters.ts";
 import type { RunItem } from "../usecases/sync/runs/run-item.ts";
 import type { Colour } from "./colours.ts";
-import { formatCount, type Line, tableLines } from "./output.ts";
+import { durationText, formatCount, type Line, tableLines } from "./output.ts";
 
 /** Characters of an id on a terminal, where that is enough to tell the runs apart. */
 const SHORT_ID_CHARS = 8;
@@ -14,6 +14,7 @@ const COLUMNS = [
   ...(["pushed", "pulled", "changed", "kept", "deleted", "rejected"] as const),
 ];
 type RunColumn = (typeof COLUMNS)[number];
+type RunCells = Readonly<Record<RunColumn, string>>;
 const NUMBERS = ["duration", "pushed", "pulled", "changed", "kept", "deleted", "rejected"];
 /** What is left out first where the terminal is too narrow. */
 const LESS_NEEDED: readonly RunColumn[] = [
@@ -57,12 +58,9 @@ export function runsTable(
 }
 
 /** The lines before they are coloured, all columns but that of the error. */
-function linesOf(
-  cells: readonly Readonly<Record<RunColumn, string>>[],
-  columns: readonly RunColumn[],
-): string[] {
-  const rows = cells.map((row) => columns.map((name) => row[name]));
-  return tableLines([columns, ...rows], NUMBERS);
+function linesOf(cells: readonly RunCells[], columns: readonly RunColumn[]): string[] {
+  const shown = columns.map((name) => [name, (row: RunCells) => row[name]] as const);
+  return tableLines(cells, Object.fromEntries(shown), NUMBERS);
 }
 
 /** Errors stand behind the lines, cut to what is free. */
@@ -92,7 +90,7 @@ function coloured(runs: readonly RunItem[], lines: readonly string[]): Line[] {
 function runCells(
   run: RunItem,
   { idChars, isTerminal }: { readonly idChars: number; readonly isTerminal: boolean },
-): Readonly<Record<RunColumn, string>> {
+): RunCells {
   const common = {
     run: run.runId.slice(0, idChars),
     started: isTerminal ? run.startedAt.replace(/\.\d+Z$/, "Z") : run.startedAt,
@@ -120,13 +118,6 @@ function runCells(
 
 function tableText(names: readonly string[]): string {
   return names.length > 1 ? `${names.length} tables` : (names[0] ?? "-");
-}
-
-/** Such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
-function durationText(durationMs: number): string {
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  return `${formatCount(Math.floor(seconds / 60))} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
 /** The fewest characters, and `SHORT_ID_CHARS` at least, by which no two of these runs are taken for each other. */

@@ -21,7 +21,7 @@ describe("repsync rejected", () => {
         stderr: `Several ids begin with "00000000": ${second}, ${first}\n`,
       });
     }
-    expect((await cli(`rejected drop ${first}`)).code).toBe(0);
+    expect((await cli(`rejected drop ${first} --json`)).code).toBe(0);
     expect((await cli("rejected drop 00000000")).stdout).toBe(`Dropped ${second}\n`);
     expect((await cli("rejected list")).stdout).toBe("No record waits\n");
   });

@@ -3,7 +3,7 @@
 import { link, lstat, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../domain/shared/errors.ts";
-import { systemReason } from "./read-text.ts";
+import { codeOf, systemReason } from "./read-text.ts";
 
 interface NewFile {
   readonly text: string;
@@ -12,7 +12,7 @@ interface NewFile {
 }
 
 /** Codes of file systems that know no second name of a file. */
-const NO_LINKS: readonly unknown[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+const NO_LINKS: readonly (string | null)[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
  * Resolves to false, and changes nothing, when the path is taken: by a file, a folder or a link that leads nowhere. Of
@@ -62,8 +62,4 @@ async function writeNew(path: string, { text, mode }: NewFile): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : null;
 }

@@ -3,6 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { AppError } from "../../domain/shared/errors.ts";
 import { createFile } from "./create-file.ts";
+import { codeOf } from "./read-text.ts";
 
 const WAIT_MS = 50;
 /** A change takes milliseconds. */
@@ -47,6 +48,6 @@ async function isAbandoned(lock: string): Promise<boolean> {
     return false;
   } catch (error) {
     // Without a right to ask there is a process.
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
+    return codeOf(error) === "ESRCH";
   }
 }

@@ -8,8 +8,14 @@ import type { FileFormat } from "../../ports/files.ts";
 import type { ForeignTable } from "../../ports/tables/foreign-database.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
 import { formatByName } from "./file-arguments.ts";
-import { systemReason, TextSource } from "./read-text.ts";
-import { findForeignTable, isSqliteFile, openSqliteFile, ownNameOf } from "./sqlite-file.ts";
+import { TextSource, unreadable } from "./read-text.ts";
+import {
+  findForeignTable,
+  isSqliteFile,
+  openSqliteFile,
+  ownNameOf,
+  recordsOf,
+} from "./sqlite-file.ts";
 
 export interface OpenedSources {
   readonly sources: readonly GuessSource[];
@@ -19,9 +25,6 @@ export interface OpenedSources {
   readonly importOptions: string;
   close(): void;
 }
-
-/** Of a row of a database, for the estimate of memory. */
-const ROW_CHARS = 200;
 
 /** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
 export async function openSources(
@@ -66,12 +69,7 @@ function sourceOf(table: ForeignTable): GuessSource {
     name: ownNameOf(table),
     form: "sqlite",
     declaration: table.declaration,
-    async *read() {
-      let line = 0;
-      for (const part of table.rows()) {
-        yield part.map((record) => ({ line: ++line, chars: ROW_CHARS, record, problem: null }));
-      }
-    },
+    read: () => recordsOf(table),
   };
 }
 
@@ -88,7 +86,7 @@ async function* textOf(path: string): AsyncGenerator<string> {
 /** A pipe cannot be read twice. */
 async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
-    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
+    throw unreadable(path, error);
   });
   if (!found.isFile()) throw new AppError("invalid_request", `"${path}" is no file`);
 }

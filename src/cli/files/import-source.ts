@@ -1,13 +1,12 @@
 // What an import reads: a file of records, standard input, or a table of a SQLite file.
 
 import { fileFormats } from "../../app/files.ts";
-import type { JsonObject } from "../../domain/shared/json.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../ports/files.ts";
 import { CsvColumns, type CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
 import { fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
-import { findForeignTable, isSqliteFile, openSqliteFile } from "./sqlite-file.ts";
+import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sqlite-file.ts";
 
 interface CsvOptions {
   readonly table: Table;
@@ -28,9 +27,6 @@ export interface ImportSource {
   close(): void;
 }
 
-/** Of a row of a database, for the estimate of memory. */
-const ROW_CHARS = 200;
-
 /** Opens what the caller named. Throws `invalid_request`, `unknown_table` and `file_failed`. */
 export async function openImportSource(
   tableName: string,
@@ -45,13 +41,13 @@ export async function openImportSource(
     format: request.format,
     totalBytes: source.totalBytes,
     bytesRead: () => source.bytesRead(),
-    records: (csv) => recordsOf(request.format, source, csv),
+    records: (csv) => fileRecords(request.format, source, csv),
     close: () => source.close(),
   };
 }
 
 /** With the values that fields of CSV have in their columns. */
-async function* recordsOf(
+async function* fileRecords(
   format: FileFormat,
   { chunks }: TextSource,
   { table, delimiter = ",", onHeader }: CsvOptions,
@@ -68,20 +64,11 @@ async function openTableOf(path: string, tableName: string): Promise<ImportSourc
     const table = findForeignTable(database, tableName);
     return {
       ...{ format: "sqlite", totalBytes: null, bytesRead: () => 0 },
-      records: () => numbered(table.rows()),
+      records: () => recordsOf(table),
       close: () => database.close(),
     };
   } catch (error) {
     database.close();
     throw error;
-  }
-}
-
-async function* numbered(
-  parts: Iterable<readonly JsonObject[]>,
-): AsyncGenerator<readonly FoundRecord[], void, undefined> {
-  let line = 0;
-  for (const part of parts) {
-    yield part.map((record) => ({ line: ++line, chars: ROW_CHARS, record, problem: null }));
   }
 }

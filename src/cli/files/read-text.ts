@@ -1,5 +1,5 @@
 // Reads a file or standard input as text: gzip is decompressed, and invalid UTF-8 refused.
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { AppError, isAppError } from "../../domain/shared/errors.ts";
@@ -61,7 +61,7 @@ async function openFile(path: string) {
     return { input, totalBytes: stat.isFile() ? stat.size : null };
   } catch (error) {
     if (isAppError(error)) throw error;
-    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
+    throw unreadable(path, error);
   }
 }
 
@@ -113,9 +113,28 @@ async function* decode(
   }
 }
 
+/** The text of a short file. Throws `invalid_request`. */
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+export function unreadable(path: string, cause: unknown): AppError {
+  const message = `"${path}" cannot be read: ${systemReason(cause)}`;
+  return new AppError("invalid_request", message, { cause });
+}
+
+/** The code of what the system refuses, such as `ENOENT`; null for any other error. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error ? String(error.code) : null;
+}
+
 /** The reason in plain words; the system's own message would name paths. */
 export function systemReason(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+  const code = codeOf(error) ?? "unknown reason";
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: "there is no such file or folder",
     EACCES: "permission denied",

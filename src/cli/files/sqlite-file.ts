@@ -2,6 +2,7 @@
 import { open, stat } from "node:fs/promises";
 import { AppError } from "../../domain/shared/errors.ts";
 import { registryNameOf } from "../../domain/sync/table/names.ts";
+import type { FoundRecord } from "../../ports/files.ts";
 import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
 
 const MAGIC = "SQLite format 3\u0000";
@@ -26,6 +27,17 @@ export async function isSqliteFile(path: string): Promise<boolean> {
 export async function openSqliteFile(path: string): Promise<ForeignDatabase> {
   const { openForeignDatabase } = await import("../../app/files.ts");
   return await openForeignDatabase(path);
+}
+
+/** Of a row, for the estimate of memory. */
+const ROW_CHARS = 200;
+
+/** The rows as records; a row counts as a line. */
+export async function* recordsOf({ rows }: ForeignTable): AsyncGenerator<readonly FoundRecord[]> {
+  let line = 0;
+  for (const part of rows()) {
+    yield part.map((record) => ({ line: ++line, chars: ROW_CHARS, record, problem: null }));
+  }
 }
 
 /** The name that the registry gives a table of the file. */

@@ -14,26 +14,24 @@ import { systemReason } from "./read-text.ts";
 const NEW_FILE_MODE = 0o666;
 
 /** Writes all parts, waiting for slow readers. Throws `file_failed`, and what the parts throw; leaves no partial file. */
-export async function writeText(path: string, parts: AsyncIterable<string>): Promise<void> {
+export async function writeText(
+  path: string,
+  parts: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
   let problem: unknown = null;
-  const next = async (iterator: AsyncIterator<string>) => {
-    try {
-      return await iterator.next();
-    } catch (error) {
-      problem = error;
-      throw error;
-    }
-  };
   const source = Readable.from(
     (async function* () {
-      const iterator = parts[Symbol.asyncIterator]();
+      let isWriting = false;
       try {
-        for (let part = await next(iterator); part.done !== true; part = await next(iterator)) {
+        for await (const part of parts) {
           // A failed write is thrown here, and is not a problem of the parts.
-          yield part.value;
+          isWriting = true;
+          yield part;
+          isWriting = false;
         }
-      } finally {
-        await iterator.return?.();
+      } catch (error) {
+        if (!isWriting) problem = error;
+        throw error;
       }
     })(),
   );

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { BUN, CLI } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource } from "../../http/support/resources.ts";
+import { checkDocument } from "./command-documents.ts";
 
 const PEAK_EVERY_MS = 20;
 
@@ -53,6 +54,8 @@ export async function runCli(
     child.stderr.text(),
     child.exited,
   ]);
+  const isDocument = args.includes("--json") && !args.includes("--events") && stdout !== "";
+  if (isDocument) checkDocument(args.join(" "), code, stdout);
   const peakBytes = memory.stop() ?? child.resourceUsage()?.maxRSS ?? 0;
   return {
     ...{ code, stdout, stderr, peakBytes },

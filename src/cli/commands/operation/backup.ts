@@ -1,4 +1,3 @@
-import { Option } from "commander";
 import { backUp } from "../../../usecases/operations/back-up.ts";
 import {
   type AddCommand,
@@ -9,7 +8,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { countOf } from "../../output.ts";
-import { openProgress } from "../../progress.ts";
+import { withProgress } from "../../progress.ts";
 
 interface BackupOptions extends CommonOptions {
   readonly force?: true;
@@ -23,7 +22,7 @@ export const addBackupCommand: AddCommand = (parent, run) => {
         "repsync restore brings it back.",
     )
     .argument("<file>", "path of a file that is not there yet")
-    .addOption(new Option("--force", "replace the file if it is there"))
+    .option("--force", "replace the file if it is there")
     .action((path: string, { force, ...options }: BackupOptions) =>
       run(options, (tools) => writeBackup(tools, path, force === true)),
     );
@@ -40,15 +39,13 @@ async function writeBackup(
   const { config, services } = await open();
   const deps = backUpDeps(config, services);
   const stop = interruption.stopSignal();
-  const board = openProgress(output);
-  const progress = board.start("backup");
-  const onProgress = progress.update.bind(progress);
-  const { bytes, madeAt, tables, rows, accounts } = await backUp(deps, {
-    ...{ path, isForced, stop, onProgress },
-  }).finally(() => board.finish());
+  const written = await withProgress(output, "backup", (progress) =>
+    backUp(deps, { path, isForced, stop, onProgress: (state) => progress.update(state) }),
+  );
+  const { bytes, madeAt, tables, rows, accounts } = written;
   const { outsideSecrets } = deps;
-  output.printJson({ path, madeAt, bytes, tableCount: tables, rows, accounts, outsideSecrets });
-  output.print(
+  output.show(
+    { path, madeAt, bytes, tableCount: tables, rows, accounts, outsideSecrets },
     `${path}: ${countOf(rows, "row")} in ${countOf(tables, "table")}, ${countOf(accounts, "account")}, ${countOf(bytes, "byte")}`,
   );
   if (outsideSecrets.length > 0) {

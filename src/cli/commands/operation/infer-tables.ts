@@ -17,9 +17,9 @@ import { createFile } from "../../files/create-file.ts";
 import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
 import { withFileLock } from "../../files/file-lock.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
-import { systemReason } from "../../files/read-text.ts";
+import { codeOf, unreadable } from "../../files/read-text.ts";
 import { writeText } from "../../files/write-text.ts";
-import { countOf, type Output, tableLines } from "../../output.ts";
+import { type Columns, countOf, type Output, tableLines } from "../../output.ts";
 
 interface InferOptions extends FileOptions {
   readonly table?: string;
@@ -27,6 +27,12 @@ interface InferOptions extends FileOptions {
 }
 
 type Tables = Readonly<Record<string, TableEntry>>;
+
+const COLUMNS: Columns<FileGuess["columns"][number]> = {
+  "": ({ name }) => `  ${name}`,
+  type: ({ type }) => type,
+  reason: ({ reason }) => reason,
+};
 
 const NO_KEY =
   "no column, and no two or three together, tell its rows apart, and a table needs a key: " +
@@ -79,8 +85,7 @@ async function infer(
   if (target === null) output.printText(registryText(found));
   else {
     await addTables(target, found);
-    output.print(`${target}: ${names.join(", ")} added`);
-    output.printJson({ file: target, tables: names });
+    output.show({ file: target, tables: names }, `${target}: ${names.join(", ")} added`);
   }
   for (const name of names) {
     output.warn(`Next: repsync import ${name} ${shellWord(path)}${opened.importOptions}`);
@@ -112,8 +117,7 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
 function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void {
   const { name, records, entry, columns, keyReason, leftOut, unread, firstUnread } = guess;
   output.warn(`${name}: ${countOf(records, "record")} (${format})`);
-  const lines = columns.map((column) => [`  ${column.name}`, column.type, column.reason]);
-  output.warn(...tableLines(lines));
+  output.warn(...tableLines(columns, COLUMNS).slice(1));
   if (leftOut.length > 0) {
     const names = leftOut.map((field) => JSON.stringify(field)).join(", ");
     output.warn(`  left out, as no column can have the name: ${names}`);
@@ -143,7 +147,7 @@ function requireValid(tables: Tables): void {
 async function addTables(path: string, tables: Tables): Promise<void> {
   await withFileLock(path, async () => {
     const text = await textIfThere(path);
-    if (text !== null) await writeText(path, parts(extended(path, text, tables)));
+    if (text !== null) await writeText(path, [extended(path, text, tables)]);
     else if (!(await createFile(path, { text: registryText(tables) }))) {
       throw new AppError("file_failed", `"${path}" cannot be read`);
     }
@@ -169,10 +173,6 @@ function extended(path: string, text: string, tables: Tables): string {
   return added;
 }
 
-async function* parts(text: string): AsyncGenerator<string> {
-  yield text;
-}
-
 function requireSound(path: string, text: string): void {
   const { problems } = readRegistryFile(text);
   if (problems.length === 0) return;
@@ -184,7 +184,7 @@ async function textIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
+    if (codeOf(error) === "ENOENT") return null;
+    throw unreadable(path, error);
   }
 }

@@ -11,7 +11,7 @@ import {
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { createFile } from "../../files/create-file.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { systemReason } from "../../files/read-text.ts";
+import { codeOf, systemReason } from "../../files/read-text.ts";
 import { STARTER_TABLES, starterSettings } from "../../files/starter-files.ts";
 
 interface InitOptions extends CommonOptions {
@@ -73,9 +73,8 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    const isFile = code === "EEXIST" || code === "ENOTDIR";
-    throw isFile
+    const code = codeOf(error);
+    throw code === "EEXIST" || code === "ENOTDIR"
       ? new AppError("invalid_request", `"${folder}" cannot be a folder: a file is in its place`)
       : new AppError("file_failed", `"${folder}" cannot be made: ${systemReason(error)}`);
   }

@@ -7,13 +7,12 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { countOf } from "../../output.ts";
-import { openProgress } from "../../progress.ts";
+import { withProgress } from "../../progress.ts";
 
 export const addMoveCommand: AddCommand = (parent, run) => {
   declareJob(parent, "move")
     .description(
-      "Copies everything of the store of STORAGE_URL into an empty one, and compares each row: tables with their " +
-        "tombstones and markers, accounts, keys, consents, the audit log, runs, and the secrets that the store keeps. " +
+      "Copies everything of the store of STORAGE_URL into an empty one, and compares each row. " +
         "Stop the services first. The old store stays as it is; set STORAGE_URL to the new one afterwards.",
     )
     .argument("<to-url>", "address of the new store, as STORAGE_URL has it")
@@ -24,13 +23,11 @@ async function move({ output, interruption }: CommandTools, toUrl: string): Prom
   const config = await readDeploymentConfig();
   const { moveTo } = await import("../../../app/move.ts");
   const stop = interruption.stopSignal();
-  const board = openProgress(output);
-  const progress = board.start("move");
-  const onProgress = progress.update.bind(progress);
-  const counts = await moveTo(config, toUrl, { stop, onProgress }).finally(() => board.finish());
-  const { tables, rows, accounts } = counts;
-  output.printJson({ tableCount: tables, rows, accounts });
-  output.print(
+  const { tables, rows, accounts } = await withProgress(output, "move", (progress) =>
+    moveTo(config, toUrl, { stop, onProgress: (state) => progress.update(state) }),
+  );
+  output.show(
+    { tableCount: tables, rows, accounts },
     `Moved ${countOf(rows, "row")} in ${countOf(tables, "table")} and ${countOf(accounts, "account")}, each compared`,
     "The old store is as it was. Set STORAGE_URL to the new one before you start a service",
   );

@@ -8,7 +8,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { ageText, countOf } from "../../output.ts";
-import { openProgress } from "../../progress.ts";
+import { withProgress } from "../../progress.ts";
 
 export const addRestoreCommand: AddCommand = (parent, run) => {
   declareJob(parent, "restore")
@@ -26,19 +26,16 @@ async function restore({ output, interruption }: CommandTools, path: string): Pr
   const config = await readDeploymentConfig();
   const { restoreBackup } = await import("../../../app/backups.ts");
   const stop = interruption.stopSignal();
-  const board = openProgress(output);
-  const progress = board.start("restore");
-  const onProgress = progress.update.bind(progress);
-  const restored = await restoreBackup(config, { path, stop, onProgress }).finally(() =>
-    board.finish(),
+  const restored = await withProgress(output, "restore", (progress) =>
+    restoreBackup(config, { path, stop, onProgress: (state) => progress.update(state) }),
   );
   const { facts, tables, rows, accounts, sessions } = restored;
   const ageMs = Math.max(0, Date.now() - dateTimeMs(facts.madeAt));
   const { madeAt, version, outsideSecrets } = facts;
   const ageSeconds = Math.floor(ageMs / 1000);
   const counts = { tableCount: tables, rows, accounts, endedSessions: sessions };
-  output.printJson({ path, madeAt, ageSeconds, version, ...counts, outsideSecrets });
-  output.print(
+  output.show(
+    { path, madeAt, ageSeconds, version, ...counts, outsideSecrets },
     `Restored ${countOf(rows, "row")} in ${countOf(tables, "table")} and ${countOf(accounts, "account")}, each compared with the backup`,
     `The backup was made at ${madeAt}, ${ageText(ageSeconds)} ago, by repsync ${version}`,
     `All sessions have ended (${sessions}); everybody has to sign in again`,

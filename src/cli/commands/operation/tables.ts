@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { problemText, readRegistryFile } from "../../../app/registry-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
@@ -10,7 +9,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { systemReason } from "../../files/read-text.ts";
+import { readTextFile } from "../../files/read-text.ts";
 import { countOf } from "../../output.ts";
 import { addInferCommand } from "./infer-tables.ts";
 
@@ -30,7 +29,7 @@ export const addTablesCommand: AddCommand = (parent, run) => {
 
 async function check({ output }: CommandTools, asked: string | undefined): Promise<ExitCode> {
   const path = asked === undefined ? configuredFile() : fromCallersFolder(asked);
-  const { registry, problems } = readRegistryFile(await textOf(path));
+  const { registry, problems } = readRegistryFile(await readTextFile(path));
   if (registry === null) {
     const error = `"${path}" has ${countOf(problems.length, "problem")}`;
     output.tellError(`${error}:`, ...problems.map((problem) => `- ${problemText(problem)}`));
@@ -39,7 +38,6 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
     return EXIT.usage;
   }
   const names = [...registry.keys()];
-  output.print(`${path}: no problems; ${countOf(names.length, "table")}: ${names.join(", ")}`);
   const hasRemote = (process.env["SYNC_REMOTE_URL"] ?? "") !== "";
   const ownerless = hasRemote ? [...registry.values()].filter(lacksOwner) : [];
   const without_owner = ownerless.map(({ name }) => name);
@@ -48,7 +46,8 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
       `Without a timestamp column and an owner: ${without_owner.join(", ")}; name the owner by "direction"`,
     );
   }
-  output.printJson({ file: path, tables: names, without_owner });
+  const line = `${path}: no problems; ${countOf(names.length, "table")}: ${names.join(", ")}`;
+  output.show({ file: path, tables: names, without_owner }, line);
   return EXIT.success;
 }
 
@@ -59,12 +58,4 @@ function configuredFile(): string {
     "invalid_request",
     "There is no registry file to check: name one, or set SYNC_TABLES",
   );
-}
-
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new AppError("invalid_request", `"${path}" cannot be read: ${systemReason(error)}`);
-  }
 }

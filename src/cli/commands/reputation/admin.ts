@@ -46,8 +46,8 @@ async function createAdmin(
   if (!(await createAdministrator(services.accounts, { username, password }))) {
     throw new AppError("username_taken", `The account "${username}" already exists`);
   }
-  output.printJson({ username, role: "administrator" });
-  output.print(`Administrator "${username}" can sign in at POST /v1/sessions`);
+  const made = { username, role: "administrator" };
+  output.show(made, `Administrator "${username}" can sign in at POST /v1/sessions`);
   return EXIT.success;
 }
 
@@ -58,7 +58,6 @@ async function resetPassword(
   const newPassword = await readPassword(username);
   const { accounts: deps } = (await openStore()).services;
   const done = await setPassword(deps, { username, newPassword }, requestOfCommand(deps));
-  output.printJson(done);
-  output.print(`"${username}" has the new password, and is signed out everywhere`);
+  output.show(done, `"${username}" has the new password, and is signed out everywhere`);
   return EXIT.success;
 }

@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
 import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { formatKeptHeads, readKeptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
 import { pruneAudit } from "../../../usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts";
 import {
@@ -13,9 +11,10 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { STANDARD_STREAM } from "../../files/file-arguments.ts";
+import { readTextFile } from "../../files/read-text.ts";
 import { writeText } from "../../files/write-text.ts";
 import { countOf, type Output } from "../../output.ts";
-import { openProgress } from "../../progress.ts";
+import { withProgress } from "../../progress.ts";
 
 export const addAuditCommand: AddCommand = (parent, run) => {
   const group = parent.command("audit");
@@ -53,75 +52,47 @@ async function writeHeads(
   const { services } = await openStore();
   const heads = await services.audit.audit.heads();
   const text = formatKeptHeads(heads, services.accounts.clock.nowMs());
-  await writeText(path ?? STANDARD_STREAM, textOnce(text));
+  await writeText(path ?? STANDARD_STREAM, [text]);
   if (path === undefined) return EXIT.success;
-  output.printJson({ heads: heads.length });
-  output.print(`${countOf(heads.length, "head")} written: keep the file on another machine`);
+  const written = `${countOf(heads.length, "head")} written: keep the file on another machine`;
+  output.show({ heads: heads.length }, written);
   return EXIT.success;
-}
-
-async function* textOnce(text: string) {
-  yield text;
 }
 
 async function verify(
   { output, openStore }: CommandTools,
   headsPath: string | undefined,
 ): Promise<ExitCode> {
-  const keptHeads = headsPath === undefined ? [] : readKeptHeads(readHeadsFile(headsPath));
+  const keptHeads = headsPath === undefined ? [] : readKeptHeads(await readTextFile(headsPath));
   const { services } = await openStore();
-  const board = openProgress(output);
-  const progress = board.start("verify");
-  const verdict = await verifyAudit(services.audit, {
-    onProgress: ({ records }) => progress.update({ rows: records, part: null }),
-    keptHeads,
-  });
-  board.finish();
-  const { problem, chains, records } = verdict;
-  output.printJson({
-    status: problem === null ? "whole" : "broken",
-    chains,
-    records,
-    problem: item(problem),
-  });
-  if (problem === null) {
-    output.print(
-      `The audit log is whole: ${countOf(records, "record")} in ${countOf(chains, "chain")}`,
-    );
-    return EXIT.success;
-  }
-  tellProblem(output, problem);
-  return EXIT.failed;
+  const { problem, chains, records } = await withProgress(output, "verify", (progress) =>
+    verifyAudit(services.audit, {
+      onProgress: ({ records }) => progress.update({ rows: records, part: null }),
+      keptHeads,
+    }),
+  );
+  const status = problem === null ? "whole" : "broken";
+  const whole = `The audit log is whole: ${countOf(records, "record")} in ${countOf(chains, "chain")}`;
+  return conclude(output, problem, { status, chains, records }, whole);
 }
 
 async function prune({ output, openStore }: CommandTools): Promise<ExitCode> {
   const { config, services } = await openStore();
   const keepDays = config.auditRetentionDays;
   const { problem, removed } = await pruneAudit(services.audit, keepDays);
-  output.printJson({ removed, keepDays, problem: item(problem) });
-  if (problem !== null) {
-    tellProblem(output, problem);
-    return EXIT.failed;
-  }
-  output.print(`${countOf(removed, "record")} older than ${countOf(keepDays, "day")} removed`);
-  return EXIT.success;
+  const done = `${countOf(removed, "record")} older than ${countOf(keepDays, "day")} removed`;
+  return conclude(output, problem, { removed, keepDays }, done);
 }
 
-function readHeadsFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const detail = `The file of --heads cannot be read: ${path}`;
-    throw new AppError("invalid_request", detail, { cause: error });
-  }
-}
-
-function tellProblem(output: Output, { message }: AuditProblem): void {
-  output.tellError(`The audit log does not verify: ${message}`);
-}
-
-function item(problem: AuditProblem | null) {
-  if (problem === null) return null;
-  const { kind, chainId, seq, message } = problem;
-  return { kind, chainId, seq, message };
+/** Tells the problem of the log, or else the line. */
+function conclude(
+  output: Output,
+  problem: AuditProblem | null,
+  document: object,
+  line: string,
+): ExitCode {
+  output.show({ ...document, problem }, ...(problem === null ? [line] : []));
+  if (problem === null) return EXIT.success;
+  output.tellError(`The audit log does not verify: ${problem.message}`);
+  return EXIT.failed;
 }

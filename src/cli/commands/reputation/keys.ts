@@ -21,8 +21,8 @@ import {
   readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { tableLines } from "../../output.ts";
-import { wholeId } from "../../whole-id.ts";
+import { wholeId } from "../../lists.ts";
+import { type Columns, tableLines } from "../../output.ts";
 
 interface RotateOptions extends CommonOptions {
   readonly overlapSeconds?: number;
@@ -32,6 +32,16 @@ interface CreateOptions extends CommonOptions {
   readonly name: string;
   readonly expires?: string;
 }
+
+const COLUMNS: Columns<ApiKeyItem> = {
+  id: (item) => item.id,
+  name: (item) => item.name,
+  key: (item) => `${item.prefix}…${item.last4}`,
+  status: (item) => item.status,
+  created: (item) => item.createdAt,
+  expires: (item) => item.expiresAt ?? "never",
+  "last used": (item) => item.lastUsedAt ?? "never",
+};
 
 export const addKeysCommand: AddCommand = (parent, run) => {
   const group = parent.command("keys");
@@ -78,8 +88,8 @@ async function createKey(
   const { accounts: deps } = (await openStore()).services;
   await requireAccount(deps, username);
   const issued = await issueApiKey(deps, username, { name, expiresAt: expires ?? null });
-  output.printJson(issued);
-  output.print(
+  output.show(
+    issued,
     issued.key,
     `Key "${issued.name}" of "${username}", shown this once`,
     `id ${issued.id}, expires ${issued.expiresAt ?? "never"}`,
@@ -101,8 +111,8 @@ async function rotateKey(
   await requireAccount(deps, username);
   const id = await wholeKeyId(deps, username, idText);
   const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
-  output.printJson(issued);
-  output.print(
+  output.show(
+    issued,
     issued.key,
     `Key "${issued.name}" of "${username}", shown this once`,
     `id ${issued.id}; ${id} ends ${overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`}`,
@@ -120,21 +130,7 @@ async function listKeys({ output, openStore }: CommandTools, username: string): 
     cursor = part.nextCursor;
     if (cursor === null) break;
   }
-  output.printJson({ items });
-  const rows = items.map((item) => [
-    item.id,
-    item.name,
-    `${item.prefix}…${item.last4}`,
-    item.status,
-    item.createdAt,
-    item.expiresAt ?? "never",
-    item.lastUsedAt ?? "never",
-  ]);
-  if (rows.length === 0) output.print(`"${username}" has no key`);
-  else
-    output.print(
-      ...tableLines([["id", "name", "key", "status", "created", "expires", "last used"], ...rows]),
-    );
+  output.showList({ items }, `"${username}" has no key`, () => tableLines(items, COLUMNS));
   return EXIT.success;
 }
 
@@ -146,8 +142,7 @@ async function revokeKey(
   const { accounts: deps } = (await openStore()).services;
   await requireAccount(deps, username);
   const revoked = await revokeApiKey(deps, username, await wholeKeyId(deps, username, id));
-  output.printJson(revoked);
-  output.print(`Key "${revoked.name}" (${revoked.id}) is revoked`);
+  output.show(revoked, `Key "${revoked.name}" (${revoked.id}) is revoked`);
   return EXIT.success;
 }
 

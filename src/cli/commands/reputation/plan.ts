@@ -71,10 +71,10 @@ async function showPlan({ output, openStore }: CommandTools, username: string): 
 }
 
 function tellPlan(output: Output, plan: PlanBody): ExitCode {
-  output.printJson(plan);
   const limits = effectiveLimits(plan);
   const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
-  output.print(
+  output.show(
+    plan,
     `"${plan.username}" is on the plan ${plan.plan}: ${month} calls per month, ` +
       `${formatCount(limits.callsPerMinute)} per minute`,
   );

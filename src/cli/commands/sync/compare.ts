@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
 import type { JsonObject, JsonValue } from "../../../domain/shared/json.ts";
 import { cutText } from "../../../domain/shared/text.ts";
@@ -16,6 +15,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { countOf, formatCount } from "../../output.ts";
+import { confirm } from "../../prompts.ts";
 
 interface CompareOptions extends CommonOptions {
   readonly repair?: CompareRepair;
@@ -82,10 +82,7 @@ async function isAllowed(
 ): Promise<boolean> {
   if (!output.isTerminal) return true;
   const where = repair === "pull" ? "here" : "at the remote";
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`Remove rows ${where} that the other end lacks? [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return await confirm(`Remove rows ${where} that the other end lacks?`);
 }
 
 async function compareOne(

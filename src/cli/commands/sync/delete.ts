@@ -33,8 +33,8 @@ async function deleteByKey(
   const table = findTable(config.registry, tableName);
   const key = readKey(table, values);
   await deleteRow(services.sync, table, key);
-  output.printJson({ table: table.name, key, status: "deleted" });
-  output.print(`Deleted ${JSON.stringify(key)} of ${table.name}`);
+  const document = { table: table.name, key, status: "deleted" };
+  output.show(document, `Deleted ${JSON.stringify(key)} of ${table.name}`);
   return EXIT.success;
 }
 

@@ -29,8 +29,8 @@ async function drop(
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);
   const dropped = await dropTombstones(services.sync, table, interruption.stopSignal());
-  output.printJson({ table: table.name, dropped });
   const rest = dropped === 0 ? "all of them were sent" : "the next pull fetches those rows again";
-  output.print(`${table.name}: ${countOf(dropped, "delete")} dropped; ${rest}`);
+  const line = `${table.name}: ${countOf(dropped, "delete")} dropped; ${rest}`;
+  output.show({ table: table.name, dropped }, line);
   return EXIT.success;
 }

@@ -16,7 +16,7 @@ import {
 } from "../../files/file-arguments.ts";
 import { writeText } from "../../files/write-text.ts";
 import { countOf } from "../../output.ts";
-import { openProgress, type Progress } from "../../progress.ts";
+import { type Progress, withProgress } from "../../progress.ts";
 
 interface ExportOptions extends FileOptions {
   readonly spreadsheet?: true;
@@ -52,20 +52,16 @@ async function exportFile(
   const { storage } = services;
   const table = findTable(config.registry, tableName);
   const stop = interruption.stopSignal();
-  const board = openProgress(output);
-  const progress = board.start(`export ${table.name}`);
   const counts = { rows: 0, total: await storage.tables.countRows(table) };
-  try {
-    const compared = comparedColumns(table);
-    const columns = table.columns.filter((column) => compared.includes(column));
-    const encoder = fileFormats.encoder(format, columns, isForSpreadsheet);
-    await writeText(path, textOf(storage, { table, encoder, counts, progress, stop }));
-  } finally {
-    board.finish();
-  }
+  const compared = comparedColumns(table);
+  const columns = table.columns.filter((column) => compared.includes(column));
+  const encoder = fileFormats.encoder(format, columns, isForSpreadsheet);
+  await withProgress(output, `export ${table.name}`, (progress) =>
+    writeText(path, textOf(storage, { table, encoder, counts, progress, stop })),
+  );
   if (path === STANDARD_STREAM) return EXIT.success;
-  output.printJson({ table: table.name, rows: counts.rows, format });
-  output.print(`${table.name}: ${countOf(counts.rows, "row")} exported`);
+  const document = { table: table.name, rows: counts.rows, format };
+  output.show(document, `${table.name}: ${countOf(counts.rows, "row")} exported`);
   return EXIT.success;
 }
 

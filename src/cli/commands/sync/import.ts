@@ -16,7 +16,7 @@ import { type FileOptions, formatOption } from "../../files/file-arguments.ts";
 import { ImportReport } from "../../files/import-report.ts";
 import { type ImportSource, openImportSource } from "../../files/import-source.ts";
 import type { Output } from "../../output.ts";
-import { openProgress } from "../../progress.ts";
+import { withProgress } from "../../progress.ts";
 
 interface ImportOptions extends FileOptions {
   readonly delimiter?: string;
@@ -30,8 +30,7 @@ export const addImportCommand: AddCommand = (parent, run) => {
     .description(
       "Writes the records of a JSON, NDJSON or CSV file, or the rows of the table of that name of a SQLite file, into " +
         "a table, by the rules of a push: a record whose key " +
-        "exists updates its row. What could not be read is told by line and column: as a warning where it is " +
-        "written as it came or left out, as a failure where its record is not written. Gzip is recognized.",
+        "exists updates its row. What could not be read is told by line and column.",
     )
     .argument("<table>", "table of the registry")
     .argument("<file>", "path, or - for standard input")
@@ -62,36 +61,33 @@ async function importFile(
   if (options.force !== true) requireOwned(table);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
-  const board = openProgress(output);
-  const progress = board.start(`import ${table.name}`);
   const reader = new RecordReader(table, options.strict === true);
   const report = new ImportReport(table, isDryRun);
   const onHeader = (header: CsvHeader) => tellHeader(output, header, { reader, report });
   try {
-    await importRows(deps, {
-      ...{ table, reader, stop },
-      records: source.records({ ...options, table, onHeader }),
-      onWarning: (warning) => report.addWarning(warning),
-      onFailure: (failure) => report.addFailure(failure),
-      onProgress: (state) => {
-        report.counts = state;
-        // The file may grow while it is read.
-        const part =
-          source.totalBytes === null ? null : Math.min(1, source.bytesRead() / source.totalBytes);
-        progress.update({ rows: state.read, part });
-      },
-    });
+    await withProgress(output, `import ${table.name}`, (progress) =>
+      importRows(deps, {
+        ...{ table, reader, stop },
+        records: source.records({ ...options, table, onHeader }),
+        onWarning: (warning) => report.addWarning(warning),
+        onFailure: (failure) => report.addFailure(failure),
+        onProgress: (state) => {
+          report.counts = state;
+          const { totalBytes } = source;
+          // The file may grow while it is read.
+          const part = totalBytes === null ? null : Math.min(1, source.bytesRead() / totalBytes);
+          progress.update({ rows: state.read, part });
+        },
+      }),
+    );
   } catch (error) {
-    board.finish();
     report.tellProblems(output);
     report.tellHowFar(output);
     output.addToFailure(report.toJson());
     throw error;
   }
-  board.finish();
   report.tellProblems(output);
-  output.printJson(report.toJson());
-  output.print(report.summary());
+  output.show(report.toJson(), report.summary());
   return report.counts.failed > 0 ? EXIT.partial : EXIT.success;
 }
 

@@ -1,4 +1,4 @@
-import { DEFAULT_LIST_ITEMS } from "../../../domain/shared/limits.ts";
+import type { RejectedItem } from "../../../domain/sync/run/run.ts";
 import {
   dropRejected,
   listRejected,
@@ -12,23 +12,20 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
+import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 import { countOf } from "../../output.ts";
-import { wholeId } from "../../whole-id.ts";
-import { type ListOptions, printNext } from "./runs.ts";
 
 export const addRejectedCommand: AddCommand = (parent, run) => {
   const group = parent.command("rejected");
-  declareCommand(group, "list")
+  const listing = declareCommand(group, "list")
     .summary("list the records that wait for the next run")
     .description(
       "Lists the records that either deployment rejected, newest first. Every run tries them again.",
     )
-    .argument("[table]", "only those of one table")
-    .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
-    .option("--cursor <cursor>", "continue where the previous list ended")
-    .action((table: string | undefined, options: ListOptions) =>
-      run(options, (tools) => list(tools, options, table ?? null)),
-    );
+    .argument("[table]", "only those of one table");
+  addListOptions(listing).action((table: string | undefined, options: ListOptions) =>
+    run(options, (tools) => list(tools, options, table ?? null)),
+  );
   declareCommand(group, "retry")
     .summary("try a record again, now")
     .description(
@@ -46,18 +43,16 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
 
 async function list(
   { output, openStore }: CommandTools,
-  { limit, cursor }: ListOptions,
+  options: ListOptions,
   tableName: string | null,
 ): Promise<ExitCode> {
   const { sync } = (await openStore()).services;
-  const part = await listRejected(sync, { limit, cursor: cursor ?? null }, tableName);
-  output.printJson(part);
-  for (const { id, table, direction, key, message, attempts, lastAt } of part.items) {
-    output.print(`${id}  ${direction} ${table} ${JSON.stringify(key)}`);
-    output.print(`  ${message} (tried ${countOf(attempts, "time")}, last at ${lastAt})`);
-  }
-  if (part.items.length === 0) output.print("No record waits");
-  printNext(output, part.nextCursor);
+  output.showList(await listRejected(sync, options, tableName), "No record waits", (items) =>
+    items.flatMap((item) => [
+      `${item.id}  ${labelOf(item)}`,
+      `  ${item.message} (tried ${countOf(item.attempts, "time")}, last at ${item.lastAt})`,
+    ]),
+  );
   return EXIT.success;
 }
 
@@ -65,18 +60,15 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
   const { sync } = (await open()).services;
   const whole = await wholeRejectedId(sync, id);
   const result = await retryRejected(sync, whole, interruption.stopSignal());
-  output.printJson(result);
-  const { direction, table, key, message } = result.item;
-  const label = `${direction} ${table} ${JSON.stringify(key)}`;
-  if (result.status === "written") {
-    output.print(`${label}: written ${direction === "push" ? "there" : "here"}`);
-    return EXIT.success;
-  }
-  if (result.status === "dropped") {
-    output.print(`${label}: dropped, as the row here stays`);
-    return EXIT.success;
-  }
-  output.tellError(`${label}: rejected again: ${message}`);
+  const { status, item } = result;
+  const ends = {
+    written: [`${labelOf(item)}: written ${item.direction === "push" ? "there" : "here"}`],
+    dropped: [`${labelOf(item)}: dropped, as the row here stays`],
+    rejected: [],
+  };
+  output.show(result, ...ends[status]);
+  if (status !== "rejected") return EXIT.success;
+  output.tellError(`${labelOf(item)}: rejected again: ${item.message}`);
   return EXIT.partial;
 }
 
@@ -84,9 +76,12 @@ async function drop({ output, openStore }: CommandTools, id: string): Promise<Ex
   const { sync } = (await openStore()).services;
   const whole = await wholeRejectedId(sync, id);
   await dropRejected(sync, whole);
-  output.printJson({ id: whole, status: "dropped" });
-  output.print(`Dropped ${whole}`);
+  output.show({ id: whole, status: "dropped" }, `Dropped ${whole}`);
   return EXIT.success;
+}
+
+function labelOf({ direction, table, key }: RejectedItem): string {
+  return `${direction} ${table} ${JSON.stringify(key)}`;
 }
 
 async function wholeRejectedId(sync: SyncDeps, id: string): Promise<string> {

@@ -18,7 +18,7 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { ageText, formatCount, tableLines } from "../../output.ts";
+import { ageText, type Columns, formatCount, tableLines } from "../../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "status")
@@ -37,12 +37,17 @@ async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
   const tables = Object.fromEntries(
     [...behind].map(([table, behindSeconds]) => [table, { behindSeconds }]),
   );
-  output.printJson({ local, remote, tables });
-  output.print("This deployment", ...statusLines(local, behind));
-  if (remote === null) output.print("", "Remote: none is configured (SYNC_REMOTE_URL)");
-  else if (remote.status === null) output.print("", `Remote ${remote.url}: ${remote.error}`);
-  else output.print("", `Remote ${remote.url}`, ...statusLines(remote.status));
+  output.show(
+    { local, remote, tables },
+    ...["This deployment", ...statusLines(local, behind), "", ...remoteLines(remote)],
+  );
   return EXIT.success;
+}
+
+function remoteLines(remote: RemoteStatus | null): string[] {
+  if (remote === null) return ["Remote: none is configured (SYNC_REMOTE_URL)"];
+  if (remote.status === null) return [`Remote ${remote.url}: ${remote.error}`];
+  return [`Remote ${remote.url}`, ...statusLines(remote.status)];
 }
 
 /** Seconds that an end may be behind, by table; null for one that was never run or compared. */
@@ -71,17 +76,14 @@ function statusLines(
   behind: ReadonlyMap<string, number | null> | null = null,
 ): string[] {
   if (!status.syncEnabled) return [`  sync is disabled; server time ${status.serverTime}`];
-  const marker = (direction: "push" | "pull", table: string) =>
-    status.lastSync[markerName(direction, table)] ?? "never";
-  const rows = status.tables.map((name) => [
-    name,
-    countText(status.tableCounts[name] ?? -1),
-    marker("push", name),
-    marker("pull", name),
-    ...(behind === null ? [] : [behindText(behind.get(name) ?? null)]),
-  ]);
-  const titles = ["table", "rows", "pushed up to", "pulled up to"];
-  const lines = tableLines([behind === null ? titles : [...titles, "state"], ...rows], ["rows"]);
+  const columns: Columns<string> = {
+    table: (name) => name,
+    rows: (name) => countText(status.tableCounts[name] ?? -1),
+    "pushed up to": (name) => status.lastSync[markerName("push", name)] ?? "never",
+    "pulled up to": (name) => status.lastSync[markerName("pull", name)] ?? "never",
+    ...(behind === null ? {} : { state: (name) => behindText(behind.get(name) ?? null) }),
+  };
+  const lines = tableLines(status.tables, columns, ["rows"]);
   return [
     `  sync is enabled; server time ${status.serverTime}`,
     ...lines.map((line) => `  ${line}`),

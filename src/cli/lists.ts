@@ -1,7 +1,20 @@
-// The beginning of an id, wherever a command takes an id. D-14.9.
+// What commands on lists share: the options for a part of one, and the beginning of an id wherever a command takes one. D-14.9.
+import type { Command } from "commander";
 import { AppError } from "../domain/shared/errors.ts";
-import { MAX_LIST_ITEMS } from "../domain/shared/limits.ts";
+import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "../domain/shared/limits.ts";
 import type { ListParameters, ListPart } from "../domain/shared/list-query.ts";
+import type { CommonOptions } from "./command-runner.ts";
+
+export interface ListOptions extends CommonOptions {
+  readonly limit: string;
+  readonly cursor?: string;
+}
+
+export function addListOptions(command: Command): Command {
+  return command
+    .option("--limit <n>", "how many", String(DEFAULT_LIST_ITEMS))
+    .option("--cursor <cursor>", "continue where the previous list ended");
+}
 
 /** A shorter beginning would be guessing. */
 const MIN_BEGINNING_CHARS = 4;
