@@ -23,22 +23,20 @@ const MIN_ID_CHARS = 8;
 /** Ids that are named when several begin alike. */
 const MAX_NAMED = 10;
 
-/** The list in which an id stands. */
-interface IdList<Item> {
-  read(query: ListParameters): Promise<ListPart<Item>>;
-  idOf(item: Item): string;
-}
-
 /**
- * The id of a list that is this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
+ * The id in a list that is this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
  * Throws `conflict` where several ids begin so, and `invalid_request` for a beginning of too few characters.
  */
-export async function wholeId<Item>(text: string, list: IdList<Item>): Promise<string> {
+export async function wholeId<Item>(
+  text: string,
+  read: (query: ListParameters) => Promise<ListPart<Item>>,
+  idOf: (item: Item) => string,
+): Promise<string> {
   const found: string[] = [];
   let cursor: string | null = null;
   do {
-    const part: ListPart<Item> = await list.read({ limit: String(MAX_LIST_ITEMS), cursor });
-    const ids = part.items.map((item) => list.idOf(item));
+    const part: ListPart<Item> = await read({ limit: String(MAX_LIST_ITEMS), cursor });
+    const ids = part.items.map(idOf);
     if (ids.includes(text)) return text;
     found.push(...ids.filter((id) => id.length >= MIN_ID_CHARS && id.startsWith(text)));
     cursor = part.nextCursor;

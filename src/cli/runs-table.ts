@@ -2,24 +2,19 @@
 import { showHidden } from "../domain/shared/hidden-characters.ts";
 import type { RunItem } from "../usecases/sync/runs/run-item.ts";
 import type { Colour } from "./colours.ts";
-import { durationText, formatCount, type Line, tableLines } from "./output.ts";
+import { type Columns, durationText, formatCount, type Line, tableLines } from "./output.ts";
 
 /** Characters of an id on a terminal, where that is enough to tell the runs apart. */
 const SHORT_ID_CHARS = 8;
 /** An error that is cut says as much at least; columns make room for it. */
 const MIN_ERROR_CHARS = 24;
 
-const COLUMNS = [
-  ...(["run", "started", "by", "direction", "table", "status", "duration"] as const),
-  ...(["pushed", "pulled", "changed", "kept", "deleted", "rejected"] as const),
-];
-type RunColumn = (typeof COLUMNS)[number];
-type RunCells = Readonly<Record<RunColumn, string>>;
+type SyncItem = Extract<RunItem, { readonly kind: "sync" }>;
 const NUMBERS = ["duration", "pushed", "pulled", "changed", "kept", "deleted", "rejected"];
 /** What is left out first where the terminal is too narrow. */
-const LESS_NEEDED: readonly RunColumn[] = [
-  ...(["kept", "deleted", "changed", "by", "rejected", "pulled", "pushed"] as const),
-  ...(["direction", "started", "duration"] as const),
+const LESS_NEEDED: readonly string[] = [
+  ...["kept", "deleted", "changed", "by", "rejected", "pulled", "pushed"],
+  ...["direction", "started", "duration"],
 ];
 
 const STATUS_COLOURS: Readonly<Record<RunItem["status"], Colour>> = {
@@ -40,27 +35,21 @@ interface Shown {
 /** One line for each run under a header; on a terminal columns are left out until the others and the errors fit. */
 export function runsTable(
   runs: readonly RunItem[],
-  { columns = 0, hasWholeIds = false }: Shown,
+  { columns: chars = 0, hasWholeIds = false }: Shown,
 ): Line[] {
-  const width = columns > 0 ? columns : Number.POSITIVE_INFINITY;
-  const isTerminal = columns > 0;
+  const isTerminal = chars > 0;
+  const width = isTerminal ? chars : Number.POSITIVE_INFINITY;
   const idChars = isTerminal && !hasWholeIds ? shortIdChars(runs) : Number.POSITIVE_INFINITY;
-  const cells = runs.map((run) => runCells(run, { idChars, isTerminal }));
   const errorChars = runs.some(({ error }) => error !== undefined) ? MIN_ERROR_CHARS + 2 : 0;
-  let shown: readonly RunColumn[] = COLUMNS;
-  let lines = linesOf(cells, shown);
+  let columns = columnsOf(idChars, isTerminal);
+  let lines = tableLines(runs, columns, NUMBERS);
   for (const column of LESS_NEEDED) {
     if (longest(lines) + errorChars <= width) break;
-    shown = shown.filter((name) => name !== column);
-    lines = linesOf(cells, shown);
+    const { [column]: _, ...others } = columns;
+    columns = others;
+    lines = tableLines(runs, columns, NUMBERS);
   }
   return coloured(runs, withErrors(runs, lines, width));
-}
-
-/** The lines before they are coloured, all columns but that of the error. */
-function linesOf(cells: readonly RunCells[], columns: readonly RunColumn[]): string[] {
-  const shown = columns.map((name) => [name, (row: RunCells) => row[name]] as const);
-  return tableLines(cells, Object.fromEntries(shown), NUMBERS);
 }
 
 /** Errors stand behind the lines, cut to what is free. */
@@ -87,32 +76,27 @@ function coloured(runs: readonly RunItem[], lines: readonly string[]): Line[] {
   });
 }
 
-function runCells(
-  run: RunItem,
-  { idChars, isTerminal }: { readonly idChars: number; readonly isTerminal: boolean },
-): RunCells {
-  const common = {
-    run: run.runId.slice(0, idChars),
-    started: isTerminal ? run.startedAt.replace(/\.\d+Z$/, "Z") : run.startedAt,
-    by: run.trigger,
-    status: run.status,
-    duration: durationText(run.durationMs),
-  };
-  if (run.kind === "compare") {
-    const differing = run.different + run.missingHere + run.missingThere;
-    return {
-      ...{ ...common, direction: "compare", table: run.table },
-      ...{ pushed: `${formatCount(differing)} differ`, pulled: "" },
-      ...{ changed: formatCount(run.repaired ?? 0), kept: formatCount(run.kept ?? 0) },
-      ...{ deleted: "", rejected: "" },
-    };
-  }
-  const deleted = run.deletedHere + run.deletedThere;
+/** All columns but that of the error. A comparison moves nothing, so that it has no counts of that. */
+function columnsOf(idChars: number, isTerminal: boolean): Columns<RunItem> {
+  const moved = (countOf: (run: SyncItem) => number) => (run: RunItem) =>
+    run.kind === "compare" ? "" : formatCount(countOf(run));
   return {
-    ...{ ...common, direction: run.direction, table: tableText(Object.keys(run.tables)) },
-    ...{ pushed: formatCount(run.totalPushed), pulled: formatCount(run.totalPulled) },
-    ...{ changed: formatCount(run.changed), kept: formatCount(run.kept) },
-    ...{ deleted: formatCount(deleted), rejected: formatCount(run.errorCount) },
+    run: ({ runId }) => runId.slice(0, idChars),
+    started: ({ startedAt }) => (isTerminal ? startedAt.replace(/\.\d+Z$/, "Z") : startedAt),
+    by: ({ trigger }) => trigger,
+    direction: (run) => (run.kind === "compare" ? "compare" : run.direction),
+    table: (run) => (run.kind === "compare" ? run.table : tableText(Object.keys(run.tables))),
+    status: ({ status }) => status,
+    duration: ({ durationMs }) => durationText(durationMs),
+    pushed: (run) =>
+      run.kind === "compare"
+        ? `${formatCount(run.different + run.missingHere + run.missingThere)} differ`
+        : formatCount(run.totalPushed),
+    pulled: moved(({ totalPulled }) => totalPulled),
+    changed: (run) => formatCount(run.kind === "compare" ? (run.repaired ?? 0) : run.changed),
+    kept: ({ kept }) => formatCount(kept ?? 0),
+    deleted: moved(({ deletedHere, deletedThere }) => deletedHere + deletedThere),
+    rejected: moved(({ errorCount }) => errorCount),
   };
 }
 

@@ -9,7 +9,6 @@ import {
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
-import type { FileFormat } from "../../../ports/files.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -60,12 +59,12 @@ export function addInferCommand(group: Command, run: RunCommand): void {
 async function infer(
   { output }: CommandTools,
   path: string,
-  { table, into, format }: InferOptions,
+  options: InferOptions,
 ): Promise<ExitCode> {
-  const target = into === undefined ? null : fromCallersFolder(into);
+  const target = options.into === undefined ? null : fromCallersFolder(options.into);
   // Before a long file is read.
   if (target !== null) requireSound(target, (await textIfThere(target)) ?? registryText({}));
-  const opened = await naming(path, () => openSources(path, asked(table, format)));
+  const opened = await naming(path, () => openSources(path, options));
   const found: Record<string, TableEntry> = {};
   const keyless: string[] = [];
   try {
@@ -97,10 +96,6 @@ async function infer(
 /** The path as a shell takes it. */
 function shellWord(path: string): string {
   return /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
-function asked(table: string | undefined, format: FileFormat | undefined) {
-  return { ...(table === undefined ? {} : { table }), ...(format === undefined ? {} : { format }) };
 }
 
 /** Says in a failure of reading which file it was. */

@@ -22,7 +22,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { wholeId } from "../../lists.ts";
-import { type Columns, tableLines } from "../../output.ts";
+import { type Columns, type Output, tableLines } from "../../output.ts";
 
 interface RotateOptions extends CommonOptions {
   readonly overlapSeconds?: number;
@@ -85,15 +85,9 @@ async function createKey(
     const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters, in one line and without control characters`;
     refuse([{ pointer: "/name", detail }]);
   }
-  const { accounts: deps } = (await openStore()).services;
-  await requireAccount(deps, username);
+  const deps = await openFor(username, openStore);
   const issued = await issueApiKey(deps, username, { name, expiresAt: expires ?? null });
-  output.show(
-    issued,
-    issued.key,
-    `Key "${issued.name}" of "${username}", shown this once`,
-    `id ${issued.id}, expires ${issued.expiresAt ?? "never"}`,
-  );
+  showIssued(output, issued, username, `, expires ${issued.expiresAt ?? "never"}`);
   return EXIT.success;
 }
 
@@ -107,22 +101,16 @@ async function rotateKey(
     const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;
     refuse([{ pointer: "/overlap_seconds", detail }]);
   }
-  const { accounts: deps } = (await openStore()).services;
-  await requireAccount(deps, username);
+  const deps = await openFor(username, openStore);
   const id = await wholeKeyId(deps, username, idText);
   const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
-  output.show(
-    issued,
-    issued.key,
-    `Key "${issued.name}" of "${username}", shown this once`,
-    `id ${issued.id}; ${id} ends ${overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`}`,
-  );
+  const end = overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`;
+  showIssued(output, issued, username, `; ${id} ends ${end}`);
   return EXIT.success;
 }
 
 async function listKeys({ output, openStore }: CommandTools, username: string): Promise<ExitCode> {
-  const { accounts: deps } = (await openStore()).services;
-  await requireAccount(deps, username);
+  const deps = await openFor(username, openStore);
   const items: ApiKeyItem[] = [];
   for (let cursor: string | null = null; ; ) {
     const part = await listApiKeys(deps, username, { cursor });
@@ -139,21 +127,36 @@ async function revokeKey(
   username: string,
   id: string,
 ): Promise<ExitCode> {
-  const { accounts: deps } = (await openStore()).services;
-  await requireAccount(deps, username);
+  const deps = await openFor(username, openStore);
   const revoked = await revokeApiKey(deps, username, await wholeKeyId(deps, username, id));
   output.show(revoked, `Key "${revoked.name}" (${revoked.id}) is revoked`);
   return EXIT.success;
 }
 
 async function wholeKeyId(deps: AccountDeps, username: string, id: string): Promise<string> {
-  return await wholeId(id, {
-    read: (query) => listApiKeys(deps, username, query),
-    idOf: (item) => item.id,
-  });
+  return await wholeId(
+    id,
+    (query) => listApiKeys(deps, username, query),
+    (item) => item.id,
+  );
 }
 
-async function requireAccount({ accounts }: AccountDeps, username: string): Promise<void> {
-  if ((await accounts.find(username)) !== null) return;
+/** Opens the store. Throws `not_found` when it has no such account. */
+async function openFor(
+  username: string,
+  openStore: CommandTools["openStore"],
+): Promise<AccountDeps> {
+  const deps = (await openStore()).services.accounts;
+  if ((await deps.accounts.find(username)) !== null) return deps;
   throw new AppError("not_found", `There is no account "${username}"`);
+}
+
+function showIssued(
+  output: Output,
+  issued: ApiKeyItem & { readonly key: string },
+  username: string,
+  more: string,
+): void {
+  const line = `Key "${issued.name}" of "${username}", shown this once`;
+  output.show(issued, issued.key, line, `id ${issued.id}${more}`);
 }

@@ -85,8 +85,9 @@ function labelOf({ direction, table, key }: RejectedItem): string {
 }
 
 async function wholeRejectedId(sync: SyncDeps, id: string): Promise<string> {
-  return await wholeId(id, {
-    read: (query) => listRejected(sync, query, null),
-    idOf: (item) => item.id,
-  });
+  return await wholeId(
+    id,
+    (query) => listRejected(sync, query, null),
+    (item) => item.id,
+  );
 }

@@ -1,6 +1,4 @@
-import type { ListParameters } from "../../../domain/shared/list-query.ts";
 import type { TableResult } from "../../../domain/sync/run/run.ts";
-import type { RunItem } from "../../../usecases/sync/runs/run-item.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -28,11 +26,12 @@ async function list({ output, openStore }: CommandTools, options: ListOptions): 
 
 async function show({ output, openStore }: CommandTools, id: string): Promise<ExitCode> {
   const { sync } = (await openStore()).services;
-  const runs = {
-    read: (query: ListParameters) => listRuns(sync, query),
-    idOf: ({ runId }: RunItem) => runId,
-  };
-  const found = await findRun(sync, await wholeId(id, runs));
+  const runId = await wholeId(
+    id,
+    (query) => listRuns(sync, query),
+    (item) => item.runId,
+  );
+  const found = await findRun(sync, runId);
   const { error, ...run } = found;
   const tables = Object.entries("tables" in found ? found.tables : {});
   output.show(
