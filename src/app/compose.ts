@@ -250,7 +250,6 @@ function pageRoutesDeps(
     maxDecompressedBytes: config.maxDecompressedBytes,
     maxPushRecords: config.maxPushRecords,
     tables: storage.tables,
-    rows: storage.rows,
     documents: storage.documents,
     names: services.sync.names,
     lateRows: services.sync.lateRows,

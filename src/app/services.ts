@@ -224,7 +224,6 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): SyncDeps {
     registry: config.registry,
     deploymentId: storage.identity.deploymentId,
     tables: storage.tables,
-    rows: storage.rows,
     names,
     lateRows: new LateRows(storage.documents, ids),
     tombstones: storage.tombstones,

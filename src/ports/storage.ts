@@ -2,7 +2,6 @@ import type { AppError } from "../domain/shared/errors.ts";
 import type { StoreIdentity } from "../domain/shared/store-format.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
 import type { DocumentStore } from "./documents.ts";
-import type { RowSource } from "./tables/row-source.ts";
 import type { TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
 
@@ -22,7 +21,6 @@ export interface FullStorage extends Storage, StoreCopies {
   readonly identity: StoreIdentity;
   /** Of the collections that the store was opened with. */
   readonly documents: DocumentStore;
-  readonly rows: RowSource;
   readonly tombstones: Tombstones;
 
   /**

@@ -102,7 +102,7 @@ async function open(backend: Backend): Promise<FullStorage> {
 async function contents(storage: FullStorage, table: Table): Promise<string[]> {
   const names = comparedColumns(table).map(({ name }) => name);
   const rows: Row[] = [];
-  for await (const part of exportRows(storage.rows, table)) rows.push(...part);
+  for await (const part of exportRows(storage.tables, table)) rows.push(...part);
   return rows.map((row) => JSON.stringify(names.map((name) => row[name] ?? null)));
 }
 
@@ -119,7 +119,7 @@ async function checkRoundTrip(
   });
   await writeTo(from, source, writes);
   const exported: Row[] = [];
-  for await (const part of exportRows(from.rows, source)) exported.push(...part);
+  for await (const part of exportRows(from.tables, source)) exported.push(...part);
   const models = exported.map((row) => modelOf(source, row));
   const names = comparedColumns(source).map(({ name }) => name);
   const expected = exported

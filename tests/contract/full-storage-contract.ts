@@ -1,7 +1,6 @@
 import type { RunStorage } from "../support/run-parts.ts";
 import type { StoreHarness } from "./harness.ts";
 import { liveEndsContract } from "./live-ends-contract.ts";
-import { rowSourceContract } from "./tables/row-source-contract.ts";
 import { tableMarkerTests } from "./tables/table-store-markers.ts";
 
 /** The stores that sync runs need. */
@@ -11,5 +10,4 @@ export type RunAndSignInParts = Omit<RunStorage, "ping">;
 export function fullStorageContract(harness: StoreHarness<RunAndSignInParts>): void {
   tableMarkerTests(harness);
   liveEndsContract(harness);
-  rowSourceContract(harness);
 }

@@ -61,7 +61,7 @@ export interface SimServer {
 }
 
 /** What a store of this service answers requests from. */
-type ServedStorage = Pick<FullStorage, "tables" | "rows" | "tombstones">;
+type ServedStorage = Pick<FullStorage, "tables" | "tombstones">;
 
 /** What both servers are made of. */
 export interface ServerParts<Storage = MemoryTables> {
@@ -80,7 +80,7 @@ export interface ServerParts<Storage = MemoryTables> {
 export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
   const logger = new MemoryLogger();
   const { registry } = parts;
-  const { tables, rows, tombstones } = parts.storage;
+  const { tables, tombstones } = parts.storage;
   const { lateRows } = parts.parts;
   const timer = { sleep: async () => {} };
   const deps = { ...parts, ...parts.parts, tables, logger, timer, isSyncEnabled: true };
@@ -112,7 +112,7 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
       listDeleted({ ...parts, tombstones }, tableName, { since, cursor, limit: String(limit) }),
     digest: (tableName, query) =>
       digestTable(
-        { ...parts, rows, timer: { sleep: async () => {} } },
+        { ...parts, tables, timer: { sleep: async () => {} } },
         tableName,
         digestParameters(query),
       ),

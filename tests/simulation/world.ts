@@ -98,7 +98,6 @@ export async function makeWorld(seed: number, changes: Partial<Scenario> = {}): 
       maxPageRows,
       registry: new Map([["items", table]]),
       tables: process.reach(here),
-      rows: process.reach(here.rows),
       tombstones: process.reach(here.tombstones),
       ...runParts(process.reach(documents)),
       connectPeer: () => connectThrough({ time, random, weather }, { process, server }),

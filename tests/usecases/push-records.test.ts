@@ -11,6 +11,7 @@ import { LISTINGS, makeRegistry } from "../support/make-table.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { readPage } from "../support/read-rows.ts";
 import { runParts } from "../support/run-parts.ts";
 
 /** A deployment with the table `items`. */
@@ -133,7 +134,7 @@ describe("pushRecords()", () => {
     });
     await storage.prepare([open.get("items")!]);
     const query = { sinceTime: null, offsetRows: 0, limitRows: 10 };
-    const { rows } = await storage.readPage(open.get("items")!, query);
+    const { rows } = await readPage(storage, open.get("items")!, query);
     expect(rows).toMatchObject([{ price: "2", secret: "x" }]);
   });
 

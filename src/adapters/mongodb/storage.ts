@@ -20,7 +20,6 @@ import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { Versions } from "./driver/versions.ts";
 import { PushPlace } from "./tables/push-place.ts";
-import { MongoRowSource } from "./tables/row-source.ts";
 import { inspectTables } from "./tables/table-inspection.ts";
 import { MongoTableStore } from "./tables/table-store.ts";
 
@@ -83,7 +82,6 @@ class MongoStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: MongoDocuments;
   readonly tables: MongoTableStore;
-  readonly rows: MongoRowSource;
   readonly tombstones: MongoTombstones;
   readonly #deps: StoreDeps;
   readonly #recorder: DeleteRecorder;
@@ -102,7 +100,6 @@ class MongoStorage implements FullStorage {
     this.#holder = new Holder(deps.db);
     this.#recorder = new DeleteRecorder(deps, logger);
     this.tables = new MongoTableStore(pushes, this.#recorder);
-    this.rows = new MongoRowSource(deps);
     this.tombstones = new MongoTombstones(deps, this.#recorder);
   }
 

@@ -13,7 +13,6 @@ import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
 import { examineFile } from "./driver/format-check.ts";
 import { prepareFacts } from "./driver/store-facts.ts";
-import { SqliteRowSource } from "./tables/row-source.ts";
 import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
 import { SqliteTableStore } from "./tables/table-store.ts";
 import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
@@ -34,7 +33,6 @@ export class SqliteStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: SqliteDocuments;
   readonly tables: SqliteTableStore;
-  readonly rows: SqliteRowSource;
   readonly tombstones: SqliteTombstones;
   readonly #database: SqliteDatabase;
   readonly #file: StoreFile;
@@ -45,7 +43,6 @@ export class SqliteStorage implements FullStorage {
     this.#database = database;
     this.#file = file;
     this.tables = new SqliteTableStore(database);
-    this.rows = new SqliteRowSource(database);
     this.tombstones = new SqliteTombstones(database);
   }
 

@@ -1,39 +1,88 @@
-import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
+
+/**
+ * A row's place in a table: its timestamp and key columns; more columns do no harm. Give a row that was read by position or
+ * key back as the object it is: a store may know more exactly where it stood than its values tell, when another tool wrote
+ * them.
+ */
+export type RowPosition = Row;
+
+/** A part of a table, in the order of the upsert key, whatever the timestamps. */
+export interface KeyRange {
+  /** Only rows whose key comes after this row's; null from the first on. */
+  readonly afterKey: RowPosition | null;
+  /** Only rows whose key does not come after this row's; null to the last. */
+  readonly throughKey: RowPosition | null;
+}
+
+/**
+ * Where the rows of a page begin. Rows that another tool wrote without a key are only in pages at an offset or a cursor; a
+ * position, and a key of a range, need not be that of a row that exists.
+ */
+export type PageStart =
+  /** Rows skipped in the order of the table, 0 or more. A page costs about the same at any offset when a table is read in order. */
+  | { readonly offsetRows: number }
+  /**
+   * A `cursor` of this table and store; null: the first row. It costs the same wherever it is, and rows that are written
+   * meanwhile move none that was not read. D-9.5.
+   */
+  | { readonly cursor: string | null }
+  /** The row after which they come in the order of the table; null: the first row. It costs the same wherever it is. */
+  | { readonly after: RowPosition | null }
+  /** The same in the order of the key. */
+  | KeyRange;
+
+/** Columns of rows: `pageColumns`, or those of them that runs move, which are in `pushColumns` as well. */
+export type RowColumns = "page" | "sent";
+
+/** In registry order. */
+export function columnsOf(table: Table, columns: RowColumns): readonly Column[] {
+  if (columns === "page") return table.pageColumns;
+  return table.pageColumns.filter((column) => table.pushColumns.includes(column));
+}
 
 /** Which rows of a table a page holds. */
-export interface StoredPageQuery {
-  /** Only rows whose timestamp is at or after this canonical time; null for every row. */
-  readonly sinceTime: string | null;
-  /** Rows skipped in the order of the table, 0 or more. */
-  readonly offsetRows: number;
+export interface RowsQuery {
+  readonly from: PageStart;
+  /**
+   * Only rows whose timestamp is at or after this canonical time; absent or null: every row. It has no effect on tables
+   * without a timestamp, nor on ranges of keys.
+   */
+  readonly sinceTime?: string | null;
   /** 1 or more. */
   readonly limitRows: number;
   /** Bytes of JSON of the rows: the page ends before it has more, but not before its first row. Absent: no limit. D-7.9. */
   readonly maxJsonBytes?: number;
+  /** Absent: `page`. */
+  readonly columns?: RowColumns;
+  /** True counts the rows at and after `sinceTime`; only for a page at an offset or a cursor. */
+  readonly hasTotal?: true;
 }
 
-/** A page and the number of rows that match its filter, both from one consistent read. D-3.4. */
-export interface StoredPage {
-  /** Rows with the table's `pageColumns`, in registry order. */
+/** Rows and their total, both from one consistent read. D-3.4. */
+export interface RowsPage<Total = number | null> {
+  /** In the order of the table or of the range, columns in registry order. */
   readonly rows: Row[];
-  readonly totalRows: number;
+  /** Rows that match `sinceTime`, whichever of them the page has; null where nobody asked. */
+  readonly totalRows: Total;
+  /**
+   * Where the next page begins, whatever has changed until then: letters, digits, `-` and `_`. Null after the last row, and
+   * for a page that did not begin at a cursor.
+   */
+  readonly cursor: string | null;
 }
 
-/** Which rows of a table a part holds, for people who leaf through it. D-9.5. */
-export interface StoredPartQuery {
-  /** Only rows whose timestamp is at or after this canonical time; null for every row. */
-  readonly sinceTime: string | null;
-  /** A `cursor` of this table and store; null: from the first row on. */
-  readonly cursor: string | null;
-  /** 1 or more. */
-  readonly limitRows: number;
-  /** As in `StoredPageQuery`. */
-  readonly maxJsonBytes: number;
-}
+/** The page that a query asks for. */
+export type PageOf<Query> = RowsPage<
+  Query extends { readonly hasTotal: true } ? number : number | null
+>;
 
-export interface StoredPart extends StoredPage {
-  /** Where the next part begins, whatever has changed until then: letters, digits, `-` and `_`. Null after the last row. */
-  readonly cursor: string | null;
+/** Which rows are counted. */
+export interface CountQuery {
+  /** As in `RowsQuery`. */
+  readonly sinceTime?: string | null;
+  /** True leaves out rows that another tool wrote without a key. */
+  readonly hasKey?: boolean;
 }
 
 /**
@@ -55,8 +104,10 @@ export class PreparedTables {
 }
 
 /**
- * The rows of the registry's tables. Every method throws `AppError` of kind `store_unavailable` when the store cannot
- * be reached in time, and never lets an error of its driver out.
+ * The rows of the registry's tables; transactions write them (`TableWrites`). Every method throws `AppError` of kind
+ * `store_unavailable` when the store cannot be reached in time, and never lets an error of its driver out. Every read is of
+ * one snapshot that includes each write acknowledged before the call, and no part of one that is still going on. D-3.8. Rows
+ * come back with exactly the values that were written.
  *
  * Order of a table: by timestamp, then by the upsert key's columns in `upsert_key` order; tables without a timestamp
  * by the key alone. Null and unparseable timestamps come first and match no `sinceTime`. Text orders by its UTF-8
@@ -74,26 +125,17 @@ export interface TableStore {
   prepare(tables: readonly Table[]): Promise<PreparedTables>;
 
   /**
-   * Reads a page and the total from one snapshot that includes every write acknowledged before the call, and no part
-   * of one that is still going on. D-3.4, D-3.8. Rows come back with exactly the values that were written.
-   * A page costs about the same at any offset when a table is read in order. A large one is read in portions, with turns
-   * for other work in between; no more of it is held in memory than `maxJsonBytes` and a portion. D-7.9.
+   * Reads consecutive rows. A large page is read in portions, with turns for other work in between; no more of it is held
+   * in memory than `maxJsonBytes` and a portion. D-7.9. Throws `invalid_request` for a cursor that this store never gave.
    */
-  readPage(table: Table, query: StoredPageQuery): Promise<StoredPage>;
+  page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>>;
 
-  /**
-   * Reads on behind a cursor, in the order of the table, with the total of `readPage`. It costs the same wherever it is,
-   * and rows that are written meanwhile move none that was not read. Throws `invalid_request` for a cursor that this store
-   * never gave. D-9.5.
-   */
-  readPart(table: Table, query: StoredPartQuery): Promise<StoredPart>;
+  /** Reads the rows with these keys, in any order; unknown keys give none, and a key given twice gives its row once. */
+  byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<readonly Row[]>;
 
-  /** The row with this key, with the table's `pageColumns`; null when there is none. */
-  readRow(table: Table, key: Row): Promise<Row | null>;
+  /** The number of rows. Throws when this table cannot be counted. D-3.10. */
+  count(table: Table, query?: CountQuery): Promise<number>;
 
   /** Waits until the tombstones of all rows deleted before the call are there, 10 s at most. Throws `store_unavailable`. D-7.6. */
   settled(table: Table): Promise<void>;
-
-  /** The number of rows, written ones included. Throws when this table cannot be counted. D-3.10. */
-  countRows(table: Table): Promise<number>;
 }

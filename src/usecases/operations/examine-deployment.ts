@@ -95,7 +95,7 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
 async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
   const counts: string[] = [];
   for (const table of registry.values()) {
-    const rows = await tables.countRows(table);
+    const rows = await tables.count(table);
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they exist with their indexes: ${counts.join(", ")}`);

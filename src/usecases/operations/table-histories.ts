@@ -116,8 +116,8 @@ export async function behindSeconds(
   if (last.isEqual && !hasDrift) {
     const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));
     if (sinceTime === null) return 0;
-    const page = await tables.readPage(table, { sinceTime, offsetRows: 0, limitRows: 1 });
-    if (page.rows.length === 0) return 0;
+    const { rows } = await tables.page(table, { from: { offsetRows: 0 }, sinceTime, limitRows: 1 });
+    if (rows.length === 0) return 0;
   }
   const sinceMs = equalAtMs ?? oldestAtMs ?? last.atMs;
   return Math.max(1, Math.round((clock.nowMs() - sinceMs) / 1000));

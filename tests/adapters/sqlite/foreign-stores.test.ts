@@ -2,11 +2,8 @@
 import { Database } from "bun:sqlite";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { liveEndsContract } from "../../contract/live-ends-contract.ts";
-import { rowSourceContract } from "../../contract/tables/row-source-contract.ts";
-import { tableHistoryTests } from "../../contract/tables/table-store-histories.ts";
+import { readingContract } from "../../contract/tables/reading-contract.ts";
 import { tableMarkerTests } from "../../contract/tables/table-store-markers.ts";
-import { tablePageTests } from "../../contract/tables/table-store-pages.ts";
-import { tablePartTests } from "../../contract/tables/table-store-parts.ts";
 import { tableValueTests } from "../../contract/tables/table-store-values.ts";
 import { tableWriteTests } from "../../contract/tables/table-store-writes.ts";
 import { createTableSql } from "./foreign-tables.ts";
@@ -29,11 +26,8 @@ const FOREIGN = {
   open: openForeignStore,
 };
 
-tablePageTests(FOREIGN);
-tablePartTests(FOREIGN);
+readingContract(FOREIGN);
 tableWriteTests(FOREIGN);
 tableValueTests(FOREIGN);
-tableHistoryTests(FOREIGN);
 tableMarkerTests(FOREIGN);
-rowSourceContract(FOREIGN);
 liveEndsContract(FOREIGN);

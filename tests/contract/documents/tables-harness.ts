@@ -1,10 +1,12 @@
 // What a store hands to the suite of rows in transactions: one store for all cases, each of which has tables of its own.
+
 import { afterAll, beforeAll } from "bun:test";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Collection, DocumentStore, Transaction } from "../../../src/ports/documents.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { RowWrite, WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
 import { makeTable } from "../../support/make-table.ts";
+import { readPage } from "../../support/read-rows.ts";
 import { type Item, itemsCollection } from "./documents-harness.ts";
 
 export type DocumentTables = Pick<FullStorage, "documents" | "tables" | "tombstones">;
@@ -105,7 +107,7 @@ export class TablesOfSuite {
   /** Every row, by key. */
   async rows(table: Table): Promise<readonly Row[]> {
     const everything = { sinceTime: null, offsetRows: 0, limitRows: 1_000 };
-    const { rows } = await this.opened.storage.tables.readPage(table, everything);
+    const { rows } = await readPage(this.opened.storage.tables, table, everything);
     return rows.toSorted((a, b) => (String(a["k"]) < String(b["k"]) ? -1 : 1));
   }
 

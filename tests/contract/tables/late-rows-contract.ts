@@ -4,6 +4,7 @@ import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
+import { readPage } from "../../support/read-rows.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { type WriteToOptions, writeTo } from "../../support/write-to.ts";
@@ -271,11 +272,11 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     const marking = { afterMark: null, isForOwnPush: false };
     while (isWriting) {
       const { mark } = await reader.lateRows.read(ITEMS, marking);
-      const { rows } = await reader.tables.readPage(ITEMS, everything);
+      const { rows } = await readPage(reader.tables, ITEMS, everything);
       readings.push({ mark, seen: new Set(rows.map(({ k }) => k)) });
     }
     await writing;
-    const { rows } = await reader.tables.readPage(ITEMS, everything);
+    const { rows } = await readPage(reader.tables, ITEMS, everything);
     expect(rows.length).toBe(80);
     for (const { mark, seen } of readings) {
       const missed = rows.filter(({ k }) => !seen.has(k)).map((row) => String(row["at"]));

@@ -9,7 +9,7 @@ import type {
   Row,
   Table,
 } from "../../../src/domain/sync/table/table.ts";
-import type { StoredPageQuery } from "../../../src/ports/tables/table-store.ts";
+import type { PageQuery } from "../../support/read-rows.ts";
 
 const KEY_TYPES: readonly ColumnType[] = [
   "text",
@@ -226,7 +226,7 @@ export function arbitraryRows(table: Table): fc.Arbitrary<Row[]> {
 }
 
 /** A query whose `since` falls among the times of `arbitraryRows`. */
-export function arbitraryQuery(table: Table): fc.Arbitrary<StoredPageQuery> {
+export function arbitraryQuery(table: Table): fc.Arbitrary<PageQuery> {
   const midnights = FEW_DATES.map((date) => `${date}T00:00:00Z`);
   const times = table.timestampColumn === null ? [] : [...FEW_TIMES, ...midnights];
   return fc.record({

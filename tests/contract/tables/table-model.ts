@@ -1,6 +1,7 @@
 // What the contract says, in the plainest code: the rows in a map, sorted anew for every page.
+
 import type { Column, ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { StoredPage, StoredPageQuery } from "../../../src/ports/tables/table-store.ts";
+import type { CountedPage, PageQuery } from "../../support/read-rows.ts";
 
 /** The rows of one table. Shares no code with the service. */
 export class TableModel {
@@ -11,7 +12,7 @@ export class TableModel {
     this.#table = table;
   }
 
-  /** As `TableStore.write()`. */
+  /** As `TableWrites.write()`. */
   write(rows: readonly Row[]): void {
     for (const row of rows) {
       const key = JSON.stringify(this.#table.keyColumns.map(({ name }) => row[name]));
@@ -21,8 +22,8 @@ export class TableModel {
     }
   }
 
-  /** As `TableStore.readPage()`. */
-  page({ sinceTime, offsetRows, limitRows }: StoredPageQuery): StoredPage {
+  /** As `readPage(TableStore, )`. */
+  page({ sinceTime, offsetRows, limitRows }: PageQuery): CountedPage {
     const isEvery = sinceTime === null || this.#table.timestampColumn === null;
     const rows = [...this.#rows.values()]
       .filter((row) => isEvery || this.#time(row) >= sortableTime(sinceTime))

@@ -1,7 +1,5 @@
 import type { StoreHarness } from "../harness.ts";
-import { tableHistoryTests } from "./table-store-histories.ts";
-import { tablePageTests } from "./table-store-pages.ts";
-import { tablePartTests } from "./table-store-parts.ts";
+import { readingContract } from "./reading-contract.ts";
 import { tablePrepareTests } from "./table-store-prepare.ts";
 import { tableSharingTests } from "./table-store-sharing.ts";
 import { tableValueTests } from "./table-store-values.ts";
@@ -9,11 +7,9 @@ import { tableWriteTests } from "./table-store-writes.ts";
 
 /** What every `TableStore` does; the comments of the port are the contract. */
 export function tableStoreContract(harness: StoreHarness): void {
-  tablePageTests(harness);
-  tablePartTests(harness);
+  readingContract(harness);
   tableWriteTests(harness);
   tableValueTests(harness);
   tablePrepareTests(harness);
-  tableHistoryTests(harness);
   if (harness.options.isShared) tableSharingTests(harness);
 }

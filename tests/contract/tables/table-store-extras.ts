@@ -229,7 +229,7 @@ async function begin(storage: Parts) {
   await writeTo(storage, ITEMS, [], { beforeCommit: () => before });
   const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
   return async () => ({
-    rows: await storage.tables.countRows(ITEMS),
+    rows: await storage.tables.count(ITEMS),
     marker: (await storage.memory.read("items")).pull.marker,
     rejected: (await listed(storage)).map(({ key }) => key["k"]),
     exchanged: (await storage.exchanged.read("items")).blocks.map((block) => [...block]),

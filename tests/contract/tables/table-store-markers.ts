@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
+import { readPage } from "../../support/read-rows.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
@@ -26,7 +27,7 @@ export function tableMarkerTests(harness: StoreHarness<Parts>): void {
       await write(storage, [{ k: "a", v: 1 }], "2");
       await write(storage, [{ k: "a", v: 1 }], "3");
       await write(storage, [{ k: "a", v: 2 }]);
-      expect([await markerOf(storage), await storage.tables.countRows(ITEMS)]).toEqual([3, 1]);
+      expect([await markerOf(storage), await storage.tables.count(ITEMS)]).toEqual([3, 1]);
       await write(storage, [], "");
       expect(await markerOf(storage)).toBe(0);
     });
@@ -45,14 +46,14 @@ export function tableMarkerTests(harness: StoreHarness<Parts>): void {
       })();
       for (let last = 0; last < 30; ) {
         const before = await markerOf(other);
-        const rows = await other.tables.countRows(ITEMS);
+        const rows = await other.tables.count(ITEMS);
         last = await markerOf(other);
         expect(rows).toBeGreaterThanOrEqual(before);
         expect(rows).toBeLessThanOrEqual(last);
       }
       await writing;
       await storage.close();
-      expect([await markerOf(other), await other.tables.countRows(ITEMS)]).toEqual([30, 30]);
+      expect([await markerOf(other), await other.tables.count(ITEMS)]).toEqual([30, 30]);
     });
   });
 }
@@ -73,7 +74,7 @@ function beforeCommitTests(harness: StoreHarness<Parts>): void {
       });
       expect(await refused.catch((error: unknown) => error)).toBe(lost);
       const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
-      expect((await storage.tables.readPage(ITEMS, page)).rows).toEqual(rows);
+      expect((await readPage(storage.tables, ITEMS, page)).rows).toEqual(rows);
       expect(await markerOf(storage)).toBe(1);
     });
   }

@@ -165,7 +165,7 @@ function upsertTests(harness: StoreHarness): void {
     ]);
   });
 
-  it("D-3.4 readPage() and countRows() see a write as soon as it is acknowledged", async (storage) => {
+  it("D-3.4 page() and count() see a write as soon as it is acknowledged", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     for (let v = 1; v <= 20; v++) {
       await table.write({ k: String(v % 10), v });

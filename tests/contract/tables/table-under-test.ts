@@ -1,6 +1,6 @@
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { StoredPage, StoredPageQuery } from "../../../src/ports/tables/table-store.ts";
 import type { RowWrite } from "../../../src/ports/tables/table-writes.ts";
+import { type CountedPage, type PageQuery, readPage } from "../../support/read-rows.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 
@@ -39,23 +39,23 @@ export class TableUnderTest {
   }
 
   /** Reads a page: every row of the table unless the query says otherwise. */
-  async page(query: Partial<StoredPageQuery> = {}): Promise<StoredPage> {
+  async page(query: Partial<PageQuery> = {}): Promise<CountedPage> {
     const everything = { sinceTime: null, offsetRows: 0, limitRows: 100_000 };
-    return await this.#storage.tables.readPage(this.#table, { ...everything, ...query });
+    return await readPage(this.#storage.tables, this.#table, { ...everything, ...query });
   }
 
   /** The rows of a page. */
-  async rows(query: Partial<StoredPageQuery> = {}): Promise<Row[]> {
+  async rows(query: Partial<PageQuery> = {}): Promise<Row[]> {
     return (await this.page(query)).rows;
   }
 
   /** One column of the rows of a page. */
-  async column(name: string, query: Partial<StoredPageQuery> = {}): Promise<ColumnValue[]> {
+  async column(name: string, query: Partial<PageQuery> = {}): Promise<ColumnValue[]> {
     return (await this.rows(query)).map((row) => row[name] ?? null);
   }
 
   /** The number of rows. */
   async count(): Promise<number> {
-    return await this.#storage.tables.countRows(this.#table);
+    return await this.#storage.tables.count(this.#table);
   }
 }

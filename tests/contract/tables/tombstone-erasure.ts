@@ -60,7 +60,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await membership.erase("ana")).toBe("erased");
       expect(await keysOf(parts, profiles)).toEqual([]);
       expect(await keysOf(parts, accounts)).toEqual([{ username: "bea", platform: "ebay" }]);
-      expect(await parts.tables.countRows(accounts)).toBe(1);
+      expect(await parts.tables.count(accounts)).toBe(1);
       await parts.program.remove(accounts, { username: "bea", platform: "github" });
       expect((await keysOf(parts, accounts)).length).toBe(2);
     });
@@ -91,7 +91,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       await writeTo(parts, BY_HANDLE, asWrites(rows));
       await membership.erase("ana");
       expect(await keysOf(parts, BY_HANDLE)).toEqual([]);
-      expect(await parts.tables.countRows(BY_HANDLE)).toBe(1);
+      expect(await parts.tables.count(BY_HANDLE)).toBe(1);
     });
   });
 }

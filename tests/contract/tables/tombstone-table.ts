@@ -5,6 +5,7 @@ import { justAfter } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { TombstonePage, TombstoneQuery } from "../../../src/ports/tables/tombstones.ts";
 import { makeTable } from "../../support/make-table.ts";
+import { readPage } from "../../support/read-rows.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 import type { OpenedStore } from "../harness.ts";
@@ -24,7 +25,7 @@ export interface OtherProgram {
 export interface TombstoneParts
   extends Pick<
     RunStorage,
-    "tables" | "rows" | "documents" | "memory" | "lateRows" | "tombstones" | "close"
+    "tables" | "documents" | "memory" | "lateRows" | "tombstones" | "close"
   > {
   readonly program: OtherProgram;
 }
@@ -109,15 +110,16 @@ export class ItemsWithDeletes {
 
   async rows(): Promise<readonly Row[]> {
     const page = { sinceTime: null, offsetRows: 0, limitRows: 1000 };
-    const { rows } = await this.#parts.tables.readPage(ITEMS, page);
+    const { rows } = await readPage(this.#parts.tables, ITEMS, page);
     return rows.toSorted((a, b) => (String(a["k"]) < String(b["k"]) ? -1 : 1));
   }
 
   /** The rows of these keys, by key. */
   async rowsOf(keys: readonly string[]): Promise<readonly Row[]> {
-    const rows = await this.#parts.rows.readByKeys(
+    const rows = await this.#parts.tables.byKeys(
       ITEMS,
       keys.map((k) => ({ k })),
+      "sent",
     );
     return rows.toSorted((a, b) => (String(a["k"]) < String(b["k"]) ? -1 : 1));
   }

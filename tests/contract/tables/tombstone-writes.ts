@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
+import { readAfter } from "../../support/read-rows.ts";
 import { writeTo } from "../../support/write-to.ts";
 import { type OpenedStore, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
@@ -270,13 +271,13 @@ function commitTests(harness: StoreHarness<TombstoneParts>): void {
   it("D-7.6 a removed row is gone from pages, counts and runs at once, and its number is not given again", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     await items.write(["a", "b", "c"].map((k) => ({ k, at: at(store, -30), v: 1 })));
-    expect(await parts.tables.countRows(ITEMS)).toBe(3);
+    expect(await parts.tables.count(ITEMS)).toBe(3);
     await items.bury("b", at(store, -20));
-    expect(await parts.tables.countRows(ITEMS)).toBe(2);
+    expect(await parts.tables.count(ITEMS)).toBe(2);
     expect((await items.rows()).map(({ k }) => k)).toEqual(["a", "c"]);
     const query = { after: null, sinceTime: null, limitRows: 10 };
-    expect((await parts.rows.readAfter(ITEMS, query)).map(({ k }) => k)).toEqual(["a", "c"]);
-    expect(await parts.rows.readByKeys(ITEMS, [{ k: "b" }])).toEqual([]);
+    expect((await readAfter(parts.tables, ITEMS, query)).map(({ k }) => k)).toEqual(["a", "c"]);
+    expect(await parts.tables.byKeys(ITEMS, [{ k: "b" }], "sent")).toEqual([]);
   });
 }
 

@@ -172,7 +172,7 @@ export const NO_OWNER: Sabotage = {
     // An end that seems to have no rows is filled.
     return {
       ...{ ...deps, registry: new Map(ownerless) },
-      tables: changed(deps.tables, { countRows: async () => 0 }),
+      tables: changed(deps.tables, { count: async () => 0 }),
     };
   },
 };

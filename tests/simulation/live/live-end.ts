@@ -1,4 +1,5 @@
 // One deployment with a store of its own: what it serves, and what other programs do to its rows.
+
 import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Registry, Row, Table } from "../../../src/domain/sync/table/table.ts";
@@ -6,6 +7,7 @@ import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import { type RowsToWrite, writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import { makeRegistry } from "../../support/make-table.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
+import { readPage } from "../../support/read-rows.ts";
 import { type RunParts, runParts } from "../../support/run-parts.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import { foreignServer, repsyncServer, type SimServer } from "../sim-servers.ts";
@@ -106,12 +108,12 @@ export class LiveEnd {
   /** Every row. */
   async rows(): Promise<readonly Row[]> {
     const page = { sinceTime: null, offsetRows: 0, limitRows: 100_000 };
-    return (await this.storage.tables.readPage(this.table, page)).rows;
+    return (await readPage(this.storage.tables, this.table, page)).rows;
   }
 
   /** The row of a key; null when there is none. */
   async row(k: string): Promise<Row | null> {
-    return (await this.storage.rows.readByKeys(this.table, [{ k }]))[0] ?? null;
+    return (await this.storage.tables.byKeys(this.table, [{ k }], "sent"))[0] ?? null;
   }
 
   /** Writes a row as a push, an import or the console does. False when it was not written. */

@@ -9,10 +9,7 @@ import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 
 /** What a history needs of a store. */
-export type LiveStorage = Pick<
-  FullStorage,
-  "tables" | "rows" | "tombstones" | "documents" | "close"
->;
+export type LiveStorage = Pick<FullStorage, "tables" | "tombstones" | "documents" | "close">;
 
 export interface OpenedStore {
   readonly storage: LiveStorage;

@@ -205,7 +205,7 @@ export class LiveWorld {
     const { server = (all: SimServer) => all } = this.#sabotage;
     const { storage, clock, registry, maxPageRows } = end;
     const reached = {
-      ...{ tables: process.reach(storage.tables), rows: process.reach(storage.rows) },
+      tables: process.reach(storage.tables),
       tombstones: process.reach(storage.tombstones),
       ...runParts(process.reach(storage.documents)),
     };

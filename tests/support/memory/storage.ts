@@ -4,7 +4,6 @@ import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { dumpMemory } from "./copies.ts";
 import { type MemoryDocuments, ownDocuments } from "./documents.ts";
-import type { MemoryRowSource } from "./row-source.ts";
 import { MemoryTables } from "./tables.ts";
 import type { MemoryTombstones } from "./tombstones.ts";
 
@@ -45,14 +44,12 @@ export class MemoryStorage implements FullStorage {
   readonly #database: MemoryDatabase;
   readonly documents: MemoryDocuments;
   readonly tables: MemoryTables;
-  readonly rows: MemoryRowSource;
   readonly tombstones: MemoryTombstones;
 
   constructor(database: MemoryDatabase) {
     this.#database = database;
     this.documents = database.documents;
     this.tables = database.tables;
-    this.rows = database.tables.rows;
     this.tombstones = database.tables.tombstones;
   }
 

@@ -8,17 +8,19 @@ import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
 import {
+  type CountQuery,
+  columnsOf,
+  type PageOf,
+  type PageStart,
   PreparedTables,
-  type StoredPage,
-  type StoredPageQuery,
-  type StoredPart,
-  type StoredPartQuery,
+  type RowColumns,
+  type RowsPage,
+  type RowsQuery,
   type TableStore,
 } from "../../../src/ports/tables/table-store.ts";
 import type { RowWrite, WriteRule } from "../../../src/ports/tables/table-writes.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { compareRows, keyText, sinceIndex, timestampOf } from "./row-order.ts";
-import { MemoryRowSource } from "./row-source.ts";
+import { compareRows, keyText, rowIndex, sinceIndex, timestampOf } from "./row-order.ts";
 import { insertedRow, preparedTable, type StoredTable, takeRow } from "./stored-table.ts";
 import { TableWrite } from "./table-write.ts";
 import { MemoryTombstones } from "./tombstones.ts";
@@ -38,7 +40,6 @@ export type TableCall =
 /** Tables in memory. `failure` makes every call fail, as a broken store would. */
 export class MemoryTables implements Storage, TableStore {
   readonly tombstones: MemoryTombstones;
-  readonly rows = new MemoryRowSource(this);
   /** Thrown by every method while it is set. */
   failure: AppError | null = null;
   /** Names of tables whose rows cannot be counted. */
@@ -84,44 +85,40 @@ export class MemoryTables implements Storage, TableStore {
     return new PreparedTables(tables);
   }
 
-  async readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
-    const sorted = this.sortedRows(table);
-    const since = sinceIndex(table, sorted, query.sinceTime);
-    const from = since + query.offsetRows;
-    const size = new PageSize(query.maxJsonBytes ?? Number.POSITIVE_INFINITY);
+  async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
+    const { from, limitRows, maxJsonBytes = Number.POSITIVE_INFINITY, columns = "page" } = query;
+    const order = "afterKey" in from ? { ...table, timestampColumn: null } : table;
+    const stored = this.sortedRows(table);
+    const sorted = order === table ? stored : stored.toSorted((a, b) => compareRows(order, a, b));
+    const since = sinceIndex(order, sorted, query.sinceTime ?? null);
+    const first = Math.max(since, this.#firstIndex(order, sorted, from, since));
+    const end = "afterKey" in from && from.throughKey !== null ? from.throughKey : null;
+    const size = new PageSize(maxJsonBytes);
     const rows: Row[] = [];
-    for (const stored of sorted.slice(from, from + query.limitRows)) {
-      const row = pageRow(table, stored);
+    for (const one of sorted.slice(first, first + limitRows)) {
+      const row = shownRow(table, one, columns);
+      if (end !== null && compareRows(order, one, end) > 0) break;
       if (!size.takes(row)) break;
       rows.push(row);
     }
-    return { rows, totalRows: sorted.length - since };
-  }
-
-  async readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
-    const sorted = this.sortedRows(table);
-    const since = sinceIndex(table, sorted, query.sinceTime);
-    const after = query.cursor === null ? null : this.#places.get(query.cursor);
-    if (after === undefined) return refuseCursor();
-    const isPassed = (row: Row) => after !== null && compareRows(table, row, after) <= 0;
-    const from = Math.max(since, sorted.filter(isPassed).length);
-    const size = new PageSize(query.maxJsonBytes);
-    const rows: Row[] = [];
-    for (const stored of sorted.slice(from, from + query.limitRows)) {
-      const row = pageRow(table, stored);
-      if (!size.takes(row)) break;
-      rows.push(row);
-    }
-    const last = sorted[from + rows.length - 1];
-    const isEnd = last === undefined || from + rows.length === sorted.length;
-    const cursor = isEnd ? null : `part-${this.#places.size}`;
+    const last = sorted[first + rows.length - 1];
+    const hasNext = last !== undefined && first + rows.length < sorted.length;
+    const cursor = "cursor" in from && hasNext ? `part-${this.#places.size}` : null;
     if (cursor !== null && last !== undefined) this.#places.set(cursor, last);
-    return { rows, cursor, totalRows: sorted.length - since };
+    const totalRows = query.hasTotal ? sorted.length - since : null;
+    return { rows, totalRows, cursor } as RowsPage as PageOf<Query>;
   }
 
-  async readRow(table: Table, key: Row): Promise<Row | null> {
-    const row = this.rowByKey(table, key);
-    return row === undefined ? null : pageRow(table, row);
+  async byKeys(table: Table, keys: readonly Row[], columns: RowColumns): Promise<readonly Row[]> {
+    const wanted = new Map(keys.map((key) => [keyText(table, key), key]));
+    const found = [...wanted.values()].map((key) => this.rowByKey(table, key));
+    return found.filter((row) => row !== undefined).map((row) => shownRow(table, row, columns));
+  }
+
+  async count(table: Table, { sinceTime = null }: CountQuery = {}): Promise<number> {
+    const rows = this.sortedRows(table);
+    if (!this.uncountable.has(table.name)) return rows.length - sinceIndex(table, rows, sinceTime);
+    throw new AppError("store_unavailable", `Table "${table.name}" cannot be counted`);
   }
 
   /** Every column of every row, in the order of the table. */
@@ -211,17 +208,28 @@ export class MemoryTables implements Storage, TableStore {
     this.#tell(table, [], row === undefined ? [] : [row]);
   }
 
-  async countRows(table: Table): Promise<number> {
-    const stored = this.#stored(table);
-    if (!this.uncountable.has(table.name)) return stored.rows.size;
-    throw new AppError("store_unavailable", `Table "${table.name}" cannot be counted`);
-  }
-
   async ping(): Promise<void> {
     this.check();
   }
 
   async close(): Promise<void> {}
+
+  /** The index of the first row of a page, but for `sinceTime`. */
+  #firstIndex(order: Table, sorted: readonly Row[], from: PageStart, since: number): number {
+    if ("offsetRows" in from) return since + from.offsetRows;
+    const isAtCursor = "cursor" in from && from.cursor !== null;
+    const place = isAtCursor
+      ? (this.#places.get(from.cursor) ?? refuseCursor())
+      : "after" in from
+        ? from.after
+        : "afterKey" in from
+          ? from.afterKey
+          : null;
+    if (place === null) return 0;
+    const index = rowIndex(order, sorted, place);
+    const isThere = sorted[index] !== undefined && compareRows(order, sorted[index], place) === 0;
+    return index + Number(isThere);
+  }
 
   #write(table: Table, stored: StoredTable): TableWrite {
     const { tombstones } = this;
@@ -292,7 +300,8 @@ export async function openMemoryTables(tables: Iterable<Table>): Promise<MemoryT
   return storage;
 }
 
-function pageRow(table: Table, row: Row): Row {
+function shownRow(table: Table, row: Row, columns: RowColumns): Row {
   const values = new Map(Object.entries(row));
-  return Object.fromEntries(table.pageColumns.map(({ name }) => [name, values.get(name) ?? null]));
+  const names = columnsOf(table, columns).map(({ name }) => name);
+  return Object.fromEntries(names.map((name) => [name, values.get(name) ?? null]));
 }

@@ -40,7 +40,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
       {
         ...{ isSyncEnabled: true, remoteUrl: "https://there.example", remoteKey: "key" },
         ...{ lagSeconds: 60, maxPageRows: 5000, registry: new Map([["items", TABLE]]) },
-        ...{ ...runParts(here.documents), tables: here.tables, rows: here.rows },
+        ...{ ...runParts(here.documents), tables: here.tables },
         ...{ tombstones: here.tombstones, connectPeer: () => peer },
         ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
         ...{ random: { next: () => 0.5 }, ids: { next: () => "compare" }, tracing: NO_TRACING },
@@ -103,7 +103,7 @@ function rowAt(i: number): Row {
 function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: number }): RemotePeer {
   const deps = {
     ...{ registry: new Map([["items", TABLE]]), isSyncEnabled: true, maxPageRows: 5000 },
-    ...{ ...runParts(there.documents), rows: there.rows, tables: there.tables },
+    ...{ ...runParts(there.documents), tables: there.tables },
     readRemoteId: async () => null,
     ...{ clock: new FakeClock(), timer: new SystemTimer(), logger: new MemoryLogger() },
   };

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { DigestParameters } from "../../../src/domain/sync/digest/digest-page.ts";
 import { DigestSum } from "../../../src/domain/sync/digest/row-digest.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
+import type { TableStore } from "../../../src/ports/tables/table-store.ts";
 import { digestTable } from "../../../src/usecases/sync/pages/digest-table.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeTwoEnds, manyRows, put, type TestRow } from "./two-ends.ts";
@@ -11,14 +12,13 @@ async function tableOf(rows: number) {
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, manyRows(rows));
   const clock = new FakeClock();
-  const source = ends.here.rows;
   const pauses: number[] = [];
   const timer = {
     async sleep(durationMs: number) {
       pauses.push(durationMs);
     },
   };
-  const deps = { registry: ends.deps.registry, rows: source, clock, timer };
+  const deps = { registry: ends.deps.registry, tables: ends.here as TableStore, clock, timer };
   const digest = (parameters: Partial<DigestParameters> = {}, tableName = "items") =>
     digestTable(deps, tableName, {
       ...{ after: null, through: null, segmentRows: null, records: null },
@@ -79,12 +79,12 @@ test("D-4.10 a reply stops at 1,024 segments and says so", async () => {
 
 test("D-4.10 a reply stops after 3 s with the segments it has", async () => {
   const { digest, clock, deps } = await tableOf(20);
-  const { rows } = deps;
-  const readKeyRange: typeof rows.readKeyRange = async (...args) => {
+  const { tables } = deps;
+  const slowPage: typeof tables.page = async (...args) => {
     clock.advance(3_000);
-    return rows.readKeyRange(...args);
+    return await tables.page(...args);
   };
-  deps.rows = Object.assign(Object.create(rows), { readKeyRange });
+  deps.tables = Object.assign(Object.create(tables), { page: slowPage });
   const page = await digest({ segmentRows: "4" });
   expect(page.segments).toHaveLength(1);
   expect(page.hasMore).toBe(true);

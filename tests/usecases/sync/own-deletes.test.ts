@@ -55,16 +55,16 @@ describe("deleteRow()", () => {
 
   test("D-7.6.6 deletes the version that is there when another one comes in between", async () => {
     const ends = await makeEqualEnds(["a"]);
-    const { rows } = ends.deps;
+    const { tables } = ends.deps;
     let reads = 0;
-    const racing = Object.assign(Object.create(rows), {
-      async readByKeys(...asked: Parameters<typeof rows.readByKeys>) {
-        const found = await rows.readByKeys(...asked);
+    const racing = Object.assign(Object.create(tables), {
+      async byKeys(...asked: Parameters<typeof tables.byKeys>) {
+        const found = await tables.byKeys(...asked);
         if (++reads === 1) put(ends.here, ends.table, [["a", "edited", "2026-03-01T12:00:30Z"]]);
         return found;
       },
     });
-    await deleteRow({ ...ends.deps, rows: racing }, ends.table, { k: "a" });
+    await deleteRow({ ...ends.deps, tables: racing }, ends.table, { k: "a" });
     expect([reads, keysOf(ends.here, ends)]).toEqual([2, []]);
   });
 });

@@ -110,7 +110,7 @@ export async function makeTwoEnds(options: TwoEndsOptions = {}): Promise<TwoEnds
     deps: {
       ...{ isSyncEnabled: true, remoteUrl: options.remoteUrl ?? "https://there.example" },
       ...{ remoteKey: "key", lagSeconds, maxPageRows, registry, tables: here },
-      ...{ rows: here.rows, ...parts.here, clock, timer: time, logger },
+      ...{ ...parts.here, clock, timer: time, logger },
       tombstones: here.tombstones,
       random: { next: () => 0.5 },
       ids: { next: () => `run-${++ids}` },

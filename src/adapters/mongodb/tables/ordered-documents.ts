@@ -3,9 +3,10 @@
 import type { ClientSession, Db, Document, FindCursor } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
+import { hasCode } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { KEY_TIME_FIELD, sinceFilter, type TableLayout } from "./table-layout.ts";
+import { type IndexKeys, KEY_TIME_FIELD, sinceFilter, type TableLayout } from "./table-layout.ts";
 import { datesSince, placeAmongDates, placeAmongTexts, timeOrderText } from "./time-values.ts";
 
 /** Documents that are put in order before they are handed on. */
@@ -13,15 +14,22 @@ const MERGED_AT_ONCE = 500;
 
 interface DocumentsQuery {
   readonly layout: TableLayout;
-  /** What `hasDates` told. */
+  /** The order of the table, or of its key. */
+  readonly index: IndexKeys;
+  /** What `hasDates` told; false in the order of the key. */
   readonly hasDates: boolean;
   readonly sinceTime: string | null;
-  /** Values of the order index from which the documents come, those with them included; null: from the first. */
+  /** Values of the index from which the documents come, those with them included; null: from the first. */
   readonly from: Document | null;
-  readonly conditions?: readonly Document[];
+  /** Values of the index before which they come; only in the order of the key. */
+  readonly before?: Document | null;
+  readonly conditions: readonly Document[];
   readonly skip: number;
   readonly limit: number;
 }
+
+/** Server code for a range whose end is not after its start. */
+const EMPTY_RANGE = 51175;
 
 /** What one stretch of the index has to give. */
 interface Stretch {
@@ -58,6 +66,44 @@ export async function* readOrdered(
   }
 }
 
+/** As `readOrdered`, by a range of keys, the one that it ends with included. */
+export async function* readKeyRange(
+  db: Db,
+  { through, ...query }: DocumentsQuery & { readonly through: Document | null },
+  tx: ClientSession,
+): AsyncGenerator<readonly Uint8Array[]> {
+  let leftRows = query.limit;
+  try {
+    for await (const batch of readOrdered(db, { ...query, before: through }, tx)) {
+      leftRows -= batch.length;
+      yield batch;
+    }
+  } catch (error) {
+    if (hasCode(error, EMPTY_RANGE)) return;
+    throw error;
+  }
+  if (through === null || leftRows === 0 || !isWhole(through)) return;
+  yield* readOrdered(db, { ...query, from: null, conditions: [equalTo(through)], limit: 1 }, tx);
+}
+
+/** Conditions for documents in a place of an index, behind the one at a place if there is one. */
+export function placedBehind(index: IndexKeys, from: Document | null): readonly Document[] {
+  // An array from another tool has several index entries: going on after one would never end.
+  const placed = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
+  // The lower bound of a range includes the document that is there.
+  return from === null ? placed : [...placed, { $nor: [equalTo(from)] }];
+}
+
+/** A condition for documents with exactly these values, of any type. */
+export function equalTo(values: Document): Document {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { $eq: value }]));
+}
+
+/** True for a key without null. */
+export function isWhole(key: Document): boolean {
+  return Object.values(key).every((value) => value !== null);
+}
+
 function stretchesOf({ layout, hasDates: isMixed, sinceTime, from }: DocumentsQuery): Stretch[] {
   const texts = sinceFilter(layout, sinceTime);
   const time = layout.timeField;
@@ -73,7 +119,7 @@ function stretchesOf({ layout, hasDates: isMixed, sinceTime, from }: DocumentsQu
 
 function findStretch(
   db: Db,
-  { layout, hasDates: isMixed, conditions = [], skip, limit }: DocumentsQuery,
+  { layout, index, hasDates: isMixed, before = null, conditions, skip, limit }: DocumentsQuery,
   { filter, from }: Stretch,
   tx: ClientSession,
 ): FindCursor {
@@ -84,9 +130,10 @@ function findStretch(
     .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {
       ...SNAPSHOT,
       session: tx,
-      sort: layout.orderIndex,
-      hint: layout.orderIndex,
+      sort: index,
+      hint: index,
       ...(from === null ? {} : { min: from }),
+      ...(before === null ? {} : { max: before }),
       ...range,
       // One more than the page holds, so that the server sends all of it at once and closes the cursor.
       batchSize: limit + 1,

@@ -1,6 +1,6 @@
 // How long a table's pages, totals and bookmarks may be used again: while no program has written to it.
-import type { Db, Long } from "mongodb";
-import type { Stopwatch } from "../driver/deadline.ts";
+import type { ClientSession, Db, Long } from "mongodb";
+import type { VersionedDeps } from "../driver/versions.ts";
 
 /**
  * What was found out about a table is reused for at least this time. It bounds what comparing states cannot see: a
@@ -19,27 +19,52 @@ interface KnownState {
 
 /** Numbers the states of tables: as long as the number stays, what was found out under it may be used again. */
 export class TableStates {
-  readonly #clock: Stopwatch;
+  readonly #deps: VersionedDeps;
   readonly #known = new Map<string, KnownState>();
   #lastNumber = 0;
 
-  constructor(clock: Stopwatch) {
-    this.#clock = clock;
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads once in a snapshot, of which the number of the state is told as text. */
+  async read<T>(
+    tableName: string,
+    read: (tx: ClientSession, version: string) => Promise<T>,
+  ): Promise<T> {
+    const { client, db, versions } = this.#deps;
+    let tx = client.startSession({ snapshot: true });
+    try {
+      const [activity, seenVersion] = await Promise.all([
+        readActivity(db, tableName),
+        versions.ofTable(tableName, tx),
+      ]);
+      let state = `${seenVersion} ${activity}`;
+      if (!this.#isKnown(tableName, state)) {
+        // A state is named by its activity, so what is read in it must not be older than that.
+        await tx.endSession();
+        tx = client.startSession({ snapshot: true });
+        state = `${await versions.ofTable(tableName, tx)} ${activity}`;
+      }
+      return await read(tx, this.#version(tableName, state));
+    } finally {
+      await tx.endSession();
+    }
   }
 
   /** True when this is the table's last known state and what was found out about it may still be used. */
-  isKnown(tableName: string, state: string): boolean {
+  #isKnown(tableName: string, state: string): boolean {
     const known = this.#known.get(tableName);
     if (known === undefined || known.state !== state) return false;
     const reuseMs = Math.max(MIN_REUSE_MS, REUSE_PER_COST * known.costMs);
-    return this.#clock.monotonicMs() < known.beganMs + reuseMs;
+    return this.#deps.clock.monotonicMs() < known.beganMs + reuseMs;
   }
 
   /** The number of a state, as text; a new one unless the state is known. */
-  version(tableName: string, state: string): string {
-    if (!this.isKnown(tableName, state)) {
+  #version(tableName: string, state: string): string {
+    if (!this.#isKnown(tableName, state)) {
       this.#lastNumber++;
-      const beganMs = this.#clock.monotonicMs();
+      const beganMs = this.#deps.clock.monotonicMs();
       this.#known.set(tableName, { state, number: this.#lastNumber, beganMs, costMs: 0 });
     }
     return String(this.#known.get(tableName)?.number);
@@ -70,7 +95,7 @@ const NEWEST = { readConcern: { level: "local" } } as const;
 const MAX_DOCUMENTS = 1_000;
 
 /** A text that changes with every write of any program to a table. */
-export async function readActivity(db: Db, tableName: string): Promise<string> {
+async function readActivity(db: Db, tableName: string): Promise<string> {
   // A cursor of the driver would take as long again.
   const cursor = { batchSize: MAX_DOCUMENTS };
   const command = { aggregate: tableName, pipeline: STATISTICS, cursor, ...NEWEST };

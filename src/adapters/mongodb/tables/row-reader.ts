@@ -43,7 +43,7 @@ export class RowReader {
   readonly #expected: (Field | undefined)[] = [];
 
   /** `columns` are those of the rows. */
-  constructor({ table, timeField }: TableLayout, columns = table.pageColumns) {
+  constructor({ timeField }: TableLayout, columns: readonly Column[]) {
     this.#template = Object.fromEntries(columns.map(({ name }) => [name, null]));
     this.#fields = columns.map(makeField);
     this.#timestampColumn = columns.find(({ name }) => name === timeField) ?? null;

@@ -1,15 +1,8 @@
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import {
-  PreparedTables,
-  type StoredPage,
-  type StoredPageQuery,
-  type StoredPart,
-  type StoredPartQuery,
-  type TableStore,
-} from "../../../ports/tables/table-store.ts";
-import { PageReader } from "./page-reader.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { PreparedTables, type TableStore } from "../../../ports/tables/table-store.ts";
 import type { PushPlace } from "./push-place.ts";
 import { TablePreparer } from "./table-preparer.ts";
+import { TableReader } from "./table-reader.ts";
 
 /** The record of deletes, as far as the tables need it. D-7.6. */
 export interface DeleteRecord {
@@ -21,18 +14,17 @@ export interface DeleteRecord {
   caughtUp(table: Table): Promise<void>;
 }
 
-export class MongoTableStore implements TableStore {
+export class MongoTableStore extends TableReader implements TableStore {
   readonly #place: PushPlace;
   readonly #deletes: DeleteRecord;
   readonly #preparer: TablePreparer;
-  readonly #reader: PageReader;
 
   constructor(place: PushPlace, deletes: DeleteRecord) {
     const { deps } = place;
+    super(deps);
     this.#place = place;
     this.#deletes = deletes;
     this.#preparer = new TablePreparer(deps.db, deps.clock);
-    this.#reader = new PageReader(deps);
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
@@ -42,23 +34,7 @@ export class MongoTableStore implements TableStore {
     return new PreparedTables(tables);
   }
 
-  readPage(table: Table, query: StoredPageQuery): Promise<StoredPage> {
-    return this.#reader.readPage(table, query);
-  }
-
-  readPart(table: Table, query: StoredPartQuery): Promise<StoredPart> {
-    return this.#reader.readPart(table, query);
-  }
-
-  readRow(table: Table, key: Row): Promise<Row | null> {
-    return this.#reader.readRow(table, key);
-  }
-
   async settled(table: Table): Promise<void> {
     if (table.deletes) await this.#deletes.caughtUp(table);
-  }
-
-  countRows(table: Table): Promise<number> {
-    return this.#reader.countRows(table);
   }
 }

@@ -52,7 +52,7 @@ async function exportFile(
   const { storage } = services;
   const table = findTable(config.registry, tableName);
   const stop = interruption.stopSignal();
-  const counts = { rows: 0, total: await storage.tables.countRows(table) };
+  const counts = { rows: 0, total: await storage.tables.count(table) };
   const compared = comparedColumns(table);
   const columns = table.columns.filter((column) => compared.includes(column));
   const encoder = fileFormats.encoder(format, columns, isForSpreadsheet);
@@ -78,7 +78,7 @@ async function* textOf(
   { table, encoder, counts, progress, stop }: ExportJob,
 ): AsyncGenerator<string, void, undefined> {
   yield encoder.begin();
-  for await (const rows of exportRows(storage.rows, table)) {
+  for await (const rows of exportRows(storage.tables, table)) {
     stop.throwIfAborted();
     yield encoder.encode(rows);
     counts.rows += rows.length;

@@ -14,6 +14,7 @@ const OTHER_VALUES = 100;
 /** Counts the rows of a page. Rows that are small beside the page are only estimated, which costs next to nothing. */
 export class PageSize {
   readonly #maxBytes: number;
+  readonly #maxValues: number;
   /** At least what the list so far takes: a bracket, and each row with a comma or the other bracket. */
   #bytes = 1;
   #values = OTHER_VALUES;
@@ -22,9 +23,10 @@ export class PageSize {
   #estimated: Row[] = [];
   #estimatedBytes = 0;
 
-  /** `maxBytes` is for the list of records with its brackets and commas. */
+  /** `maxBytes` is for the list of records with its brackets and commas; infinite: rows are only measured. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    this.#maxValues = maxBytes === Number.POSITIVE_INFINITY ? maxBytes : MAX_JSON_VALUES;
   }
 
   /** At least what the list of the rows so far takes, which is 1 or more. */
@@ -43,7 +45,7 @@ export class PageSize {
       estimate += name.length + 4 + estimatedValueBytes(value);
       this.#values += typeof value === "object" && value !== null ? valuesOf(value) : 1;
     }
-    if (!isFirst && this.#values > MAX_JSON_VALUES) return false;
+    if (!isFirst && this.#values > this.#maxValues) return false;
     if (this.#bytes + estimate <= this.#maxBytes) {
       this.#bytes += estimate;
       this.#estimated.push(row);

@@ -6,6 +6,7 @@ import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { microsOf, NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { RowsQuery } from "../../../ports/tables/table-store.ts";
 import { RemoteRows, recordsFrom } from "../transfer/remote-rows.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 import { type Difference, differenceOf, type RowPair } from "./row-pair.ts";
@@ -105,8 +106,8 @@ export class PageComparison {
   async *#rowsHere(): AsyncGenerator<Row, void, undefined> {
     const { run, table } = this.#comparison;
     for (let after: Row | null = null; ; ) {
-      const query = { after, sinceTime: null, limitRows: SCAN_ROWS };
-      const rows: readonly Row[] = await run.deps.rows.readAfter(table, query);
+      const query: RowsQuery = { from: { after }, limitRows: SCAN_ROWS, columns: "sent" };
+      const { rows } = await run.deps.tables.page(table, query);
       yield* rows;
       if (rows.length < SCAN_ROWS) return;
       after = rows.at(-1) ?? null;
@@ -116,7 +117,7 @@ export class PageComparison {
   async #readHere(keys: readonly RowKey[]): Promise<ReadonlyMap<string, Row>> {
     const { run, table } = this.#comparison;
     const usable = keys.filter((key) => key.isUsable).map((key) => key.columns);
-    const found = usable.length === 0 ? [] : await run.deps.rows.readByKeys(table, usable);
+    const found = usable.length === 0 ? [] : await run.deps.tables.byKeys(table, usable, "sent");
     return new Map(found.map((row) => [keyText(table, row), row]));
   }
 }

@@ -100,7 +100,7 @@ export abstract class RepairEnd {
     const { table } = this.transfer;
     const count = this.#removed.length;
     if (count === 0) return;
-    const limit = deleteLimit(table, this.#maxDeletes, await this.countRows());
+    const limit = deleteLimit(table, this.#maxDeletes, await this.count());
     const budget = new DeleteBudget(table, this.where, limit);
     if (budget.isExceededBy(count)) throw budget.problem(count);
     for (let from = 0; from < count; from += REMOVED_TOGETHER) {
@@ -111,7 +111,7 @@ export abstract class RepairEnd {
   protected abstract readonly where: "here" | "there";
   protected abstract write(rows: readonly QueuedRow[]): Promise<KeptRows>;
   protected abstract remove(removed: readonly Tombstone[]): Promise<number>;
-  protected abstract countRows(): Promise<number>;
+  protected abstract count(): Promise<number>;
 }
 
 /** Writes what the remote has, to this deployment's store. */
@@ -144,9 +144,9 @@ export class RepairHere extends RepairEnd {
     return (await commitRows(this.transfer, { writes: [], deleted }, () => ({}))).deleted;
   }
 
-  protected async countRows(): Promise<number> {
+  protected async count(): Promise<number> {
     const { run, table } = this.transfer;
-    return await run.deps.tables.countRows(table);
+    return await run.deps.tables.count(table);
   }
 }
 
@@ -223,7 +223,7 @@ export class RepairThere extends RepairEnd {
     return pushed.result.deleted ?? 0;
   }
 
-  protected async countRows(): Promise<number> {
+  protected async count(): Promise<number> {
     const { run, table, calls } = this.transfer;
     const status = await calls.call((signal) => run.remote.peer.readStatus({ signal }));
     return Math.max(0, status.tableCounts[table.name] ?? 0);

@@ -4,11 +4,9 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import type { RowSource } from "../../../ports/tables/row-source.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
 export interface DeleteRowDeps extends WriteRowsDeps {
-  readonly rows: RowSource;
   readonly clock: Clock;
 }
 
@@ -22,7 +20,7 @@ const MAX_TRIES = 10;
 export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Promise<void> {
   requireDeletes(table);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const [row] = await deps.rows.readByKeys(table, [key]);
+    const [row] = await deps.tables.byKeys(table, [key], "sent");
     if (row === undefined) {
       throw new AppError("not_found", `Table "${table.name}" has no row with this key`);
     }

@@ -1,5 +1,5 @@
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RowSource } from "../../../ports/tables/row-source.ts";
+import type { RowsPage, TableStore } from "../../../ports/tables/table-store.ts";
 
 /** Rows of the first read; later reads follow the size of the rows before them. */
 const MAX_ROWS = 500;
@@ -13,14 +13,15 @@ const SAMPLED_ROWS = 20;
  * meanwhile: with the columns that runs move, as they are at the moment of reading. Throws `store_unavailable`. D-4.12.
  */
 export async function* exportRows(
-  rows: RowSource,
+  tables: TableStore,
   table: Table,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let limitRows = MAX_ROWS;
   let afterKey: Row | null = null;
   for (;;) {
-    const range = { afterKey, throughKey: null };
-    const part: readonly Row[] = await rows.readKeyRange(table, range, limitRows);
+    const from = { afterKey, throughKey: null };
+    const page: RowsPage = await tables.page(table, { from, limitRows, columns: "sent" });
+    const part = page.rows;
     if (part.length > 0) yield part;
     if (part.length < limitRows) return;
     afterKey = part.at(-1) ?? null;

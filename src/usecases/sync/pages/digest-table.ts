@@ -23,7 +23,7 @@ import {
   type Table,
 } from "../../../domain/sync/table/table.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
-import type { RowSource } from "../../../ports/tables/row-source.ts";
+import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 
 /** Rows that are read at once: one more than a segment has, to see whether another segment follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
@@ -34,7 +34,7 @@ export interface DigestTableDeps extends KeyReaderDeps {
 }
 
 interface KeyReaderDeps {
-  readonly rows: RowSource;
+  readonly tables: TableStore;
   /** Yields to other work between reads, as a table may be long. */
   readonly timer: Timer;
 }
@@ -56,8 +56,10 @@ export async function digestTable(
   return { ...head, ...(await readSegments(deps, table, query)) };
 }
 
-async function readRecords({ rows }: KeyReaderDeps, table: Table, query: DigestQuery) {
-  const found = await rows.readKeyRange(table, rangeOf(table, query), MAX_DIGEST_RECORDS + 1);
+async function readRecords({ tables }: KeyReaderDeps, table: Table, query: DigestQuery) {
+  const { rows: found } = await tables.page(table, {
+    ...{ from: rangeOf(table, query), limitRows: MAX_DIGEST_RECORDS + 1, columns: "sent" },
+  });
   const records = found.slice(0, MAX_DIGEST_RECORDS);
   const hasMore = found.length > records.length;
   const sum = new DigestSum(table);
@@ -121,7 +123,9 @@ async function* chunksByKey(
   const { throughKey, ...start } = rangeOf(table, range);
   let { afterKey } = start;
   for (;;) {
-    const rows = await deps.rows.readKeyRange(table, { afterKey, throughKey }, READ_ROWS);
+    const from = { afterKey, throughKey };
+    const query: RowsQuery = { from, limitRows: READ_ROWS, columns: "sent" };
+    const { rows } = await deps.tables.page(table, query);
     yield rows;
     if (rows.length < READ_ROWS) return;
     afterKey = rows.at(-1) ?? null;

@@ -63,8 +63,9 @@ export async function listRows(
     const items = row !== null && isSince(table, row, sinceTime) ? [shownRow(row)] : [];
     return { table: table.name, items, nextCursor: null, total: items.length };
   }
-  const part = await tables.readPart(table, {
-    ...{ sinceTime, cursor, limitRows: limit, maxJsonBytes: MAX_SHOWN_ROWS_BYTES },
+  const part = await tables.page(table, {
+    ...{ from: { cursor }, sinceTime, limitRows: limit, maxJsonBytes: MAX_SHOWN_ROWS_BYTES },
+    hasTotal: true,
   });
   const items = part.rows.map((row) => shownRow(row));
   return { table: table.name, items, nextCursor: part.cursor, total: part.totalRows };
@@ -109,7 +110,8 @@ function parsed(text: string): JsonValue {
 async function findRow(tables: TableStore, table: Table, record: JsonObject): Promise<Row | null> {
   const key = convertPosition(table, record);
   if (key === null || key.includes(null)) return null;
-  return await tables.readRow(table, keyRow(table, key));
+  const [row = null] = await tables.byKeys(table, [keyRow(table, key)], "page");
+  return row;
 }
 
 function isSince(table: Table, row: Row, sinceTime: string | null): boolean {

@@ -23,7 +23,10 @@ export async function pullPage(
 ): Promise<PullPage> {
   const table = findTable(deps.registry, tableName);
   const request = readPageRequest(table, query, deps.maxPageRows);
-  const cut = { ...request, maxJsonBytes: MAX_PAGE_RECORD_BYTES };
-  const { rows, totalRows } = await deps.tables.readPage(table, cut);
+  const { offsetRows, sinceTime, limitRows } = request;
+  const { rows, totalRows } = await deps.tables.page(table, {
+    ...{ from: { offsetRows }, sinceTime, limitRows, maxJsonBytes: MAX_PAGE_RECORD_BYTES },
+    hasTotal: true,
+  });
   return buildPullPage(table, request, rows, totalRows);
 }

@@ -42,7 +42,7 @@ async function countTable(deps: SyncStatusDeps, name: string): Promise<number> {
   const table = deps.registry.get(name);
   if (table === undefined) return -1;
   try {
-    return await deps.tables.countRows(table);
+    return await deps.tables.count(table);
   } catch (error) {
     deps.logger.error("Table cannot be counted", error, { table: name });
     return -1;

@@ -79,7 +79,7 @@ async function ownerlessProblem(
   const { countThere, schema, firstRecord } = handshake;
   const isEmptyThere =
     countThere === null ? schema === null && firstRecord === null : countThere === 0;
-  return isEmptyThere || (await deps.tables.countRows(table)) === 0 ? null : "no_owner";
+  return isEmptyThere || (await deps.tables.count(table)) === 0 ? null : "no_owner";
 }
 
 function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirection) {

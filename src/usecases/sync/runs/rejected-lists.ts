@@ -101,7 +101,8 @@ async function readRow(
   const table = registry.get(entry.table);
   const key = table === undefined ? null : convertPosition(table, entry.key);
   if (table === undefined || key === null || key.includes(null)) return null;
-  return await tables.readRow(table, keyRow(table, key));
+  const [row = null] = await tables.byKeys(table, [keyRow(table, key)], "page");
+  return row;
 }
 
 function rejectedItem(entry: RejectedRecord): RejectedItem {

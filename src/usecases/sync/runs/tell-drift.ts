@@ -56,7 +56,7 @@ async function countThere(
 /** Rows of a table here; null when it cannot be counted. */
 export async function countRows({ deps }: RunContext, table: Table): Promise<number | null> {
   try {
-    return await deps.tables.countRows(table);
+    return await deps.tables.count(table);
   } catch (error) {
     deps.logger.error("Table cannot be counted", error, { table: table.name });
     return null;

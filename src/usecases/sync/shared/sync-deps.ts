@@ -9,7 +9,6 @@ import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
-import type { RowSource } from "../../../ports/tables/row-source.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
@@ -35,7 +34,6 @@ export interface SyncDeps {
   /** By which a remote is known to be this deployment; absent: it never is. D-10.4. */
   readonly deploymentId?: string;
   readonly tables: TableStore;
-  readonly rows: RowSource;
   readonly names: Names;
   readonly lateRows: LateRows;
   readonly tombstones: Tombstones;

@@ -146,7 +146,7 @@ export class RecordWriter {
     const keys = new Map([...refused.keys()].map((i) => [i, rowKey(table, records[i] ?? {})]));
     const usable = [...keys.values()].filter((key) => key.isUsable).map((key) => key.columns);
     if (usable.length === 0) return [];
-    const rows = await run.deps.rows.readByKeys(table, usable);
+    const rows = await run.deps.tables.byKeys(table, usable, "sent");
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
     const limit = aheadLimit(run.deps.clock.nowMs());
     return [...keys].flatMap(([index, { text }]) => {

@@ -143,7 +143,7 @@ export class PullExchange {
   async finish(): Promise<void> {
     const { run, table } = this.#transfer;
     if (!this.#isChanged || this.#added < MIN_ADDED) return;
-    const rows = await run.deps.rows.countSince(table, null);
+    const rows = await run.deps.tables.count(table, { hasKey: true });
     if (this.#added < MIN_ADDED + rows) return;
     const lease = await tryLease(
       run.deps,

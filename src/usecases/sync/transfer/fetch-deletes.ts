@@ -53,7 +53,7 @@ export async function fetchDeletes(transfer: TableTransfer): Promise<AppError | 
 async function limitHere({ run, table }: TableTransfer, first: DeletedReply): Promise<number> {
   const least = deleteLimit(table, run.maxDeletes, 0);
   if (first.nextCursor === null && first.items.length <= least) return least;
-  return deleteLimit(table, run.maxDeletes, await run.deps.tables.countRows(table));
+  return deleteLimit(table, run.maxDeletes, await run.deps.tables.count(table));
 }
 
 async function countRemovable(transfer: TableTransfer, first: DeletedReply): Promise<number> {

@@ -51,7 +51,7 @@ async function filledRows(
   offered: ReadonlyMap<string, Row>,
 ): Promise<Row[]> {
   const keys = [...offered.values()].map((row) => keyRow(table, keyOf(table, row)));
-  const stored = await run.deps.rows.readByKeys(table, keys);
+  const stored = await run.deps.tables.byKeys(table, keys, "sent");
   return stored.flatMap((row) => {
     const there = offered.get(keyText(table, row)) ?? {};
     const filled = added.filter((name) => isNull(row[name]) && !isNull(there[name]));

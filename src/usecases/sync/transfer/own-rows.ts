@@ -3,7 +3,7 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { FIRST_TIME_MS, rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { type BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RowSource } from "../../../ports/tables/row-source.ts";
+import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
@@ -18,7 +18,7 @@ export interface PushRows {
 
 /** Reads the rows of a push by position, never by offset, so that rows that move are not skipped. */
 export class PushReader {
-  readonly #source: RowSource;
+  readonly #tables: TableStore;
   readonly #table: Table;
   readonly #markerTime: string | null;
   readonly #size: BatchSize;
@@ -27,8 +27,8 @@ export class PushReader {
   #isAtTimeless: boolean;
 
   /** `sinceTime` is the marker's time, canonical; null for every row. `size` cuts what is read. */
-  constructor(source: RowSource, table: Table, sinceTime: string | null, size: BatchSize) {
-    this.#source = source;
+  constructor(tables: TableStore, table: Table, sinceTime: string | null, size: BatchSize) {
+    this.#tables = tables;
     this.#table = table;
     this.#markerTime = sinceTime;
     this.#size = size;
@@ -37,8 +37,9 @@ export class PushReader {
 
   async read(): Promise<PushRows> {
     const limitRows = this.#size.rows;
-    const query = { after: this.#after, sinceTime: this.#sinceTime, limitRows };
-    const found = await this.#source.readAfter(this.#table, query);
+    const query: RowsQuery = { from: { after: this.#after }, limitRows, columns: "sent" };
+    const since = { ...query, sinceTime: this.#sinceTime };
+    const { rows: found } = await this.#tables.page(this.#table, since);
     if (!this.#isAtTimeless) return this.#take(found, limitRows);
     // Rows without a timestamp come first.
     const timeless = found.filter((row) => rowTimeText(this.#table, row) === null);
@@ -63,15 +64,15 @@ export class PushReader {
 }
 
 export async function countPush(
-  rows: RowSource,
+  tables: TableStore,
   table: Table,
   sinceTime: string | null,
 ): Promise<number> {
-  if (sinceTime === null || table.timestampColumn === null) return rows.countSince(table, null);
-  const counted = await rows.countSince(table, sinceTime);
-  const [first] = await rows.readAfter(table, { after: null, sinceTime: null, limitRows: 1 });
+  const count = (since: string | null) => tables.count(table, { sinceTime: since, hasKey: true });
+  if (sinceTime === null || table.timestampColumn === null) return count(null);
+  const counted = await count(sinceTime);
+  const { rows } = await tables.page(table, { from: { after: null }, limitRows: 1 });
+  const [first] = rows;
   if (first === undefined || rowTimeText(table, first) !== null) return counted;
-  const all = await rows.countSince(table, null);
-  const timed = await rows.countSince(table, FIRST_TIME);
-  return counted + all - timed;
+  return counted + (await count(null)) - (await count(FIRST_TIME));
 }

@@ -39,10 +39,10 @@ export async function pushTable(transfer: TableTransfer): Promise<void> {
   const push = await beginPush(transfer);
   const { markers, size } = push;
   const sinceTime = startTime(markers);
-  const totalRows = await countPush(run.deps.rows, table, sinceTime);
+  const totalRows = await countPush(run.deps.tables, table, sinceTime);
   transfer.report.start(totalRows + push.rejections.waiting.length);
   await pushRejected(push);
-  const reader = new PushReader(run.deps.rows, table, sinceTime, size);
+  const reader = new PushReader(run.deps.tables, table, sinceTime, size);
   let sentRows = 0;
   let reading = readAhead(transfer, reader);
   for (let isEnd = false; !isEnd; ) {
@@ -135,7 +135,7 @@ async function pushRejected(push: Push): Promise<void> {
   const { waiting } = rejections;
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const keys = waiting.slice(i, i + RETRY_ROWS).map(({ key }) => key);
-    const rows = await run.deps.rows.readByKeys(table, keys);
+    const rows = await run.deps.tables.byKeys(table, keys, "sent");
     const found = new Set(rows.map((row) => keyText(table, row)));
     const gone = keys.filter((key) => !found.has(keyText(table, key)));
     await commitExtras(transfer, rejections.extras([], gone));

@@ -110,7 +110,7 @@ export async function readFirst(transfer: TableTransfer, push: PlannedPush): Pro
   const limit = aheadLimit(dateTimeMs(remoteTime));
   const first = await firstSent(transfer, push, push.start);
   const ahead = await firstSent(transfer, push, limit);
-  const waiting = await run.deps.rows.readByKeys(table, push.waiting);
+  const waiting = await run.deps.tables.byKeys(table, push.waiting, "sent");
   const times = [...waiting, ...first, ...ahead].map((row) => rowTime(table, row));
   if (times.length === 0) return there;
   // Any row that has a time there may be newer than one without, and any that is not ahead than one that is.
@@ -154,8 +154,8 @@ async function firstSent(
   push: PlannedPush,
   sinceTime: string | null,
 ): Promise<readonly Row[]> {
-  const { rows, maxPageRows } = run.deps;
-  const reader = new PushReader(rows, table, sinceTime, new BatchSize(maxPageRows));
+  const { tables, maxPageRows } = run.deps;
+  const reader = new PushReader(tables, table, sinceTime, new BatchSize(maxPageRows));
   for (;;) {
     const batch = await reader.read();
     const sent = await push.firstSent(batch.rows);

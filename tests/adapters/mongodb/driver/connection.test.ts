@@ -135,7 +135,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     const refused = await withFailure(
       database,
       { errorCode: 13, failCommands: ["find"], appName: "no_answer", times: 1 },
-      () => refusalOf(storage.tables.countRows(ITEMS)),
+      () => refusalOf(storage.tables.count(ITEMS)),
     );
     expect(refused).toMatchObject({
       kind: "store_unavailable",
@@ -176,15 +176,15 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
         writeTo(storage, ITEMS, asWrites([{ k: `k${n}`, at: null, v: n }])),
       ),
     );
-    const counts = await Promise.all(instances.map((storage) => storage.tables.countRows(ITEMS)));
+    const counts = await Promise.all(instances.map((storage) => storage.tables.count(ITEMS)));
     expect(counts).toEqual(Array.from({ length: 10 }, () => 10));
   });
 
-  it("D-3.10 countRows() throws for a table whose collection was dropped", async (database) => {
+  it("D-3.10 count() throws for a table whose collection was dropped", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
     await database.db.collection("items").drop();
-    expect(await refusalOf(storage.tables.countRows(ITEMS))).toMatchObject({
+    expect(await refusalOf(storage.tables.count(ITEMS))).toMatchObject({
       kind: "store_unavailable",
       message: "MongoDB refused the request: NamespaceNotFound",
     });

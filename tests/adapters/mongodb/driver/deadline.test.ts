@@ -4,6 +4,7 @@ import { describe, expect } from "bun:test";
 import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { writeTo } from "../../../support/write-to.ts";
@@ -53,8 +54,8 @@ const CALLS: readonly [
   ["a push", "update", push, SILENCE],
   ["a push that takes numbers", "findAndModify", push, SILENCE],
   ["the commit of a push", "commitTransaction", push, IN_DOUBT],
-  ["a page", "find", ({ tables }) => tables.readPage(ITEMS, page), SILENCE],
-  ["a count", "aggregate", ({ tables }) => tables.countRows(ITEMS), SILENCE],
+  ["a page", "find", ({ tables }) => readPage(tables, ITEMS, page), SILENCE],
+  ["a count", "aggregate", ({ tables }) => tables.count(ITEMS), SILENCE],
   ["what is remembered", "aggregate", ({ memory }) => memory.readAll(), SILENCE],
   [
     "the commit of a drift",

@@ -160,7 +160,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
         ]);
         const failure = await failureOf(session.commitTransaction());
         expect(failure).toMatchObject({ code: NO_SUCH_TRANSACTION });
-        expect(await tables.countRows(PROFILES)).toBe(2);
+        expect(await tables.count(PROFILES)).toBe(2);
         expect((await scene.parts.profiles.read("bea")).profile).toMatchObject({ bio: "new" });
       } finally {
         await client.close();

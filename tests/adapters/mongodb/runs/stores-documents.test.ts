@@ -4,6 +4,7 @@ import { describe, expect } from "bun:test";
 import { Decimal128, type Document, Double, Long, ObjectId } from "mongodb";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readAfter, readKeyRange, readPage } from "../../../support/read-rows.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { commitAlone, writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it } from "../support.ts";
@@ -40,21 +41,23 @@ const VALUES = [
 
 describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", () => {
   for (const limitRows of [1, 2, 5]) {
-    it(`D-4.6 readAfter() gives each row once, ${limitRows} at a time, whatever its time is`, async (database) => {
+    it(`D-4.6 page() after a row gives each row once, ${limitRows} at a time, whatever its time is`, async (database) => {
       const storage = await database.open();
       await storage.tables.prepare([EVENTS]);
       const documents = [0, 1, 2].flatMap((n) => VALUES.map((at, i) => withTime(at, n * 100 + i)));
       await database.db.collection("events").insertMany(documents);
       const query = { sinceTime: null, limitRows };
-      const rows = await walk((after) => storage.rows.readAfter(EVENTS, { ...query, after }));
+      const rows = await walk((after) => readAfter(storage.tables, EVENTS, { ...query, after }));
       const page = { sinceTime: null, offsetRows: 0, limitRows: 100 };
-      expect(rows).toEqual((await storage.tables.readPage(EVENTS, page)).rows);
+      expect(rows).toEqual((await readPage(storage.tables, EVENTS, page)).rows);
       expect(rows.length).toBe(documents.length);
       const since = { sinceTime: "2024-01-01T00:00:00Z", limitRows };
-      const later = await walk((after) => storage.rows.readAfter(EVENTS, { ...since, after }));
+      const later = await walk((after) => readAfter(storage.tables, EVENTS, { ...since, after }));
       expect(new Set(later.map(({ n }) => Number(n) % 100))).toEqual(new Set([7, 8, 10, 15]));
       expect(later.length).toBe(12);
-      expect(await storage.rows.countSince(EVENTS, since.sinceTime)).toBe(12);
+      expect(await storage.tables.count(EVENTS, { sinceTime: since.sinceTime, hasKey: true })).toBe(
+        12,
+      );
     });
   }
 
@@ -66,17 +69,19 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     await database.db.collection("events").insertMany(documents);
     const range = (limitRows: number) =>
       walk((afterKey) =>
-        storage.rows.readKeyRange(EVENTS, { afterKey, throughKey: null }, limitRows),
+        readKeyRange(storage.tables, EVENTS, { afterKey, throughKey: null }, limitRows),
       );
     const rows = await range(1000);
     expect(rows.length).toBe(documents.length);
     expect(await range(7)).toEqual(rows);
-    expect((await storage.rows.readByKeys(EVENTS, [...rows, ...rows])).length).toBe(rows.length);
+    expect((await storage.tables.byKeys(EVENTS, [...rows, ...rows], "sent")).length).toBe(
+      rows.length,
+    );
     for (const [i, row] of rows.entries()) {
       if (i % 10 !== 0) continue;
-      expect(await storage.rows.readByKeys(EVENTS, [row, row])).toEqual([row]);
+      expect(await storage.tables.byKeys(EVENTS, [row, row], "sent")).toEqual([row]);
       const bounds = { afterKey: row, throughKey: rows[i + 3] ?? null };
-      const part = await storage.rows.readKeyRange(EVENTS, bounds, 1000);
+      const part = await readKeyRange(storage.tables, EVENTS, bounds, 1000);
       expect(part).toEqual(rows.slice(i + 1, rows[i + 3] === undefined ? undefined : i + 4));
     }
   });
@@ -96,14 +101,16 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
       ]);
     const row = { shop: "b", n: 4, at: "2024-01-01T00:00:00Z" };
     const query = { after: null, sinceTime: null, limitRows: 10 };
-    expect(await storage.rows.readAfter(EVENTS, query)).toEqual([row]);
+    expect(await readAfter(storage.tables, EVENTS, query)).toEqual([row]);
     const range = { afterKey: null, throughKey: null };
-    expect(await storage.rows.readKeyRange(EVENTS, range, 10)).toEqual([row]);
+    expect(await readKeyRange(storage.tables, EVENTS, range, 10)).toEqual([row]);
     const through = { afterKey: null, throughKey: { shop: null, n: 2 } };
-    expect(await storage.rows.readKeyRange(EVENTS, through, 10)).toEqual([]);
+    expect(await readKeyRange(storage.tables, EVENTS, through, 10)).toEqual([]);
     const keys = [{ shop: "a", n: 3 }, { shop: "a" }, { n: 1 }, row];
-    expect(await storage.rows.readByKeys(EVENTS, keys)).toEqual([row]);
-    expect(await storage.rows.countSince(EVENTS, "2024-01-01T00:00:00Z")).toBe(1);
+    expect(await storage.tables.byKeys(EVENTS, keys, "sent")).toEqual([row]);
+    expect(
+      await storage.tables.count(EVENTS, { sinceTime: "2024-01-01T00:00:00Z", hasKey: true }),
+    ).toBe(1);
   });
 
   it("D-4.6 reads look at no more of an index than they give back", async (database) => {
@@ -119,12 +126,16 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     await database.db.command({ profile: 2 });
     const after = { shop: "shop 0", n: 999, at: null };
     const sinceTime = "2024-01-01T00:00:30Z";
-    await storage.rows.readAfter(EVENTS, { after, sinceTime: null, limitRows: 10 });
-    await storage.rows.readAfter(EVENTS, { after, sinceTime, limitRows: 10 });
-    await storage.rows.readAfter(EVENTS, { after: rows[1_900] as Row, sinceTime, limitRows: 10 });
-    await storage.rows.readKeyRange(EVENTS, { afterKey: after, throughKey: null }, 10);
-    await storage.rows.readKeyRange(EVENTS, { afterKey: null, throughKey: after }, 10);
-    await storage.rows.readByKeys(EVENTS, rows.slice(100, 110));
+    await readAfter(storage.tables, EVENTS, { after, sinceTime: null, limitRows: 10 });
+    await readAfter(storage.tables, EVENTS, { after, sinceTime, limitRows: 10 });
+    await readAfter(storage.tables, EVENTS, {
+      after: rows[1_900] as Row,
+      sinceTime,
+      limitRows: 10,
+    });
+    await readKeyRange(storage.tables, EVENTS, { afterKey: after, throughKey: null }, 10);
+    await readKeyRange(storage.tables, EVENTS, { afterKey: null, throughKey: after }, 10);
+    await storage.tables.byKeys(EVENTS, rows.slice(100, 110), "sent");
     await database.db.command({ profile: 0 });
     const reads = await database.db
       .collection("system.profile")

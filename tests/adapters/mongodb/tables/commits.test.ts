@@ -5,6 +5,7 @@ import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import type { HeldLease } from "../../../../src/repositories/leases.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { writeTo } from "../../../support/write-to.ts";
@@ -52,10 +53,10 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
       const writing = writeTo(storage, ITEMS, pushed, { lease }).catch((error: object) => error);
       await makeOlder(database, 2 * TTL_MS);
       const taken = await acquired(other);
-      const seen = await other.tables.countRows(ITEMS);
+      const seen = await other.tables.count(ITEMS);
       const outcome = await writing;
       expect("changed" in outcome || isAppError(outcome, "lease_lost")).toBe(true);
-      expect(await other.tables.countRows(ITEMS)).toBe(seen);
+      expect(await other.tables.count(ITEMS)).toBe(seen);
       await taken.release();
     }
   });
@@ -73,7 +74,7 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
       });
       await Promise.all(writes);
       const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
-      const { rows: found } = await stores[0]!.tables.readPage(ITEMS, page);
+      const { rows: found } = await readPage(stores[0]!.tables, ITEMS, page);
       const newest = 13 + round * 4;
       expect(found.map(({ k, v }) => [k, v])).toEqual(keys.map((k) => [k, newest]));
     }

@@ -9,6 +9,7 @@ import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { writeTo } from "../../../support/write-to.ts";
 
@@ -191,7 +192,7 @@ class Traffic {
   async #read(storage: FullStorage): Promise<void> {
     while (!this.#isStopping) {
       const expected = [...this.acknowledged];
-      const { rows, totalRows } = await storage.tables.readPage(ITEMS, EVERYTHING);
+      const { rows, totalRows } = await readPage(storage.tables, ITEMS, EVERYTHING);
       expect(totalRows).toBe(rows.length);
       expect(brokenBatches(rows)).toEqual([]);
       const shown = new Set(rows.map((row) => row["batch"]));

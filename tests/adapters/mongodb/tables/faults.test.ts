@@ -1,9 +1,8 @@
 // The contract while one command in ten loses its connection.
 
 import { describe, expect } from "bun:test";
-import { rowHistoryTests } from "../../../contract/tables/row-source-histories.ts";
+import { readingHistoryTests } from "../../../contract/tables/reading-histories.ts";
 import { tableExtrasTests } from "../../../contract/tables/table-store-extras.ts";
-import { tableHistoryTests } from "../../../contract/tables/table-store-histories.ts";
 import { tableMarkerTests } from "../../../contract/tables/table-store-markers.ts";
 import { tableSharingTests } from "../../../contract/tables/table-store-sharing.ts";
 import { tableWriteTests } from "../../../contract/tables/table-store-writes.ts";
@@ -73,10 +72,9 @@ describe.skipIf(!mongoAvailable)("MongoDB faults", () => {
     }
   });
 
-  tableHistoryTests(HARNESS);
+  readingHistoryTests(HARNESS);
   tableWriteTests(HARNESS);
   tableSharingTests(HARNESS);
   tableMarkerTests(HARNESS);
-  rowHistoryTests(HARNESS);
   tableExtrasTests(HARNESS);
 });

@@ -7,6 +7,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
 import { writeTo } from "../../../support/write-to.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
@@ -193,7 +194,9 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     await database.db.collection("days").updateOne({}, { $set: { day: "2024-05-01" } });
     await storage.tables.prepare([days]);
     const page = { sinceTime: null, offsetRows: 0, limitRows: 10 };
-    expect((await storage.tables.readPage(days, page)).rows).toEqual([{ day: "2024-05-01", v: 1 }]);
+    expect((await readPage(storage.tables, days, page)).rows).toEqual([
+      { day: "2024-05-01", v: 1 },
+    ]);
   });
 
   it("D-2.4 prepare() refuses a collection whose documents or options do not fit", async (database) => {

@@ -58,7 +58,7 @@ denoTest(
       );
       expect(await Promise.all(children.map((child) => child.exited))).toEqual([0, 0, 0, 0]);
       const storage = await file.open();
-      expect(await storage.tables.countRows(SHARED)).toBe((4 * 30 + 1) * ROWS_PER_BATCH);
+      expect(await storage.tables.count(SHARED)).toBe((4 * 30 + 1) * ROWS_PER_BATCH);
     }),
   TIMEOUT_MS,
 );

@@ -2,14 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { SqliteRowSource } from "../../../../src/adapters/sqlite/tables/row-source.ts";
-import { rowSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
+import { type RowRange, TableSql } from "../../../../src/adapters/sqlite/tables/statements.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readAfter, readKeyRange, readPage } from "../../../support/read-rows.ts";
 import { commitAlone, writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
@@ -36,23 +37,26 @@ describe("SQLite: reading for runs", () => {
           .all()
           .map(({ detail }) => detail)
           .filter((detail) => / (events|plain) /.test(detail) || detail.includes("B-TREE"));
-      const events = rowSql(EVENTS, FILE);
-      const plain = rowSql(PLAIN, FILE);
+      const events = new TableSql(EVENTS, FILE);
+      const plain = new TableSql(PLAIN, FILE);
+      const rows = (sql: TableSql, range: Partial<RowRange>) =>
+        plan(sql.rows("sent", { order: "table", from: "first", hasKey: true, ...range }));
+      const byTime = { order: "table", from: "time", hasKey: true } as const;
       const key = "SEARCH events USING INDEX repsync_key_events";
       const order = "SEARCH events USING INDEX repsync_order_events";
-      expect(plan(events.after("first"))).toEqual(["SCAN events USING INDEX repsync_order_events"]);
-      expect(plan(events.after("time"))).toEqual([`${order} (repsync_order>?)`]);
-      expect(plan(events.after("position"))).toEqual([`${order} ((repsync_order,shop,n)>(?,?,?))`]);
-      expect(plan(events.count("time"))).toEqual([`${order} (repsync_order>?)`]);
-      expect(plan(events.byKeys("one"))).toEqual([`${key} (shop=? AND n=?)`]);
-      expect(plan(events.byKeys("many"))).toEqual([`${key} (shop=? AND n=?)`]);
-      expect(plan(events.keyRange({ after: true, through: false }))).toEqual([
-        `${key} ((shop,n)>(?,?))`,
+      expect(rows(events, {})).toEqual(["SCAN events USING INDEX repsync_order_events"]);
+      expect(rows(events, byTime)).toEqual([`${order} (repsync_order>?)`]);
+      expect(rows(events, { from: "position" })).toEqual([
+        `${order} ((repsync_order,shop,n)>(?,?,?))`,
       ]);
-      expect(plan(events.keyRange({ after: true, through: true }))).toEqual([
+      expect(plan(events.count(byTime))).toEqual([`${order} (repsync_order>?)`]);
+      expect(plan(events.byKeys("sent", 1))).toEqual([`${key} (shop=? AND n=?)`]);
+      expect(plan(events.byKeys("sent", 100))).toEqual([`${key} (shop=? AND n=?)`]);
+      expect(rows(events, { order: "key", from: "position" })).toEqual([`${key} ((shop,n)>(?,?))`]);
+      expect(rows(events, { order: "key", from: "position", hasEnd: true })).toEqual([
         `${key} ((shop,n)>(?,?) AND (shop,n)<(?,?))`,
       ]);
-      expect(plan(plain.after("position"))).toEqual([
+      expect(rows(plain, { from: "position" })).toEqual([
         "SEARCH plain USING COVERING INDEX repsync_key_plain (k>?)",
       ]);
     }));
@@ -62,7 +66,7 @@ describe("SQLite: reading for runs", () => {
       Array.from({ length: 450 }, (_, n) => [`k${n}`, { type: "text" }]),
     );
     const wide = makeTable({ upsert_key: Object.keys(columns), columns });
-    expect([rowSql(PLAIN, FILE).keysPerLookup, rowSql(wide, FILE).keysPerLookup]).toEqual([100, 2]);
+    expect([PLAIN, wide].map((table) => new TableSql(table, FILE).keysPerLookup)).toEqual([100, 2]);
     await SqliteFile.use(async (file) => {
       const storage = await file.open();
       await storage.tables.prepare([wide]);
@@ -70,9 +74,9 @@ describe("SQLite: reading for runs", () => {
         Object.fromEntries(Object.keys(columns).map((name) => [name, `${n}`])),
       );
       await writeTo(storage, wide, asWrites(rows));
-      expect(await storage.rows.readByKeys(wide, rows)).toEqual(rows);
+      expect(await storage.tables.byKeys(wide, rows, "sent")).toEqual(rows);
       const tables = { after: rows[1]!, sinceTime: null, limitRows: 2 };
-      expect(await storage.rows.readAfter(wide, tables)).toEqual(rows.slice(2, 4));
+      expect(await readAfter(storage.tables, wide, tables)).toEqual(rows.slice(2, 4));
     });
   });
 });
@@ -95,7 +99,7 @@ describe("SQLite: rows of other tools, read for runs", () => {
   ];
 
   for (const limitRows of [1, 2, 5]) {
-    test(`D-4.6 readAfter() gives each row once, ${limitRows} at a time, whatever form its time has`, () =>
+    test(`D-4.6 page() after a row gives each row once, ${limitRows} at a time, whatever form its time has`, () =>
       SqliteFile.use(async (file) => {
         const storage = await file.open();
         await storage.tables.prepare([EVENTS]);
@@ -104,13 +108,13 @@ describe("SQLite: rows of other tools, read for runs", () => {
           const time = times[n % times.length];
           elsewhere.run(`INSERT INTO events (shop, n, at) VALUES ('s', ${n}, ${time})`);
         }
-        const rows = await walk(storage.rows, EVENTS, limitRows);
+        const rows = await walk(storage.tables, EVENTS, limitRows);
         const numbers = rows.map((row) => Number(row["n"]));
         expect(numbers.toSorted((a, b) => a - b)).toEqual(
           Array.from({ length: times.length * 3 }, (_, n) => n),
         );
         const query = { sinceTime: null, offsetRows: 0, limitRows: 100 };
-        const page = await storage.tables.readPage(EVENTS, query);
+        const page = await readPage(storage.tables, EVENTS, query);
         expect(rows).toEqual(page.rows);
       }));
   }
@@ -129,7 +133,7 @@ describe("SQLite: rows of other tools, read for runs", () => {
     "keyed",
   );
 
-  test("D-4.6 readAfter() and readKeyRange() give each row once, whatever form its key has", () =>
+  test("D-4.6 page() after a row or a key give each row once, whatever form its key has", () =>
     SqliteFile.use(async (file) => {
       const storage = await file.open();
       await storage.tables.prepare([KEYED]);
@@ -143,11 +147,11 @@ describe("SQLite: rows of other tools, read for runs", () => {
         }
       }
       for (const limitRows of [1, 7]) {
-        expect((await walk(storage.rows, KEYED, limitRows)).length).toBe(rows);
-        expect((await walkKeys(storage.rows, KEYED, limitRows)).length).toBe(rows);
+        expect((await walk(storage.tables, KEYED, limitRows)).length).toBe(rows);
+        expect((await walkKeys(storage.tables, KEYED, limitRows)).length).toBe(rows);
       }
-      const all = await walk(storage.rows, KEYED, 1000);
-      expect(await storage.rows.readByKeys(KEYED, all)).toHaveLength(rows);
+      const all = await walk(storage.tables, KEYED, 1000);
+      expect(await storage.tables.byKeys(KEYED, all, "sent")).toHaveLength(rows);
     }));
 
   test("D-4.6 rows without a key are left out", () =>
@@ -159,11 +163,13 @@ describe("SQLite: rows of other tools, read for runs", () => {
       elsewhere.run("INSERT INTO events (shop, n, at) VALUES ('s', 1, '2024-01-01T00:00:00')");
       elsewhere.run("INSERT INTO events (shop, n, at) VALUES (NULL, 1, '2024-01-01T00:00:00')");
       elsewhere.run("INSERT INTO events (shop, n, at) VALUES ('s', NULL, '2024-01-01T00:00:00')");
-      expect(await walk(storage.rows, EVENTS, 1)).toEqual([row]);
-      expect(await walkKeys(storage.rows, EVENTS, 1)).toEqual([row]);
-      expect(await storage.rows.countSince(EVENTS, null)).toBe(1);
-      expect(await storage.rows.countSince(EVENTS, "2024-01-01T00:00:00Z")).toBe(1);
-      expect(await storage.rows.readByKeys(EVENTS, [{ shop: "s" }, { n: 1 }])).toEqual([]);
+      expect(await walk(storage.tables, EVENTS, 1)).toEqual([row]);
+      expect(await walkKeys(storage.tables, EVENTS, 1)).toEqual([row]);
+      expect(await storage.tables.count(EVENTS, { sinceTime: null, hasKey: true })).toBe(1);
+      expect(
+        await storage.tables.count(EVENTS, { sinceTime: "2024-01-01T00:00:00Z", hasKey: true }),
+      ).toBe(1);
+      expect(await storage.tables.byKeys(EVENTS, [{ shop: "s" }, { n: 1 }], "sent")).toEqual([]);
     }));
 });
 
@@ -270,17 +276,17 @@ describe("SQLite: stores of sync runs and sign-in when nothing can be written", 
       );
       expect(failures.map(({ index }) => index)).toEqual([1]);
       expect((await storage.memory.read("plain")).pull.marker).toBe("1");
-      expect(await storage.tables.countRows(PLAIN)).toBe(2);
+      expect(await storage.tables.count(PLAIN)).toBe(2);
     }));
 });
 
-async function walk(rows: SqliteRowSource, table: Table, limitRows: number): Promise<Row[]> {
-  return await walkBy((after) => rows.readAfter(table, { after, sinceTime: null, limitRows }));
+async function walk(tables: TableStore, table: Table, limitRows: number): Promise<Row[]> {
+  return await walkBy((after) => readAfter(tables, table, { after, sinceTime: null, limitRows }));
 }
 
-async function walkKeys(rows: SqliteRowSource, table: Table, limitRows: number): Promise<Row[]> {
+async function walkKeys(tables: TableStore, table: Table, limitRows: number): Promise<Row[]> {
   return await walkBy((afterKey) =>
-    rows.readKeyRange(table, { afterKey, throughKey: null }, limitRows),
+    readKeyRange(tables, table, { afterKey, throughKey: null }, limitRows),
   );
 }
 

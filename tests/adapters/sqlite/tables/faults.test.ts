@@ -11,6 +11,7 @@ import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { runParts } from "../../../support/run-parts.ts";
 import { writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
@@ -121,7 +122,7 @@ describe("SQLite: when nothing can be written", () => {
       const write = (v: number | null) =>
         writeTo(storage, ITEMS, asWrites([{ k: "a", v }]), { beforeCommit });
       const look = async () => [
-        await storage.tables.countRows(ITEMS),
+        await storage.tables.count(ITEMS),
         (await storage.memory.readAll()).size,
         (await storage.rejected.countByTable()).get("items") ?? 0,
         (await storage.exchanged.read("items")).blocks.length,
@@ -172,7 +173,7 @@ describe("SQLite: when nothing can be written", () => {
         kind: "commit_failed",
         message: "The database wrote nothing: it is read-only",
       });
-      expect(await storage.tables.countRows(ITEMS)).toBe(1);
+      expect(await storage.tables.count(ITEMS)).toBe(1);
     }));
 });
 
@@ -183,7 +184,7 @@ describe("SQLite: when the file is not what it was", () => {
       await storage.tables.prepare([ITEMS, OTHERS]);
       await writeItems(storage, { k: "a", v: 1 });
       await writeTo(storage, OTHERS, asWrites([{ k: "a" }]));
-      expect(await storage.tables.countRows(ITEMS)).toBe(1);
+      expect(await storage.tables.count(ITEMS)).toBe(1);
       file.openElsewhere().run("DROP TABLE items");
       const reason = "a table is not as it was prepared";
       const unavailable = {
@@ -191,13 +192,13 @@ describe("SQLite: when the file is not what it was", () => {
         message: `The database is unavailable: ${reason}`,
       };
       const page = { sinceTime: null, offsetRows: 0, limitRows: 1 };
-      expect(await failureOf(storage.tables.countRows(ITEMS))).toEqual(unavailable);
-      expect(await failureOf(storage.tables.readPage(ITEMS, page))).toEqual(unavailable);
+      expect(await failureOf(storage.tables.count(ITEMS))).toEqual(unavailable);
+      expect(await failureOf(readPage(storage.tables, ITEMS, page))).toEqual(unavailable);
       expect(await failureOf(writeItems(storage, { k: "b", v: 1 }))).toEqual({
         kind: "commit_failed",
         message: `The database wrote nothing: ${reason}`,
       });
-      expect(await storage.tables.countRows(OTHERS)).toBe(1);
+      expect(await storage.tables.count(OTHERS)).toBe(1);
     }));
 
   test("D-6.8 ping() and write() fail when the file was deleted or replaced", () =>
@@ -231,7 +232,7 @@ describe("SQLite: when the file is not what it was", () => {
       expect(await failureOf(writeItems(storage, { k: "b", v: 1 }))).toEqual(gone);
       await rename(`${file.path}.away`, `${file.path}${suffix}`);
       await writeItems(storage, { k: "b", v: 1 });
-      expect(await storage.tables.countRows(ITEMS)).toBe(2);
+      expect(await storage.tables.count(ITEMS)).toBe(2);
     }),
   );
 

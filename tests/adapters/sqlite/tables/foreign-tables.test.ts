@@ -1,4 +1,5 @@
 // Tables that another program made: they are used as they are, or refused before anything is written. D-11.4.
+
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import type { TableEntry } from "../../../../src/domain/sync/table/registry-sche
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readAfter } from "../../../support/read-rows.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {
@@ -159,7 +161,7 @@ describe("SQLite: tables that fit", () => {
       await table.rows({ offsetRows: 2, limitRows: 2 });
       await table.rows({ sinceTime: "2024-01-01T00:00:00Z", limitRows: 2 });
       const after = { sinceTime: null, after: { ...ROW, b: 2 }, limitRows: 3 };
-      const found = await storage.rows.readAfter(ITEMS, after);
+      const found = await readAfter(storage.tables, ITEMS, after);
       expect(found.map(({ b }) => b)).toEqual([3, 4, 5]);
       const reads = statements.filter((sql) => sql.includes("ORDER BY") && sql.includes('"items"'));
       expect(reads.length).toBeGreaterThanOrEqual(3);

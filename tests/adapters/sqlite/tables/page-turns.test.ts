@@ -7,6 +7,7 @@ import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { HurriedClock } from "../../../support/hurried-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { writeTo } from "../../../support/write-to.ts";
 
 const table = makeTable({
@@ -27,14 +28,16 @@ async function openFilled(): Promise<SqliteStorage> {
 }
 
 /** Counts the turns of others while a page of all rows is read; `meanwhile` is done in each. */
-async function readPage(storage: SqliteStorage, meanwhile: (turn: number) => unknown) {
+async function readMeanwhile(storage: SqliteStorage, meanwhile: (turn: number) => unknown) {
   let isRead = false;
   let turns = 0;
-  const reading = storage.tables
-    .readPage(table, { sinceTime: null, offsetRows: 0, limitRows: 1_000 })
-    .finally(() => {
-      isRead = true;
-    });
+  const reading = readPage(storage.tables, table, {
+    sinceTime: null,
+    offsetRows: 0,
+    limitRows: 1_000,
+  }).finally(() => {
+    isRead = true;
+  });
   while (!isRead) {
     await meanwhile(turns);
     await new Promise((resolve) => setImmediate(resolve));
@@ -43,19 +46,19 @@ async function readPage(storage: SqliteStorage, meanwhile: (turn: number) => unk
   return { ...(await reading), turns };
 }
 
-test("D-7.9 readPage() of large rows lets others have their turn", async () => {
+test("D-7.9 page() of large rows lets others have their turn", async () => {
   const storage = await openFilled();
-  const { rows, totalRows, turns } = await readPage(storage, () => {});
+  const { rows, totalRows, turns } = await readMeanwhile(storage, () => {});
   expect([rows.length, totalRows]).toEqual([ROWS, ROWS]);
   // 16 rows, then some four megabytes at a time.
   expect(turns).toBeGreaterThan(8);
   await storage.close();
 });
 
-test("D-3.4, D-7.9 readPage() is of one moment, whatever is written in the turns of others", async () => {
+test("D-3.4, D-7.9 page() is of one moment, whatever is written in the turns of others", async () => {
   const storage = await openFilled();
   let next = -1;
-  const { rows, totalRows } = await readPage(storage, async () => {
+  const { rows, totalRows } = await readMeanwhile(storage, async () => {
     await writeTo(storage, table, asWrites([{ n: next--, body: "new" }]));
   });
   expect(rows.length).toBe(totalRows);

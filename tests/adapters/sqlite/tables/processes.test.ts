@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { SqliteFile } from "../support.ts";
 import { batchOf, ROWS_PER_BATCH, SHARED } from "./child.ts";
 
@@ -19,7 +20,7 @@ async function endOf(child: ReturnType<typeof startWriter>): Promise<string> {
 
 async function readAll(storage: SqliteStorage): Promise<Row[]> {
   const query = { sinceTime: null, offsetRows: 0, limitRows: 1_000_000 };
-  return (await storage.tables.readPage(SHARED, query)).rows;
+  return (await readPage(storage.tables, SHARED, query)).rows;
 }
 
 /** The rows of a writer by batch, and the one batch number that all shared rows carry. */
@@ -59,7 +60,7 @@ describe("SQLite: several processes on one file", () => {
           expect(stored.length).toBeLessThanOrEqual(acknowledged.length + 1);
           expect(batchesOf(rows, -1)).toEqual([writer * 1_000_000 + stored.length - 1]);
           written += stored.length;
-          expect(await storage.tables.countRows(SHARED)).toBe((written + 1) * ROWS_PER_BATCH);
+          expect(await storage.tables.count(SHARED)).toBe((written + 1) * ROWS_PER_BATCH);
           await storage.close();
         }
         const check = file.openElsewhere().query("PRAGMA integrity_check").values();
@@ -105,7 +106,7 @@ describe("SQLite: several processes on one file", () => {
       SqliteFile.use(async (file) => {
         const children = [0, 1, 2, 3].map((writer) => startWriter(file, writer, 1));
         expect(await Promise.all(children.map(endOf))).toEqual(["0", "0", "0", "0"]);
-        expect(await (await file.open()).tables.countRows(SHARED)).toBe(5 * ROWS_PER_BATCH);
+        expect(await (await file.open()).tables.count(SHARED)).toBe(5 * ROWS_PER_BATCH);
       }),
     TIMEOUT_MS,
   );

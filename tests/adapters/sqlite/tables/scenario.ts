@@ -12,6 +12,7 @@ import {
   arbitraryValue,
 } from "../../../contract/tables/table-arbitraries.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { writeTo } from "../../../support/write-to.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
@@ -115,7 +116,7 @@ async function write(storage: FullStorage, table: Table, rows: readonly Row[]): 
 
 async function tellPages(storage: FullStorage, table: Table): Promise<void> {
   for (const offsetRows of [0, 3, 6, 280, 9]) {
-    await tell(storage.tables.readPage(table, { sinceTime: null, offsetRows, limitRows: 50 }));
+    await tell(readPage(storage.tables, table, { sinceTime: null, offsetRows, limitRows: 50 }));
   }
 }
 

@@ -9,6 +9,7 @@ import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { HurriedClock } from "../../../support/hurried-clock.ts";
 import { makeTable } from "../../../support/make-table.ts";
+import { readPage } from "../../../support/read-rows.ts";
 import { runParts } from "../../../support/run-parts.ts";
 import { writeTo } from "../../../support/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
@@ -61,9 +62,9 @@ async function untilHeld(file: SqliteFile): Promise<void> {
 
 /** The batch that a page shows of its rows, and their number. */
 async function seenBy(storage: SqliteStorage): Promise<readonly unknown[]> {
-  const { rows, totalRows } = await storage.tables.readPage(table, ALL);
+  const { rows, totalRows } = await readPage(storage.tables, table, ALL);
   const batches = new Set(rows.map(({ batch }) => batch));
-  return [[...batches], rows.length, totalRows, await storage.tables.countRows(table)];
+  return [[...batches], rows.length, totalRows, await storage.tables.count(table)];
 }
 
 test("D-3.8, D-7.9.2 readers go on while a push is written, and see the state before it", () =>
@@ -94,10 +95,10 @@ test("D-7.9.2 a total that was read during a push is not taken for that after it
     const storage = await openHurried(file);
     const write = startWrite(storage, 1);
     await untilHeld(file);
-    expect(await storage.tables.countRows(table)).toBe(0);
+    expect(await storage.tables.count(table)).toBe(0);
     expect(write.isOver).toBeFalse();
     await write.ended;
-    expect(await storage.tables.countRows(table)).toBe(ROWS);
+    expect(await storage.tables.count(table)).toBe(ROWS);
   }));
 
 test("D-7.9.2 a total that was read at any moment of a long push is not taken for that after it", () =>
@@ -105,10 +106,10 @@ test("D-7.9.2 a total that was read at any moment of a long push is not taken fo
     const storage = await openHurried(file);
     const write = startWrite(storage, 1, LONG_ROWS);
     while (!write.isOver) {
-      await storage.tables.countRows(table);
+      await storage.tables.count(table);
       await nextTurn();
     }
-    expect(await storage.tables.countRows(table)).toBe(LONG_ROWS);
+    expect(await storage.tables.count(table)).toBe(LONG_ROWS);
   }));
 
 test("D-7.9.2 writes wait for the one before them, and are done in the order of asking", () =>
@@ -188,7 +189,7 @@ test("D-7.9.2 the log of a long write is copied into the file by another thread,
     while (statSync(file.path).size === size) await nextTurn();
     await writeTo(storage, table, rowsOf(2, LONG_ROWS));
     await writeTo(storage, table, rowsOf(3, 1));
-    const { rows, totalRows } = await storage.tables.readPage(table, { ...ALL, limitRows: 2 });
+    const { rows, totalRows } = await readPage(storage.tables, table, { ...ALL, limitRows: 2 });
     expect([rows.map(({ batch }) => batch), totalRows]).toEqual([[3, 2], LONG_ROWS]);
   }));
 

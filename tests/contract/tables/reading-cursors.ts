@@ -1,13 +1,11 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { Storage } from "../../../src/ports/storage.ts";
-import type { StoredPartQuery } from "../../../src/ports/tables/table-store.ts";
+import type { TableStore } from "../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { type ReadingParts, walk } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
-
-type Tables = Storage["tables"];
 
 const BY_TIME = makeTable({
   timestamp_column: "at",
@@ -26,27 +24,19 @@ const BY_KEY = makeTable({
   columns: { k: { type: "text" }, v: { type: "json" } },
 });
 
-const part = (tables: Tables, table: Table, query: Partial<StoredPartQuery> = {}) =>
-  tables.readPart(table, {
-    ...{ sinceTime: null, cursor: null, limitRows: 3, maxJsonBytes: 1_000_000, ...query },
-  });
-
-/** Every row, part by part. */
-async function leafThrough(
-  tables: Tables,
-  table: Table,
-  query: Partial<StoredPartQuery> = {},
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let cursor: string | null = null; ; ) {
-    const found = await part(tables, table, { ...query, cursor });
-    rows.push(...found.rows);
-    cursor = found.cursor;
-    if (cursor === null) return rows;
-    expect(cursor).toMatch(/^[\w-]{1,4000}$/);
-    if (rows.length > 1_000) throw new Error("It does not end");
-  }
+/** Which rows of a table a part of it holds. */
+interface PartQuery {
+  readonly sinceTime?: string;
+  readonly cursor?: string | null;
+  readonly limitRows?: number;
+  readonly maxJsonBytes?: number;
 }
+
+const part = (tables: TableStore, table: Table, { cursor = null, ...query }: PartQuery = {}) =>
+  tables.page(table, {
+    ...{ from: { cursor }, limitRows: 3, maxJsonBytes: 1_000_000, ...query },
+    hasTotal: true,
+  });
 
 /** Rows with equal, absent, unparseable and different times, and keys that are hard to tell. */
 function timedRows(): Row[] {
@@ -64,43 +54,43 @@ function timedRows(): Row[] {
   ) as Row[];
 }
 
-/** What every `TableStore` does with parts and single rows. */
-export function tablePartTests(harness: StoreHarness): void {
+/** Pages at cursors. */
+export function readingCursorTests(harness: StoreHarness<ReadingParts>): void {
   const it = storeTests(harness);
 
-  describe(`${harness.name}: parts of a table`, () => {
-    it("D-9.5.3 readPart() leafs through all rows in the order of pages, whatever the size of a part", async (storage) => {
+  describe(`${harness.name}: pages at cursors`, () => {
+    it("D-9.5.3 page() at a cursor leafs through all rows in the order of pages, whatever the size of a part", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_TIME);
       await table.write(...timedRows());
       const { rows: all, totalRows } = await table.page();
       expect(all[0]).not.toHaveProperty("secret");
       for (const limitRows of [1, 7, 100]) {
-        expect(await leafThrough(storage.tables, BY_TIME, { limitRows })).toEqual(all);
+        expect(await walk(storage.tables, BY_TIME, "cursor", { limitRows })).toEqual(all);
       }
       expect((await part(storage.tables, BY_TIME)).totalRows).toBe(totalRows);
       const small = { maxJsonBytes: 10, limitRows: 5 };
       expect((await part(storage.tables, BY_TIME, small)).rows).toHaveLength(1);
-      expect(await leafThrough(storage.tables, BY_TIME, small)).toEqual(all);
+      expect(await walk(storage.tables, BY_TIME, "cursor", small)).toEqual(all);
     });
 
-    it("D-9.5.3 readPart() leafs through a table without timestamps", async (storage) => {
+    it("D-9.5.3 page() at a cursor leafs through a table without timestamps", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_KEY);
       const keys = ["", "a", 5, "b", "\u0000", rawNumber("1.10"), true, "z".repeat(20_000), "zz"];
       await table.write(...keys.map((k) => ({ k, v: { deep: [rawNumber("9007199254740993")] } })));
-      expect(await leafThrough(storage.tables, BY_KEY, { limitRows: 2 })).toEqual(
+      expect(await walk(storage.tables, BY_KEY, "cursor", { limitRows: 2 })).toEqual(
         await table.rows(),
       );
       expect(
-        await leafThrough(storage.tables, BY_KEY, { sinceTime: "2026-01-01T00:00:00Z" }),
+        await walk(storage.tables, BY_KEY, "cursor", { sinceTime: "2026-01-01T00:00:00Z" }),
       ).toHaveLength(9);
     });
 
-    it("D-9.5.3 readPart() takes the rows since a time, and the total counts them", async (storage) => {
+    it("D-9.5.3 page() at a cursor takes the rows since a time, and the total counts them", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_TIME);
       await table.write(...timedRows());
       const sinceTime = "2026-01-01T00:00:00Z";
       const rows = await table.rows({ sinceTime });
-      expect(await leafThrough(storage.tables, BY_TIME, { sinceTime })).toEqual(rows);
+      expect(await walk(storage.tables, BY_TIME, "cursor", { sinceTime })).toEqual(rows);
       const first = await part(storage.tables, BY_TIME, { limitRows: 1 });
       expect(first.totalRows).toBeGreaterThan(rows.length);
       const later = await part(storage.tables, BY_TIME, { sinceTime, cursor: first.cursor });
@@ -108,7 +98,7 @@ export function tablePartTests(harness: StoreHarness): void {
       expect(later.totalRows).toBe(rows.length);
     });
 
-    it("D-9.5.3 readPart() goes on where it was though rows have come and moved meanwhile", async (storage) => {
+    it("D-9.5.3 page() at a cursor goes on where it was though rows have come and moved meanwhile", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_TIME);
       const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
       const row = (shop: string, second: number) => ({
@@ -128,7 +118,7 @@ export function tablePartTests(harness: StoreHarness): void {
       expect(third.cursor).toBeNull();
     });
 
-    it("D-9.5.3 readPart() of an empty table is empty, and a cursor that was never given is refused", async (storage) => {
+    it("D-9.5.3 page() at a cursor of an empty table is empty, and a cursor that was never given is refused", async (storage) => {
       await storage.tables.prepare([BY_TIME]);
       expect(await part(storage.tables, BY_TIME)).toEqual({ rows: [], totalRows: 0, cursor: null });
       const texts = [
@@ -152,16 +142,14 @@ export function tablePartTests(harness: StoreHarness): void {
       }
     });
 
-    it("D-9.5.3 readRow() gives the row with a key as pages show it", async (storage) => {
+    it("D-9.5.3 byKeys() gives rows as pages show them, too", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_TIME);
       await table.write(...timedRows());
       const key = { shop: "é😀", n: "9007199254740993" };
-      const [wanted] = (await table.rows()).filter(
-        ({ shop, n }) => shop === key.shop && n === key.n,
-      );
-      expect(await storage.tables.readRow(BY_TIME, key)).toEqual(wanted!);
-      expect(wanted).toHaveProperty("id");
-      expect(await storage.tables.readRow(BY_TIME, { shop: "é😀", n: "1" })).toBeNull();
+      const wanted = (await table.rows()).filter(({ shop, n }) => shop === key.shop && n === key.n);
+      expect(await storage.tables.byKeys(BY_TIME, [key], "page")).toEqual(wanted);
+      expect(wanted[0]).toHaveProperty("id");
+      expect(await storage.tables.byKeys(BY_TIME, [{ shop: "é😀", n: "1" }], "page")).toEqual([]);
     });
 
     if (!harness.options.isShared) return;

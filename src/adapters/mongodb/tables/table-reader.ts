@@ -1,0 +1,296 @@
+// Reads rows: pages and totals, each pair from one snapshot, and rows by key. Totals and places at offsets are used again
+// while the table is unchanged.
+import { Buffer } from "node:buffer";
+import { BSON, type ClientSession, type Document } from "mongodb";
+import { compareUtf8 } from "../../../domain/shared/json.ts";
+import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
+import { PageSize } from "../../../domain/sync/rows/page-size.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type CountQuery,
+  columnsOf,
+  type KeyRange,
+  type PageOf,
+  type RowColumns,
+  type RowPosition,
+  type RowsPage,
+  type RowsQuery,
+} from "../../../ports/tables/table-store.ts";
+import { cutBatches } from "../driver/collections.ts";
+import { readCommitted, readSnapshot, SNAPSHOT } from "../driver/operations.ts";
+import { beginTurns } from "../driver/turns.ts";
+import type { VersionedDeps } from "../driver/versions.ts";
+import {
+  equalTo,
+  hasDates,
+  isWhole,
+  placedBehind,
+  readKeyRange,
+  readOrdered,
+} from "./ordered-documents.ts";
+import { TableStates } from "./page-cache.ts";
+import { cursorText, type PartPlace, readCursor, START } from "./part-cursor.ts";
+import { RowReader, readPosition } from "./row-reader.ts";
+import { layoutOf, positionOf, sinceBound, type TableLayout } from "./table-layout.ts";
+import { countFilter, timeOrderText } from "./time-values.ts";
+
+/** Keys that one command looks up; fewer or many more take longer in all. */
+const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
+
+/** One read in the order of a table. */
+interface Reading {
+  readonly layout: TableLayout;
+  readonly tx: ClientSession;
+  readonly sinceTime: string | null;
+  /** The rows as of the state that the snapshot is of; null where nobody asked for that. */
+  readonly sequence: PageSequence | null;
+  /** Whether another program's BSON dates are among the timestamps. */
+  readonly isMixed: boolean;
+}
+
+/** What a read is asked for; `isOfState` where a total or a place at an offset may be used again. */
+interface ReadingOf extends Pick<Reading, "layout" | "sinceTime"> {
+  readonly isOfState: boolean;
+}
+
+/** Rows that were found, and the document of the last one. */
+interface Found {
+  readonly rows: Row[];
+  readonly last: Uint8Array | null;
+  /** True when documents were left. */
+  readonly isCut: boolean;
+}
+
+export class TableReader {
+  readonly #deps: VersionedDeps;
+  readonly #states: TableStates;
+  readonly #bookmarks = new PageBookmarks<Document>();
+  readonly #rowReaders = {
+    page: new WeakMap<Table, RowReader>(),
+    sent: new WeakMap<Table, RowReader>(),
+  };
+  /** The documents of rows that were read: other tools may write values whose index place the row does not tell. */
+  readonly #documents = new WeakMap<RowPosition, Uint8Array>();
+
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
+    this.#states = new TableStates(deps);
+  }
+
+  async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
+    const { from, sinceTime = null } = query;
+    const layout = layoutOf(table);
+    if ("afterKey" in from) return (await this.#readRange(layout, from, query)) as PageOf<Query>;
+    const start = this.#startOf(layout, query);
+    const isOfState = !("after" in from);
+    const page = await this.#read({ layout, sinceTime, isOfState }, (reading) =>
+      this.#readPage(reading, start, query),
+    );
+    return page as PageOf<Query>;
+  }
+
+  async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
+    const layout = layoutOf(table);
+    const wanted = keys.map((row) => this.#keyOf(layout, row)).filter(isWhole);
+    const lookups = cutBatches(wanted, { ...LOOKUP, bytesOf: BSON.calculateObjectSize });
+    const found = await readSnapshot(this.#deps, async (tx) => {
+      const documents = new Map<string, Uint8Array>();
+      for (const lookup of lookups) {
+        const conditions = [...placedBehind(layout.keyIndex, null), { $or: lookup.map(equalTo) }];
+        const query = { ...inKeyOrder(layout), from: null, conditions, limit: lookup.length };
+        for await (const batch of readOrdered(this.#deps.db, query, tx)) {
+          // The same row may be asked for in several lookups.
+          for (const one of batch) documents.set(Buffer.from(one).toString("latin1"), one);
+        }
+      }
+      return documents.values();
+    });
+    return [...found].map((document) => this.#placedRow(table, document, columns));
+  }
+
+  async count(
+    table: Table,
+    { sinceTime = null, hasKey = false }: CountQuery = {},
+  ): Promise<number> {
+    const layout = layoutOf(table);
+    return await this.#read({ layout, sinceTime, isOfState: !hasKey }, async (reading) => {
+      return this.#knownTotal(reading) ?? (await this.#countRows(reading));
+    });
+  }
+
+  async #readRange(
+    layout: TableLayout,
+    { afterKey, throughKey }: KeyRange,
+    query: RowsQuery,
+  ): Promise<RowsPage> {
+    const from = afterKey === null ? null : this.#keyOf(layout, afterKey);
+    const through = throughKey === null ? null : this.#keyOf(layout, throughKey);
+    const conditions = [...keyed(layout), ...placedBehind(layout.keyIndex, from)];
+    const range = { ...inKeyOrder(layout), from, through, conditions, limit: query.limitRows };
+    const { rows } = await readSnapshot(this.#deps, (tx) =>
+      this.#find(layout.table, readKeyRange(this.#deps.db, range, tx), query),
+    );
+    return { rows, totalRows: null, cursor: null };
+  }
+
+  /** Where a page begins that is not at an offset. */
+  #startOf(layout: TableLayout, { from, sinceTime = null }: RowsQuery): PartPlace {
+    const isAtCursor = "cursor" in from && from.cursor !== null;
+    const isBehindRow = "after" in from && from.after !== null;
+    const start = isAtCursor
+      ? readCursor(from.cursor, Object.keys(layout.orderIndex))
+      : isBehindRow
+        ? { position: this.#placeOf(layout, from.after), skip: 0 }
+        : START;
+    return isBefore(start.position, layout, sinceTime) ? START : start;
+  }
+
+  async #readPage(reading: Reading, start: PartPlace, query: RowsQuery): Promise<RowsPage> {
+    const { layout, sinceTime, isMixed, tx } = reading;
+    const { from, limitRows, hasTotal = false } = query;
+    const { clock, db } = this.#deps;
+    const isAtOffset = "offsetRows" in from;
+    const knownRows = hasTotal ? this.#knownTotal(reading) : null;
+    if (isAtOffset && knownRows !== null && from.offsetRows >= knownRows) {
+      return { rows: [], totalRows: knownRows, cursor: null };
+    }
+    const { position, skip } = isAtOffset ? this.#nearest(reading, from.offsetRows) : start;
+    const hasKey = "after" in from ? keyed(layout) : [];
+    const documents = readOrdered(
+      db,
+      {
+        ...{ layout, index: layout.orderIndex, hasDates: isMixed, sinceTime, from: position, skip },
+        conditions: isAtOffset ? [] : [...hasKey, ...placedBehind(layout.orderIndex, position)],
+        // One more tells whether there is a next page.
+        limit: "cursor" in from ? limitRows + 1 : limitRows,
+      },
+      tx,
+    );
+    const beganMs = clock.monotonicMs();
+    const [{ rows, last, isCut }, totalRows] = await Promise.all([
+      this.#find(layout.table, documents, query),
+      hasTotal ? (knownRows ?? this.#countRows(reading)) : null,
+    ]);
+    const isCostly = hasTotal && (knownRows === null || skip > limitRows);
+    if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
+    const place = last === null ? null : readPosition(last, layout);
+    if (isAtOffset && place !== null && reading.sequence !== null) {
+      const offsetRows = from.offsetRows + rows.length;
+      this.#bookmarks.remember(reading.sequence, { offsetRows, position: place });
+    }
+    const hasCursor = "cursor" in from && isCut;
+    const counted = { position, skip: skip + rows.length };
+    return { rows, totalRows, cursor: hasCursor ? cursorText(place, counted) : null };
+  }
+
+  /** The nearest known place before an offset: reading begins at its own row, which is before the page. */
+  #nearest({ sequence }: Reading, offsetRows: number): PartPlace {
+    const bookmark = sequence === null ? null : this.#bookmarks.find(sequence, offsetRows);
+    if (bookmark === null) return { position: null, skip: offsetRows };
+    return { position: bookmark.position, skip: offsetRows - bookmark.offsetRows + 1 };
+  }
+
+  /** Reads as many rows as a page may have. Large pages come in several batches, and only those that are needed. */
+  async #find(
+    table: Table,
+    documents: AsyncIterable<readonly Uint8Array[]>,
+    { from, limitRows, maxJsonBytes, columns = "page" }: RowsQuery,
+  ): Promise<Found> {
+    const isPlaced = "after" in from || "afterKey" in from;
+    const reader = this.#rowReader(table, columns);
+    const size = maxJsonBytes === undefined ? null : new PageSize(maxJsonBytes);
+    const turns = beginTurns(this.#deps.clock);
+    const rows: Row[] = [];
+    let last: Uint8Array | null = null;
+    for await (const batch of documents) {
+      for (const document of batch) {
+        if (turns.isOver) await turns.next();
+        const row = isPlaced ? this.#placedRow(table, document, columns) : reader.read(document);
+        const isFull = rows.length === limitRows || size?.takes(row) === false;
+        if (isFull) return { rows, last, isCut: true };
+        rows.push(row);
+        last = document;
+      }
+    }
+    return { rows, last, isCut: false };
+  }
+
+  /** Works in a snapshot, whose state is found out where it is asked for. */
+  async #read<T>(
+    { layout, sinceTime, isOfState }: ReadingOf,
+    work: (reading: Reading) => Promise<T>,
+  ): Promise<T> {
+    const { name } = layout.table;
+    const read = async (tx: ClientSession, version: string | null) => {
+      const sequence = version === null ? null : { tableName: name, sinceTime, version };
+      const isMixed = await hasDates(this.#deps.db, layout, tx);
+      return await work({ layout, tx, sinceTime, sequence, isMixed });
+    };
+    if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null));
+    return await readCommitted(this.#deps, () => this.#states.read(name, read));
+  }
+
+  #knownTotal({ sequence }: Reading): number | null {
+    return sequence === null ? null : this.#bookmarks.totalRows(sequence);
+  }
+
+  /** Of a read without a state: the rows that have a key. */
+  async #countRows({ layout, tx, sinceTime, sequence, isMixed }: Reading): Promise<number> {
+    const filter = countFilter(layout, sinceTime, isMixed);
+    const $match = sequence === null ? { $and: [filter, ...keyed(layout)] } : filter;
+    const [counted] = await this.#deps.db
+      .collection(layout.table.name)
+      .aggregate([{ $match }, { $count: "rows" }], {
+        ...SNAPSHOT,
+        session: tx,
+        hint: layout.orderIndex,
+      })
+      .toArray();
+    const totalRows = Number(counted?.["rows"] ?? 0);
+    if (sequence !== null) this.#bookmarks.rememberTotal(sequence, totalRows);
+    return totalRows;
+  }
+
+  #placedRow(table: Table, document: Uint8Array, columns: RowColumns): Row {
+    const row = this.#rowReader(table, columns).read(document);
+    this.#documents.set(row, document);
+    return row;
+  }
+
+  #rowReader(table: Table, columns: RowColumns): RowReader {
+    const known = this.#rowReaders[columns].get(table);
+    if (known !== undefined) return known;
+    const reader = new RowReader(layoutOf(table), columnsOf(table, columns));
+    this.#rowReaders[columns].set(table, reader);
+    return reader;
+  }
+
+  #placeOf(layout: TableLayout, row: RowPosition): Document {
+    const document = this.#documents.get(row);
+    const found = document === undefined ? null : readPosition(document, layout);
+    return found ?? positionOf(layout, row);
+  }
+
+  #keyOf(layout: TableLayout, row: RowPosition): Document {
+    const place = this.#placeOf(layout, row);
+    return Object.fromEntries(Object.keys(layout.keyIndex).map((name) => [name, place[name]]));
+  }
+}
+
+/** What every read in the order of the key has. */
+function inKeyOrder(layout: TableLayout) {
+  return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
+}
+
+/** Leaves out rows without a key. */
+function keyed({ table }: TableLayout): readonly Document[] {
+  return table.keyColumns.map(({ name }) => ({ [name]: { $ne: null } }));
+}
+
+/** True for a place before `sinceTime`: then reading begins at that time. */
+function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
+  if (place === null || sinceTime === null || layout.timeField === null) return false;
+  const value: unknown = place[layout.timeField];
+  if (typeof value !== "string" && !(value instanceof Date)) return value === null;
+  return compareUtf8(timeOrderText(layout, value), sinceBound(layout, sinceTime)) < 0;
+}

@@ -1,0 +1,299 @@
+// Reads rows: pages and totals, each pair from one snapshot, and rows by key. Totals and places at offsets are used again
+// while the table is unchanged.
+import { compareUtf8 } from "../../../domain/shared/json.ts";
+import { MAX_CURSOR_CHARS } from "../../../domain/shared/limits.ts";
+import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
+import { PageSize } from "../../../domain/sync/rows/page-size.ts";
+import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
+import type {
+  CountQuery,
+  PageOf,
+  PageStart,
+  RowColumns,
+  RowPosition,
+  RowsPage,
+  RowsQuery,
+} from "../../../ports/tables/table-store.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
+import { ORDER_COLUMN } from "./order-column.ts";
+import { cursorText, readCursor } from "./part-cursor.ts";
+import { firstStart, type RowRange, type Start, TableSql } from "./statements.ts";
+
+/** Rows of the first portion of a page, which shows how large they are. */
+const FIRST_PORTION_ROWS = 16;
+/** About as much JSON as the later portions have, in bytes. */
+const PORTION_BYTES = 4 * 1024 * 1024;
+
+/** A row's place in the order of its table, as the file has it: the values of `qualifiedOrder`. */
+type Place = readonly SqliteValue[];
+
+/** A start, and the rows to be skipped from there on. */
+interface SkippingStart extends Start {
+  readonly skipRows: number;
+}
+
+/** A page that is being read. */
+interface OpenPage {
+  readonly table: Table;
+  readonly columns: RowColumns;
+  readonly sequence: PageSequence;
+  readonly start: SkippingStart;
+  readonly wantedRows: number;
+  readonly totalRows: number | null;
+  readonly size: PageSize;
+  readonly rows: Row[];
+  cursor: string | null;
+  /** True when the next row would be too much, or there is none. */
+  isEnded: boolean;
+}
+
+export class TableReader {
+  readonly #database: SqliteDatabase;
+  readonly #sql = new WeakMap<Table, TableSql>();
+  readonly #bookmarks = new PageBookmarks<Place>();
+  /** Places of rows that were read: other tools may write values whose place the row does not tell. */
+  readonly #places = new WeakMap<RowPosition, Place>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  /** Reads with turns for others in between; a table that was changed in one of them is read anew, at once. */
+  async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
+    const { from, sinceTime = null } = query;
+    const hasKey = !("offsetRows" in from || "cursor" in from);
+    const first = firstStart(table, sinceTime, hasKey);
+    const start = this.#startOf(table, first, from);
+    const turns = new Turns(this.#database, () => this.#database.nextTurn());
+    let opened: OpenPage | null = null;
+    let isChanged = false;
+    for (;;) {
+      const page = await this.#database.read(() => {
+        const sequence = this.#sequenceOf(table, sinceTime);
+        isChanged ||= opened !== null && opened.sequence.version !== sequence.version;
+        const known = isChanged ? null : opened;
+        const page = known ?? this.#open(table, query, { first, start, sequence });
+        do {
+          if (!isWhole(page)) this.#readPortion(page);
+        } while (!isWhole(page) && (isChanged || !turns.isOver));
+        if (isWhole(page) && "cursor" in from) page.cursor = this.#cursorBehind(page);
+        return page;
+      });
+      const { rows, totalRows, cursor } = page;
+      if (isWhole(page)) return { rows, totalRows, cursor } as RowsPage as PageOf<Query>;
+      opened = page;
+      await turns.next();
+    }
+  }
+
+  async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
+    const sql = this.#sqlOf(table);
+    const wanted = new Map(
+      keys.map((row) => {
+        const key = this.#keyOf(table, row);
+        return [JSON.stringify(key), key];
+      }),
+    );
+    const lookups = lookupsOf([...wanted.values()], sql.keysPerLookup);
+    return this.#database.read(() =>
+      lookups.flatMap((lookup) => {
+        const found = this.#database.all(sql.byKeys(columns, lookup.length), lookup.flat());
+        return this.#placedRows(table, found, columns);
+      }),
+    );
+  }
+
+  async count(
+    table: Table,
+    { sinceTime = null, hasKey = false }: CountQuery = {},
+  ): Promise<number> {
+    const first = firstStart(table, sinceTime, hasKey);
+    return this.#database.read(() =>
+      this.#countRows(table, first, this.#sequenceOf(table, sinceTime)),
+    );
+  }
+
+  /** Where a page begins: of one at an offset, with all rows before it to be skipped. */
+  #startOf(table: Table, first: Start, from: PageStart): SkippingStart {
+    if ("offsetRows" in from) return { ...first, skipRows: from.offsetRows };
+    if ("after" in from) return startBehind(first, from.after && this.#placeOf(table, from.after));
+    if ("cursor" in from) {
+      if (from.cursor === null) return { ...first, skipRows: 0 };
+      const { position, skipRows } = readCursor(from.cursor, table);
+      return startBehind(first, position, skipRows);
+    }
+    const [after, through] = [from.afterKey, from.throughKey].map((row) =>
+      row === null ? [] : this.#keyOf(table, row),
+    ) as [Place, Place];
+    const hasEnd = through.length > 0;
+    const range: RowRange = {
+      ...{ order: "key", hasEnd, hasKey: true },
+      from: after.length > 0 ? "position" : "first",
+    };
+    return { range, values: [...after, ...through], skipRows: 0 };
+  }
+
+  #open(
+    table: Table,
+    { from, limitRows, maxJsonBytes, columns = "page", hasTotal }: RowsQuery,
+    { first, start, sequence }: Pick<OpenPage, "start" | "sequence"> & { readonly first: Start },
+  ): OpenPage {
+    const totalRows = hasTotal ? this.#countRows(table, first, sequence) : null;
+    const isAtOffset = "offsetRows" in from;
+    const leftRows = isAtOffset && totalRows !== null ? totalRows - start.skipRows : limitRows;
+    return {
+      ...{ table, columns, sequence, totalRows },
+      start: isAtOffset && leftRows > 0 ? this.#nearestStart(table, start, sequence) : start,
+      wantedRows: Math.max(0, Math.min(limitRows, leftRows)),
+      size: new PageSize(maxJsonBytes ?? Number.POSITIVE_INFINITY),
+      rows: [],
+      cursor: null,
+      isEnded: false,
+    };
+  }
+
+  /** Goes from the nearest known place to an offset, in the index alone, and remembers the place found. */
+  #nearestStart(table: Table, start: SkippingStart, sequence: PageSequence): SkippingStart {
+    const { skipRows: offsetRows } = start;
+    const bookmark = this.#bookmarks.find(sequence, offsetRows);
+    const skipRows = offsetRows - (bookmark?.offsetRows ?? 0);
+    const nearest = startBehind(start, bookmark?.position ?? null, skipRows);
+    if (skipRows === 0) return nearest;
+    const position = this.#placeIn(table, nearest, skipRows - 1);
+    // No row compares as after a key with NULL in it, which other tools may have written.
+    if (position === null || position.includes(null)) return nearest;
+    this.#bookmarks.remember(sequence, { offsetRows, position });
+    return startBehind(start, position);
+  }
+
+  #readPortion(page: OpenPage): void {
+    const { table, start, rows, size, columns } = page;
+    const limitRows = Math.min(portionRows(page), page.wantedRows - rows.length);
+    const values = [...start.values, limitRows, start.skipRows + rows.length];
+    const sql = this.#sqlOf(table);
+    const found = this.#database.all(sql.rows(columns, start.range), values);
+    const read = start.range.hasKey
+      ? this.#placedRows(table, found, columns)
+      : decodeRows(found, sql.columns(columns));
+    for (const row of read) {
+      page.isEnded ||= !size.takes(row);
+      if (page.isEnded) return;
+      rows.push(row);
+    }
+    page.isEnded = found.length < limitRows;
+  }
+
+  /** Where the next page begins; null when there is no row behind this one. */
+  #cursorBehind({ table, start, rows }: OpenPage): string | null {
+    const skipRows = start.skipRows + rows.length;
+    if (rows.length === 0 || this.#placeIn(table, start, skipRows) === null) return null;
+    const position = this.#placeIn(table, start, skipRows - 1) ?? [];
+    const behind = cursorText({ position, skipRows: 0 });
+    // No row compares as after NULL, and a long place is no part of a URL: then it is counted off from the start.
+    if (!position.includes(null) && behind.length <= MAX_CURSOR_CHARS) return behind;
+    return cursorText({
+      position: start.range.from === "position" ? start.values : null,
+      skipRows,
+    });
+  }
+
+  /** The number of rows from a start on, unless it is known. */
+  #countRows(table: Table, { range, values }: Start, sequence: PageSequence): number {
+    const known = range.hasKey ? null : this.#bookmarks.totalRows(sequence);
+    if (known !== null) return known;
+    const [row] = this.#database.all(this.#sqlOf(table).count(range), values);
+    const totalRows = Number(row?.["n"]);
+    if (!range.hasKey) this.#bookmarks.rememberTotal(sequence, totalRows);
+    return totalRows;
+  }
+
+  /** The place of a row so many behind a start; null where there is none. */
+  #placeIn(table: Table, { range, values }: Start, skipRows: number): Place | null {
+    const [row] = this.#database.all(this.#sqlOf(table).place(range), [...values, skipRows]);
+    return row === undefined ? null : Object.values(row).map((value) => this.#compared(value));
+  }
+
+  /** All rows of a table from a time on, as they are now; within `read`. */
+  #sequenceOf({ name, timestampColumn }: Table, sinceTime: string | null): PageSequence {
+    const version = this.#database.versionOf(name);
+    return { tableName: name, sinceTime: timestampColumn === null ? null : sinceTime, version };
+  }
+
+  /** Decodes rows that have a key, and remembers their places. */
+  #placedRows(table: Table, found: SqliteRow[], columns: RowColumns): Row[] {
+    const isTimed = table.timestampColumn !== null;
+    const places = found.map((row) => [
+      ...(isTimed ? [row[ORDER_COLUMN] ?? null] : []),
+      ...table.keyColumns.map(({ name }) => this.#compared(row[name] ?? null)),
+    ]);
+    const values = isTimed ? found.map(withoutOrder) : found;
+    const rows = decodeRows(values, this.#sqlOf(table).columns(columns));
+    for (const [i, row] of rows.entries()) this.#places.set(row, places[i] as Place);
+    return rows;
+  }
+
+  #placeOf(table: Table, row: RowPosition): Place {
+    const known = this.#places.get(row);
+    if (known !== undefined) return known;
+    const key = table.keyColumns.map((column) => valueEncoder(column)(row[column.name] ?? null));
+    const timestamp = timestampColumnOf(table);
+    if (timestamp === null) return key;
+    const time = valueEncoder(timestamp)(row[timestamp.name] ?? null);
+    // A timestamp that is not a time is stored as NULL or BLOB.
+    return [typeof time === "string" ? time : "", ...key];
+  }
+
+  #keyOf(table: Table, row: RowPosition): Place {
+    return this.#placeOf(table, row).slice(table.timestampColumn === null ? 0 : 1);
+  }
+
+  /** A value in the form in which it is bound: text with a NUL was read as BLOB. */
+  #compared(value: SqliteValue): SqliteValue {
+    return this.#database.cutsTextAtNul ? textWithNul(value) : value;
+  }
+
+  #sqlOf(table: Table): TableSql {
+    const sql = this.#sql.get(table) ?? new TableSql(table, this.#database);
+    this.#sql.set(table, sql);
+    return sql;
+  }
+}
+
+/** After the place or at the first row, whichever is later: one condition makes one range of the index. */
+function startBehind(first: Start, position: Place | null, skipRows = 0): SkippingStart {
+  const [time] = first.values;
+  const order = position?.[0];
+  const isEarlier =
+    typeof order === "string" && typeof time === "string" && compareUtf8(order, time) < 0;
+  if (position === null || isEarlier) return { ...first, skipRows: isEarlier ? 0 : skipRows };
+  return { range: { ...first.range, from: "position" }, values: position, skipRows };
+}
+
+function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
+  return isEnded || rows.length >= wantedRows;
+}
+
+/** How many rows to read next, by the size of those read so far. */
+function portionRows({ rows, size }: OpenPage): number {
+  if (rows.length === 0) return FIRST_PORTION_ROWS;
+  return Math.max(1, Math.floor((PORTION_BYTES / size.bytes) * rows.length));
+}
+
+function withoutOrder({ [ORDER_COLUMN]: _order, ...values }: SqliteRow): SqliteRow {
+  return values;
+}
+
+/** Cuts keys into lists of a full lookup, so that few statements serve all; the last list is filled up with its last key. */
+function lookupsOf(keys: readonly Place[], keysPerLookup: number): Place[][] {
+  if (keys.length === 1) return [[...keys]];
+  const lookups: Place[][] = [];
+  for (let i = 0; i < keys.length; i += keysPerLookup) {
+    const lookup = keys.slice(i, i + keysPerLookup);
+    const last = lookup.at(-1) ?? [];
+    lookups.push([...lookup, ...Array<Place>(keysPerLookup - lookup.length).fill(last)]);
+  }
+  return lookups;
+}
