@@ -139,44 +139,30 @@ async function syncPerson({ local }: Deployments): Promise<void> {
 /** Rows of the built-in tables. D-6.2. */
 function personRows(now: string): Readonly<Record<string, readonly JsonObject[]>> {
   const { username } = PERSON;
-  const account = { username, verified: true, last_active_at: now, updated_at: now };
+  const account = (platform: string, handle: string, activity_count: number, since: string) => ({
+    ...{ username, platform, handle, activity_count, account_created_at: `${since}T00:00:00Z` },
+    ...{ verified: true, last_active_at: now, updated_at: now },
+  });
+  const profile = {
+    username,
+    display_name: "Sari Dewi",
+    bio: "Batik, made to order",
+    verified: true,
+    profession: "crafts",
+    location: "Yogyakarta",
+    created_at: now,
+    updated_at: now,
+  };
   return {
-    profiles: [
-      {
-        username,
-        display_name: "Sari Dewi",
-        bio: "Batik, made to order",
-        verified: true,
-        profession: "crafts",
-        location: "Yogyakarta",
-        created_at: now,
-        updated_at: now,
-      },
-    ],
+    profiles: [profile],
     platform_accounts: [
       {
-        ...account,
-        platform: "tokopedia",
-        handle: "saribatik",
-        activity_count: 1240,
-        account_created_at: "2017-03-01T00:00:00Z",
+        ...account("tokopedia", "saribatik", 1240, "2017-03-01"),
         rating: "4.9",
         rating_count: 860,
       },
-      {
-        ...account,
-        platform: "instagram",
-        handle: "sari.batik",
-        activity_count: 410,
-        account_created_at: "2015-06-01T00:00:00Z",
-      },
-      {
-        ...account,
-        platform: "github",
-        handle: "saridewi",
-        activity_count: 95,
-        account_created_at: "2020-01-15T00:00:00Z",
-      },
+      account("instagram", "sari.batik", 410, "2015-06-01"),
+      account("github", "saridewi", 95, "2020-01-15"),
     ],
   };
 }

@@ -5,7 +5,7 @@ import { fileFormats } from "../../app/files.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { isReservedTable, registryNameOf } from "../../domain/sync/table/names.ts";
 import type { FileFormat } from "../../ports/files.ts";
-import type { ForeignTable } from "../../ports/tables/foreign-database.ts";
+import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
 import { formatByName } from "./file-arguments.ts";
 import { TextSource, unreadable } from "./read-text.ts";
@@ -33,7 +33,7 @@ export async function openSources(
 ): Promise<OpenedSources> {
   await requireFile(path);
   if (asked.format === undefined && (await isSqliteFile(path))) {
-    return openDatabase(path, asked.table);
+    return await openSqliteFile(path, (database) => sourcesOf(database, asked.table));
   }
   const format = asked.format ?? formatByName(path);
   const name = asked.table ?? nameOfFile(path);
@@ -50,18 +50,12 @@ export async function openSources(
   };
 }
 
-async function openDatabase(path: string, asked: string | undefined): Promise<OpenedSources> {
-  const database = await openSqliteFile(path);
-  try {
-    const tables = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
-    if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
-    const sources = tables.map(sourceOf);
-    for (const { name } of sources) requireTableName(name);
-    return { sources, format: "sqlite", importOptions: "", close: () => database.close() };
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+function sourcesOf(database: ForeignDatabase, asked: string | undefined): OpenedSources {
+  const tables = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
+  if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
+  const sources = tables.map(sourceOf);
+  for (const { name } of sources) requireTableName(name);
+  return { sources, format: "sqlite", importOptions: "", close: () => database.close() };
 }
 
 function sourceOf(table: ForeignTable): GuessSource {

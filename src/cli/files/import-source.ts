@@ -3,6 +3,7 @@
 import { fileFormats } from "../../app/files.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../ports/files.ts";
+import type { ForeignDatabase } from "../../ports/tables/foreign-database.ts";
 import { CsvColumns, type CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
 import { fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
@@ -34,7 +35,9 @@ export async function openImportSource(
   asked: FileFormat | undefined,
 ): Promise<ImportSource> {
   const meant = fromCallersFolder(path);
-  if (asked === undefined && (await isSqliteFile(meant))) return openTableOf(meant, tableName);
+  if (asked === undefined && (await isSqliteFile(meant))) {
+    return await openSqliteFile(meant, (database) => tableOf(database, tableName));
+  }
   const request = readFileArguments(tableName, path, asked);
   const source = await TextSource.open(request.path);
   return {
@@ -58,17 +61,11 @@ async function* fileRecords(
   }
 }
 
-async function openTableOf(path: string, tableName: string): Promise<ImportSource> {
-  const database = await openSqliteFile(path);
-  try {
-    const table = findForeignTable(database, tableName);
-    return {
-      ...{ format: "sqlite", totalBytes: null, bytesRead: () => 0 },
-      records: () => recordsOf(table),
-      close: () => database.close(),
-    };
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+function tableOf(database: ForeignDatabase, tableName: string): ImportSource {
+  const table = findForeignTable(database, tableName);
+  return {
+    ...{ format: "sqlite", totalBytes: null, bytesRead: () => 0 },
+    records: () => recordsOf(table),
+    close: () => database.close(),
+  };
 }

@@ -23,10 +23,19 @@ export async function isSqliteFile(path: string): Promise<boolean> {
   }
 }
 
-/** Opens the file for reading. Throws `file_failed`. */
-export async function openSqliteFile(path: string): Promise<ForeignDatabase> {
+/** Opens the file for reading, and closes it where `use` throws. Throws `file_failed`. */
+export async function openSqliteFile<T>(
+  path: string,
+  use: (database: ForeignDatabase) => T,
+): Promise<T> {
   const { openForeignDatabase } = await import("../../app/files.ts");
-  return await openForeignDatabase(path);
+  const database = await openForeignDatabase(path);
+  try {
+    return use(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** Of a row, for the estimate of memory. */

@@ -40,14 +40,14 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
   const names = [...registry.keys()];
   const hasRemote = (process.env["SYNC_REMOTE_URL"] ?? "") !== "";
   const ownerless = hasRemote ? [...registry.values()].filter(lacksOwner) : [];
-  const without_owner = ownerless.map(({ name }) => name);
-  if (without_owner.length > 0) {
+  const withoutOwner = ownerless.map(({ name }) => name);
+  if (withoutOwner.length > 0) {
     output.warn(
-      `Without a timestamp column and an owner: ${without_owner.join(", ")}; name the owner by "direction"`,
+      `Without a timestamp column and an owner: ${withoutOwner.join(", ")}; name the owner by "direction"`,
     );
   }
   const line = `${path}: no problems; ${countOf(names.length, "table")}: ${names.join(", ")}`;
-  output.show({ file: path, tables: names, without_owner }, line);
+  output.show({ file: path, tables: names, withoutOwner }, line);
   return EXIT.success;
 }
 
