@@ -18,23 +18,32 @@ import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { SYNC_CALLS } from "../driver/deadline.ts";
+import type { IdRange } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { noteOwnDeletes } from "../driver/own-deletes.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { beginTurns } from "../driver/turns.ts";
-import { PushWriter, type PushWriterOptions } from "./push-writer.ts";
+import { PushWriter } from "./push-writer.ts";
 import { keyOfRow, StoredRows } from "./stored-rows.ts";
-import type { Upsert } from "./upserts.ts";
+import { setNumber, type Upsert } from "./upserts.ts";
 
 /** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
 export const MARGIN_MS = 5_000;
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
+interface PushOptions extends WriteRule {
+  /** Whether the upserts take effect one after the other. */
+  readonly ordered: boolean;
+  /** Numbers for new rows, one per record; null for a table that is not numbered. */
+  readonly ids: IdRange | null;
+}
+
 /** What became of upserts. */
 export interface PushedRows extends Omit<Written, "visibleMs"> {
-  readonly insertedRows: number;
+  /** Rows that are new; in a numbered table as many numbers were given. */
+  readonly newRows: number;
 }
 
 interface Decided {
@@ -50,22 +59,20 @@ export class PushRows {
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
   readonly #isOrdered: boolean;
+  readonly #ids: IdRange | null;
   readonly #writer: PushWriter;
   readonly #stored: StoredRows;
   readonly #tombstones: TombstoneDocuments;
 
-  constructor(
-    deps: StoreDeps,
-    table: Table,
-    { ordered, ids, ...rule }: WriteRule & PushWriterOptions,
-  ) {
+  constructor(deps: StoreDeps, table: Table, { ordered, ids, ...rule }: PushOptions) {
     const collection = deps.db.collection(table.name);
     this.#deps = deps;
     this.#table = table;
     this.#conflict = rule.conflict ?? table.conflict;
     this.#deleted = rule.deleted ?? [];
     this.#isOrdered = ordered;
-    this.#writer = new PushWriter(collection, { ordered, ids }, deps.clock);
+    this.#ids = ids;
+    this.#writer = new PushWriter(collection, ordered);
     this.#stored = new StoredRows(table, collection, deps.clock);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
@@ -74,23 +81,30 @@ export class PushRows {
   async insert(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows | null> {
     const tombstones = await this.#findTombstones(upserts, tx);
     if (this.#deleted.length + tombstones.size > 0) return null;
+    await this.#number(upserts);
     await this.#writer.insert(upserts, tx);
     const earliestChanged = earliestTime(timesOf(upserts));
     const changed = upserts.length;
     const none = { failures: [], kept: [], deleted: 0, earliestKept: null };
-    return { ...none, changed, insertedRows: changed, earliestChanged };
+    return { ...none, changed, newRows: changed, earliestChanged };
   }
 
   /** Reads what is there, decides, and writes what changes. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
     const { decision, sent } = await this.#decide(upserts, tx);
-    const { inserted, changedRows } = await this.#writer.upsert(sent, tx);
-    await this.#writer.closeGaps(inserted, tx);
-    const { failures, kept, removed, earliestChanged, earliestKept } = decision;
-    const insertedRows = inserted.length;
+    const { insertedRows, changedRows } = await this.#writer.upsert(sent, tx);
+    const { failures, kept, added, removed, earliestChanged, earliestKept } = decision;
+    const newRows = this.#ids === null ? insertedRows : added.length;
     const changed = insertedRows + changedRows;
-    const done = { changed, insertedRows, deleted: removed.size };
-    return { ...done, failures, kept, earliestChanged, earliestKept };
+    return {
+      changed,
+      newRows,
+      deleted: removed.size,
+      failures,
+      kept,
+      earliestChanged,
+      earliestKept,
+    };
   }
 
   /** As `write()`, in parts of which each has twice as many upserts as the one before. */
@@ -111,7 +125,8 @@ export class PushRows {
     const tombstones = await this.#findTombstones(upserts, tx);
     const nowMs = await readNowMs(this.#deps);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    const isMet = this.#mattersWhatIsThere(nowMs, this.#isOrdered || hasTombstones);
+    const looksAtAll = this.#isOrdered || this.#ids !== null || hasTombstones;
+    const isMet = this.#mattersWhatIsThere(nowMs, looksAtAll);
     const [met, unmet]: [Upsert[], Upsert[]] = [[], []];
     for (const upsert of upserts) {
       if (turns.isOver) await turns.next();
@@ -119,7 +134,7 @@ export class PushRows {
     }
     const rows = await this.#findRows(met, tx);
     // Tombstones are listed in the order of the records.
-    const records = hasTombstones ? met.toSorted((a, b) => a.index - b.index) : met;
+    const records = hasTombstones ? met.toSorted(byIndex) : met;
     const steps = decideWrite(
       table,
       { deleted: this.#deleted, records },
@@ -127,6 +142,7 @@ export class PushRows {
       { conflict: this.#conflict, nowMs },
     );
     const decision = await turns.run(steps);
+    await this.#number(decision.added);
     await this.#clear(decision, tx);
     const earliestChanged = earliestTime([decision.earliestChanged, ...timesOf(unmet)]);
     const left = this.#leftOut(met, decision);
@@ -134,6 +150,17 @@ export class PushRows {
       decision: { ...decision, earliestChanged },
       sent: upserts.filter((upsert) => !left.has(upsert)),
     };
+  }
+
+  /** Numbers new rows in the order of their records. */
+  async #number(added: readonly Upsert[]): Promise<void> {
+    if (this.#ids === null) return;
+    const { first } = this.#ids;
+    const turns = beginTurns(this.#deps.clock);
+    for (const [n, upsert] of added.toSorted(byIndex).entries()) {
+      if (turns.isOver) await turns.next();
+      setNumber(upsert, first.add(n));
+    }
   }
 
   /** Without the guard the server tells what is the same: a BSON date is not, beside the text of its time. D-7.10. */
@@ -209,6 +236,10 @@ export class PushRows {
     await this.#stored.remove(keys, tx);
     await noteOwnDeletes(this.#deps.db, tx);
   }
+}
+
+function byIndex(a: Upsert, b: Upsert): number {
+  return a.index - b.index;
 }
 
 function timesOf(upserts: readonly Upsert[]): (string | null)[] {

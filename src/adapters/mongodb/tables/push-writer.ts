@@ -8,10 +8,7 @@ import {
   MongoServerError,
 } from "mongodb";
 import type { WriteFailure } from "../../../ports/tables/table-writes.ts";
-import type { Stopwatch } from "../driver/deadline.ts";
 import { isPassing } from "../driver/errors.ts";
-import type { IdRange } from "../driver/id-counters.ts";
-import { beginTurns } from "../driver/turns.ts";
 import { cutUpserts, insertOperation, type Upsert, upsertOperation } from "./upserts.ts";
 
 /** Why the server may refuse a row, by error code. Its own messages hold values of rows. */
@@ -32,7 +29,7 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
 
 /** What upserts did. */
 interface WrittenUpserts {
-  readonly inserted: readonly Upsert[];
+  readonly insertedRows: number;
   /** Rows that were there and are now different. */
   readonly changedRows: number;
 }
@@ -54,23 +51,15 @@ export class RefusedUpsert extends Error {
   }
 }
 
-export interface PushWriterOptions {
-  /** Whether the upserts take effect one after the other. */
-  readonly ordered: boolean;
-  /** Numbers for new rows, one per record; null for a table that is not numbered. */
-  readonly ids: IdRange | null;
-}
-
 /** Every method ends at the first upsert that the server refuses, and throws it. */
 export class PushWriter {
   readonly #collection: Collection;
-  readonly #options: PushWriterOptions;
-  readonly #clock: Stopwatch;
+  readonly #isOrdered: boolean;
 
-  constructor(collection: Collection, options: PushWriterOptions, clock: Stopwatch) {
-    this.#clock = clock;
+  /** `isOrdered`: the upserts take effect one after the other. */
+  constructor(collection: Collection, isOrdered: boolean) {
     this.#collection = collection;
-    this.#options = options;
+    this.#isOrdered = isOrdered;
   }
 
   /** Writes the rows of all upserts as new ones, at a quarter of the time. An existing key is a refusal. */
@@ -81,45 +70,13 @@ export class PushWriter {
   }
 
   async upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenUpserts> {
-    const inserted: Upsert[] = [];
-    let changedRows = 0;
+    let [insertedRows, changedRows] = [0, 0];
     for (const batch of cutUpserts(upserts)) {
       const written = await this.#write(batch, batch.map(upsertOperation), tx);
+      insertedRows += written.upsertedCount;
       changedRows += written.modifiedCount;
-      for (const place of Object.keys(written.upsertedIds)) {
-        inserted.push(batch[Number(place)] as Upsert);
-      }
     }
-    return { inserted, changedRows };
-  }
-
-  /** Numbers new rows one after the other where records between them inserted none. */
-  async closeGaps(inserted: readonly Upsert[], tx: ClientSession): Promise<void> {
-    const { ids } = this.#options;
-    if (ids === null) return;
-    const turns = beginTurns(this.#clock);
-    const byPlace: (Upsert | undefined)[] = [];
-    for (const upsert of inserted) byPlace[upsert.place] = upsert;
-    const ranks = new Map<Upsert, number>();
-    const misnumbered: Upsert[] = [];
-    let rank = 0;
-    for (const upsert of byPlace) {
-      if (turns.isOver) await turns.next();
-      if (upsert === undefined) continue;
-      if (upsert.place !== rank) {
-        ranks.set(upsert, rank);
-        misnumbered.push(upsert);
-      }
-      rank++;
-    }
-    const rankOf = (upsert: Upsert) => ranks.get(upsert) as number;
-    for (const batch of cutUpserts(misnumbered)) {
-      const operations = batch.map((upsert) => {
-        const update = { $set: { id: ids.first.add(rankOf(upsert)) } };
-        return { updateOne: { filter: upsert.filter, update } };
-      });
-      await this.#write(batch, operations, tx);
-    }
+    return { insertedRows, changedRows };
   }
 
   /** Writes one batch, an operation for each of its upserts, by one command of the transaction. */
@@ -128,10 +85,9 @@ export class PushWriter {
     operations: readonly AnyBulkWriteOperation[],
     tx: ClientSession,
   ): Promise<BulkWriteResult> {
-    const { ordered } = this.#options;
     try {
       // The server makes the ids of new rows, as it does for those that upserts insert.
-      const options = { session: tx, ordered, forceServerObjectId: true };
+      const options = { session: tx, ordered: this.#isOrdered, forceServerObjectId: true };
       return await this.#collection.bulkWrite(operations, options);
     } catch (error) {
       throw refusalOf(error, batch);

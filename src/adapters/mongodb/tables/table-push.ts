@@ -35,7 +35,7 @@ export class TablePush {
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #ids: IdRange | null = null;
   #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
-  #insertedRows = 0;
+  #newRows = 0;
 
   constructor(place: PushPlace, table: Table) {
     this.#place = place;
@@ -51,8 +51,8 @@ export class TablePush {
     this.#isInserting ??= isForInserts(plan) && this.#place.isFilling(this.table);
     try {
       const inserted = this.#isInserting ? await rows.insert(upserts, tx) : null;
-      const { insertedRows, ...written } = inserted ?? (await rows.write(upserts, tx));
-      this.#insertedRows = insertedRows;
+      const { newRows, ...written } = inserted ?? (await rows.write(upserts, tx));
+      this.#newRows = newRows;
       return {
         ...written,
         failures: [...failures, ...written.failures].sort((a, b) => a.index - b.index),
@@ -68,8 +68,8 @@ export class TablePush {
   /** To be called once the last attempt is committed. */
   async end(): Promise<void> {
     const records = this.#planned?.plan.upserts.length ?? 0;
-    this.#place.noteInserted(this.table, this.#insertedRows, records);
-    await this.#place.giveBack(this.#ids, this.#insertedRows);
+    this.#place.noteInserted(this.table, this.#newRows, records);
+    await this.#place.giveBack(this.#ids, this.#newRows);
   }
 
   async #plan(writes: readonly RowWrite[]): Promise<UpsertPlan> {
@@ -78,7 +78,7 @@ export class TablePush {
     if (this.#ids === null || this.#ids.count < writes.length) {
       this.#ids = await this.#place.takeIds(this.table, writes.length);
     }
-    const steps = planUpserts(this.table, writes, this.#ids?.first ?? null);
+    const steps = planUpserts(this.table, writes);
     const plan = await beginTurns(this.#place.deps.clock).run(steps);
     this.#planned = { writes, plan };
     return plan;

@@ -28,8 +28,6 @@ const PART_BITS = 8;
 export interface Upsert {
   /** Position of the record in the request, for failures. */
   readonly index: number;
-  /** Position among the records of the plan; in a numbered table a new row's id is `firstId` plus this. */
-  readonly place: number;
   /** The record. */
   readonly row: Row;
   /** Equal for records with the same key. */
@@ -60,25 +58,17 @@ export interface UpsertPlan {
 }
 
 /**
- * Turns records into upserts. `firstId` begins the numbers of new rows, in request order; null for a table that is not
- * numbered.
- *
- * Upserts are sorted by a hash of the key. So all instances lock rows in one order; and the keys that a failed
+ * Turns records into upserts, without numbers of new rows. They are sorted by a hash of the key. So all instances lock rows in one order; and the keys that a failed
  * transaction leaves in the unique index are not neighbours: MongoDB steps over each of them in a look-up, so that in key
  * order 5,000 records take 16 s after one aborted try, instead of 0.9 s. A step for each record.
  */
-export function* planUpserts(
-  table: Table,
-  writes: readonly RowWrite[],
-  firstId: Long | null,
-): Steps<UpsertPlan> {
+export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<UpsertPlan> {
   const failures: WriteFailure[] = [];
   const sorted = new SortedUpserts();
   const keys = new Set<string>();
-  for (const [place, { index, row, refusedIfNew }] of writes.entries()) {
+  for (const { index, row, refusedIfNew } of writes) {
     yield;
-    const id = firstId === null ? null : firstId.add(place);
-    const upsert = { index, place, refusedIfNew, ...makeUpsert(table, row, id) };
+    const upsert = { index, refusedIfNew, ...makeUpsert(table, row) };
     if (isTooLarge(upsert)) {
       failures.push({ index, message: "The row is larger than the 16 MiB that MongoDB can store" });
       continue;
@@ -88,6 +78,12 @@ export function* planUpserts(
   }
   const upserts = yield* sorted.all();
   return { upserts, ordered: keys.size < upserts.length, failures };
+}
+
+/** Gives the upsert of a new row its number. */
+export function setNumber({ update, document }: Upsert, id: Long): void {
+  update["$setOnInsert"] = { ...update["$setOnInsert"], id };
+  document["id"] = id;
 }
 
 /** Cuts upserts into batches, in order. The `bulkWrite` of a batch is one command. */
@@ -125,9 +121,9 @@ export function storedFields(table: Table, row: Row): Readonly<Fields> {
   return fields;
 }
 
-type MadeUpsert = Omit<Upsert, "index" | "place" | "refusedIfNew">;
+type MadeUpsert = Omit<Upsert, "index" | "refusedIfNew">;
 
-function makeUpsert(table: Table, row: Row, id: Long | null): MadeUpsert {
+function makeUpsert(table: Table, row: Row): MadeUpsert {
   const filter: Fields = {};
   for (const column of table.keyColumns) {
     filter[column.name] = storeValue(column, row[column.name] ?? null);
@@ -141,7 +137,6 @@ function makeUpsert(table: Table, row: Row, id: Long | null): MadeUpsert {
     const target = isGiven && updateNames.has(column.name) ? changed : inserted;
     addValue(target, table, column, isGiven ? (row[column.name] ?? null) : null);
   }
-  if (id !== null) inserted["id"] = id;
   const time = table.keyColumns.find(({ name }) => name === table.timestampColumn);
   if (timeField === KEY_TIME_FIELD && time !== undefined) {
     inserted[KEY_TIME_FIELD] = storeTime(time, row[time.name]);

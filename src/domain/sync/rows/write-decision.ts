@@ -52,6 +52,8 @@ export interface WriteDecision<Arriving> {
   readonly listed: readonly Tombstone[];
   /** The records that insert or change a row, in their order. */
   readonly sent: readonly Arriving[];
+  /** Those of them whose rows are new. */
+  readonly added: readonly Arriving[];
   /** The records that failed. */
   readonly failures: readonly { readonly index: number; readonly message: string }[];
   /** Positions of the records that a newer row or tombstone keeps out. */
@@ -109,6 +111,7 @@ class Decision<Arriving extends ArrivingRecord> {
   readonly #forgotten = new Set<string>();
   readonly #listed = new Map<string, Tombstone>();
   readonly #sent: Arriving[] = [];
+  readonly #added: Arriving[] = [];
   readonly #sentTimes: (string | null)[] = [];
   readonly #failures: { readonly index: number; readonly message: string }[] = [];
   readonly #kept: number[] = [];
@@ -129,6 +132,7 @@ class Decision<Arriving extends ArrivingRecord> {
       forgotten: this.#forgotten,
       listed: [...this.#listed.values()],
       sent: this.#sent,
+      added: this.#added,
       failures: this.#failures,
       kept: this.#kept,
       earliestChanged: earliestTime(this.#sentTimes),
@@ -179,6 +183,7 @@ class Decision<Arriving extends ArrivingRecord> {
     if (written === here) return;
     this.#rows.set(record.keyText, written);
     this.#sent.push(record);
+    if (here === undefined) this.#added.push(record);
     this.#sentTimes.push(written.time);
   }
 

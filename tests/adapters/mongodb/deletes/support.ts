@@ -38,7 +38,7 @@ export async function openInstance(
 export function otherProgram(db: Db): OtherProgram {
   return {
     async insert(table, row) {
-      const [upsert] = atOnce(planUpserts(table, [{ index: 0, row }], null)).upserts;
+      const [upsert] = atOnce(planUpserts(table, [{ index: 0, row }])).upserts;
       await db.collection(table.name).insertOne({ ...upsert?.document });
     },
     async update(table, key, changes) {

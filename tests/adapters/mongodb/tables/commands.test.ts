@@ -24,7 +24,7 @@ const TEST_TIMEOUT_MS = 120_000;
 const MIB = 1024 * 1024;
 const LONG_NAME = "n".repeat(60);
 
-/** Rows cost most beside their values: long names, a condition on each, and numbers that are given anew. */
+/** Rows cost most beside their values: long names, a condition on each, and numbers. */
 const ITEMS = makeTable({
   timestamp_column: LONG_NAME,
   upsert_key: ["shop", "sku"],
@@ -150,7 +150,7 @@ describe.skipIf(!mongoAvailable)("MongoDB commands", () => {
         [rows, ["update"]],
         // After a push of new keys alone, more of them are expected.
         [rows.map((row) => ({ ...row, note: `${row["note"]}y` })), ["insert", "update"]],
-        // Old keys with new ones between them, whose numbers are then given anew.
+        // Old keys with new ones between them.
         [rows.map((row) => ({ ...row, sku: Number(row["sku"]) * 2 })), ["update"]],
         [items(100_000, 100, null), ["update"]],
         [[...items(200_000, 9_000, null), ...items(300_000, 4, large)], ["insert"]],

@@ -18,10 +18,10 @@ test("D-7.9.2 the upserts of a push are made with turns for others, and are what
   const turns = new Turns(new HurriedClock(), async () => {
     pauses++;
   });
-  const plan = await turns.run(planUpserts(table, writes, null));
-  expect(plan).toEqual(atOnce(planUpserts(table, writes, null)));
+  const plan = await turns.run(planUpserts(table, writes));
+  expect(plan).toEqual(atOnce(planUpserts(table, writes)));
   expect(pauses).toBeGreaterThan(1_000);
   expect([plan.ordered, plan.upserts.length]).toEqual([true, 1_000]);
-  const ofKey = plan.upserts.filter(({ row }) => row["n"] === 7).map(({ place }) => place);
+  const ofKey = plan.upserts.filter(({ row }) => row["n"] === 7).map(({ index }) => index);
   expect(ofKey).toEqual([7, 907]);
 });
