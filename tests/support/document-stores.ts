@@ -7,7 +7,6 @@ import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-docum
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
 import { Versions } from "../../src/adapters/mongodb/driver/versions.ts";
-import { PushPlace } from "../../src/adapters/mongodb/tables/push-place.ts";
 import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
@@ -107,9 +106,9 @@ export async function openMongo(storeClock: FakeClock | null = null): Promise<
       primaryWatch: new PrimaryWatch(client, own),
       storeClock,
       callLimit: REQUEST_CALLS,
+      versions: new Versions(own),
     };
-    const place = new PushPlace({ ...deps, versions: new Versions(own) });
-    return new MongoDocuments(deps, place);
+    return new MongoDocuments(deps);
   };
   return {
     db,

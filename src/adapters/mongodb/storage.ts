@@ -19,7 +19,6 @@ import type { StoreDeps } from "./driver/operations.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { Versions } from "./driver/versions.ts";
-import { PushPlace } from "./tables/push-place.ts";
 import { inspectTables } from "./tables/table-inspection.ts";
 import { MongoTableStore } from "./tables/table-store.ts";
 
@@ -93,13 +92,12 @@ class MongoStorage implements FullStorage {
     identity: StoreIdentity,
   ) {
     this.identity = identity;
-    const versions = new Versions(deps.db);
-    const pushes = new PushPlace({ ...deps, versions });
-    this.documents = new MongoDocuments({ ...deps, callLimit: REQUEST_CALLS }, pushes);
+    const versioned = { ...deps, versions: new Versions(deps.db) };
+    this.documents = new MongoDocuments({ ...versioned, callLimit: REQUEST_CALLS });
     this.#deps = deps;
     this.#holder = new Holder(deps.db);
     this.#recorder = new DeleteRecorder(deps, logger);
-    this.tables = new MongoTableStore(pushes, this.#recorder);
+    this.tables = new MongoTableStore(versioned, this.#recorder);
     this.tombstones = new MongoTombstones(deps, this.#recorder);
   }
 

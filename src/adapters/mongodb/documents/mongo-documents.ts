@@ -10,14 +10,13 @@ import type {
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
 import { toAppError, toRowsError } from "../driver/errors.ts";
-import { readSnapshot, type StoreDeps } from "../driver/operations.ts";
+import { readSnapshot } from "../driver/operations.ts";
 import { endTransaction } from "../driver/orphaned-transactions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
 import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
-import { VERSIONS } from "../driver/versions.ts";
+import { VERSIONS, type VersionedDeps } from "../driver/versions.ts";
 import { BodyPushes } from "../tables/body-tables.ts";
-import type { PushPlace } from "../tables/push-place.ts";
 import { Rerun, withReruns } from "../tables/rerun.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
@@ -26,15 +25,13 @@ import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts"
 export class MongoDocuments implements DocumentStore {
   /** A commit that a majority has on its disks takes several times longer. */
   readonly gatherMs = 3;
-  readonly #deps: StoreDeps;
-  readonly #place: PushPlace;
+  readonly #deps: VersionedDeps;
   readonly #collections = new Map<string, DocumentCollection>();
   /** Names of those that may be missing. */
   readonly #unmade = new Set<string>();
 
-  constructor(deps: StoreDeps, place: PushPlace) {
+  constructor(deps: VersionedDeps) {
     this.#deps = deps;
-    this.#place = place;
   }
 
   /** Those that were declared. */
@@ -97,7 +94,7 @@ export class MongoDocuments implements DocumentStore {
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        const tables = new BodyPushes(this.#place).begin(session);
+        const tables = new BodyPushes(this.#deps).begin(session);
         return await body(this.#begin({ session, tables, lane: 0 }, true));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
@@ -117,7 +114,7 @@ export class MongoDocuments implements DocumentStore {
     const { isDivisible = false } = options;
     const limit = isDivisible ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
     const scope = { client, clock, deadline: this.#deadlineOf(options), ...limit };
-    const pushes = new BodyPushes(this.#place);
+    const pushes = new BodyPushes(this.#deps);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
     const finish = (session: ClientSession) =>
@@ -134,7 +131,7 @@ export class MongoDocuments implements DocumentStore {
       return runTransaction(scope, write, finish);
     };
     try {
-      const { versions } = this.#place.deps;
+      const { versions } = this.#deps;
       const result = await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
       await pushes.end();
       return result;

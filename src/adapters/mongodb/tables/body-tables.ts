@@ -7,35 +7,32 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { readNowMs } from "../driver/server-clock.ts";
-import { type ChangedNames, joinedNames } from "../driver/versions.ts";
-import type { PushPlace } from "./push-place.ts";
-import { MARGIN_MS } from "./push-rows.ts";
+import { type ChangedNames, joinedNames, type VersionedDeps } from "../driver/versions.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
 import { TablePush } from "./table-push.ts";
 
 /** The writes of a body in their order, over all its attempts. */
 export class BodyPushes {
-  readonly #place: PushPlace;
+  readonly #deps: VersionedDeps;
   readonly #pushes: TablePush[] = [];
   /** True once the body has changed rows. */
   hasRows = false;
 
-  constructor(place: PushPlace) {
-    this.#place = place;
+  constructor(deps: VersionedDeps) {
+    this.#deps = deps;
   }
 
   /** What earlier attempts know of the write with this number. */
   at(number: number, table: Table): TablePush {
     const known = this.#pushes[number];
     if (known?.table === table) return known;
-    const push = new TablePush(this.#place, table);
+    const push = new TablePush(this.#deps, table);
     this.#pushes[number] = push;
     return push;
   }
 
   begin(tx: ClientSession): BodyTables {
-    return new BodyTables(this.#place, this, tx);
+    return new BodyTables(this.#deps, this, tx);
   }
 
   /** To be called once the last attempt is committed. */
@@ -46,7 +43,7 @@ export class BodyPushes {
 
 /** The rows that one attempt writes. */
 export class BodyTables implements TableWrites {
-  readonly #place: PushPlace;
+  readonly #deps: VersionedDeps;
   readonly #pushes: BodyPushes;
   readonly #tx: ClientSession;
   #writes = 0;
@@ -55,8 +52,8 @@ export class BodyTables implements TableWrites {
   #people: ChangedNames = [];
   #excludesPushes = false;
 
-  constructor(place: PushPlace, pushes: BodyPushes, tx: ClientSession) {
-    this.#place = place;
+  constructor(deps: VersionedDeps, pushes: BodyPushes, tx: ClientSession) {
+    this.#deps = deps;
     this.#pushes = pushes;
     this.#tx = tx;
   }
@@ -67,11 +64,11 @@ export class BodyTables implements TableWrites {
     this.#pushes.hasRows ||= hasAny;
     const { people, ...pushed } = await push.write(writes, rule, this.#tx);
     if (pushed.changed + pushed.deleted > 0) this.#note(table, people);
-    return { ...pushed, visibleMs: (await readNowMs(this.#place.deps)) + MARGIN_MS };
+    return pushed;
   }
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
-    const { db } = this.#place.deps;
+    const { db } = this.#deps;
     const options = { session: this.#tx };
     this.#pushes.hasRows = true;
     const count =
@@ -91,7 +88,7 @@ export class BodyTables implements TableWrites {
     const people = joinedNames(this.#people, others);
     const meetsEveryPush = this.#excludesPushes;
     const changes = { tables: this.#changedTables, people, meetsEveryPush };
-    await this.#place.deps.versions.raise(changes, { tx: this.#tx, lane });
+    await this.#deps.versions.raise(changes, { tx: this.#tx, lane });
     return this.#pushes.hasRows || this.#excludesPushes;
   }
 

@@ -1,23 +1,18 @@
-// How the rows of a push are written, within a transaction: as new ones while a table is being filled, at a quarter of the
-// time, else by what is there. A bulk write tells how many rows it changed, not which, and an update that compares in the
-// server costs a fifth of a push more. So times are read first, and whole rows only where times do not tell enough; the domain
-// decides, and plain upserts write. A row that is kept, or is as it should be, is not written; any other change meanwhile is a
-// write conflict, after which the push runs again. What nothing has to be known of is sent unread.
+// How the rows of a push are written, within a transaction: times of what is there are read, whole rows only where times do not
+// tell enough, the domain decides, new rows are inserted, at a quarter of the time, and others upserted by their keys. A bulk
+// write tells how many rows it changed, not which, and an update that compares in the server costs a fifth of a push more;
+// reading costs at most a twentieth. A row that is kept, or is as it should be, is not written; any other change meanwhile is a
+// write conflict, after which the push runs again.
 import type { ClientSession } from "mongodb";
-import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   decideWrite,
   type FoundRow,
   isClearByTime,
-  setsTime,
   type WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
-import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
-import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
-import { SYNC_CALLS } from "../driver/deadline.ts";
 import type { IdRange } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { noteOwnDeletes } from "../driver/own-deletes.ts";
@@ -29,19 +24,21 @@ import { keyOfRow, StoredRows } from "./stored-rows.ts";
 import { setNumber, type Upsert } from "./upserts.ts";
 
 /** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
-export const MARGIN_MS = 5_000;
+const MARGIN_MS = 5_000;
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
 interface PushOptions extends WriteRule {
   /** Whether the upserts take effect one after the other. */
   readonly ordered: boolean;
+  /** Whether new rows are sent as such: a key that is there after all is a refusal. */
+  readonly insertsNew: boolean;
   /** Numbers for new rows, one per record; null for a table that is not numbered. */
   readonly ids: IdRange | null;
 }
 
 /** What became of upserts. */
-export interface PushedRows extends Omit<Written, "visibleMs"> {
+interface PushedRows extends Written {
   /** Rows that are new; in a numbered table as many numbers were given. */
   readonly newRows: number;
 }
@@ -58,58 +55,55 @@ export class PushRows {
   readonly #table: Table;
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
-  readonly #isOrdered: boolean;
+  readonly #insertsNew: boolean;
   readonly #ids: IdRange | null;
   readonly #writer: PushWriter;
   readonly #stored: StoredRows;
   readonly #tombstones: TombstoneDocuments;
 
-  constructor(deps: StoreDeps, table: Table, { ordered, ids, ...rule }: PushOptions) {
+  constructor(deps: StoreDeps, table: Table, options: PushOptions) {
+    const { ordered, ids, insertsNew, ...rule } = options;
     const collection = deps.db.collection(table.name);
     this.#deps = deps;
     this.#table = table;
     this.#conflict = rule.conflict ?? table.conflict;
     this.#deleted = rule.deleted ?? [];
-    this.#isOrdered = ordered;
+    // The driver would make a command of each change between the two kinds.
+    this.#insertsNew = insertsNew && !ordered;
     this.#ids = ids;
     this.#writer = new PushWriter(collection, ordered);
     this.#stored = new StoredRows(table, collection, deps.clock);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
 
-  /** Writes rows as new ones, at a quarter of the time; null where tombstones have to be looked at. */
-  async insert(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows | null> {
-    const tombstones = await this.#findTombstones(upserts, tx);
-    if (this.#deleted.length + tombstones.size > 0) return null;
-    await this.#number(upserts);
-    await this.#writer.insert(upserts, tx);
-    const earliestChanged = earliestTime(timesOf(upserts));
-    const changed = upserts.length;
-    const none = { failures: [], kept: [], deleted: 0, earliestKept: null };
-    return { ...none, changed, newRows: changed, earliestChanged };
-  }
-
   /** Reads what is there, decides, and writes what changes. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
-    const { decision, sent } = await this.#decide(upserts, tx);
-    const { insertedRows, changedRows } = await this.#writer.upsert(sent, tx);
+    const nowMs = await readNowMs(this.#deps);
+    const beganMs = this.#deps.clock.monotonicMs();
+    const { decision, sent } = await this.#decide(upserts, nowMs, tx);
     const { failures, kept, added, removed, earliestChanged, earliestKept } = decision;
-    const newRows = this.#ids === null ? insertedRows : added.length;
-    const changed = insertedRows + changedRows;
+    const inserted = new Set(this.#insertsNew ? added : []);
+    await this.#writer.insert(
+      sent.filter((upsert) => inserted.has(upsert)),
+      tx,
+    );
+    const rest = sent.filter((upsert) => !inserted.has(upsert));
+    const changed = inserted.size + (await this.#writer.upsert(rest, tx));
+    const tookMs = Math.ceil(this.#deps.clock.monotonicMs() - beganMs);
     return {
-      changed,
-      newRows,
-      deleted: removed.size,
-      failures,
-      kept,
-      earliestChanged,
-      earliestKept,
+      ...{
+        visibleMs: nowMs + tookMs + MARGIN_MS,
+        changed,
+        newRows: added.length,
+        deleted: removed.size,
+      },
+      ...{ failures, kept, earliestChanged, earliestKept },
     };
   }
 
   /** As `write()`, in parts of which each has twice as many upserts as the one before. */
   async tryOut(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
-    const { sent } = await this.#decide(upserts, tx);
+    const { sent } = await this.#decide(upserts, await readNowMs(this.#deps), tx);
     for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {
       await this.#writer.upsert(sent.slice(i, i + count), tx);
     }
@@ -119,22 +113,14 @@ export class PushRows {
    * Decides by the snapshot of the transaction, and does what is decided of tombstones. Whoever changes a row meanwhile that
    * is not sent has done it after this push.
    */
-  async #decide(upserts: readonly Upsert[], tx: ClientSession): Promise<Decided> {
+  async #decide(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Decided> {
     const table = this.#table;
     const turns = beginTurns(this.#deps.clock);
     const tombstones = await this.#findTombstones(upserts, tx);
-    const nowMs = await readNowMs(this.#deps);
+    const rows = await this.#findRows(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    const looksAtAll = this.#isOrdered || this.#ids !== null || hasTombstones;
-    const isMet = this.#mattersWhatIsThere(nowMs, looksAtAll);
-    const [met, unmet]: [Upsert[], Upsert[]] = [[], []];
-    for (const upsert of upserts) {
-      if (turns.isOver) await turns.next();
-      (isMet(upsert) ? met : unmet).push(upsert);
-    }
-    const rows = await this.#findRows(met, tx);
     // Tombstones are listed in the order of the records.
-    const records = hasTombstones ? met.toSorted(byIndex) : met;
+    const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(
       table,
       { deleted: this.#deleted, records },
@@ -144,12 +130,8 @@ export class PushRows {
     const decision = await turns.run(steps);
     await this.#number(decision.added);
     await this.#clear(decision, tx);
-    const earliestChanged = earliestTime([decision.earliestChanged, ...timesOf(unmet)]);
-    const left = this.#leftOut(met, decision);
-    return {
-      decision: { ...decision, earliestChanged },
-      sent: upserts.filter((upsert) => !left.has(upsert)),
-    };
+    const left = this.#leftOut(upserts, decision);
+    return { decision, sent: upserts.filter((upsert) => !left.has(upsert)) };
   }
 
   /** Numbers new rows in the order of their records. */
@@ -164,32 +146,16 @@ export class PushRows {
   }
 
   /** Without the guard the server tells what is the same: a BSON date is not, beside the text of its time. D-7.10. */
-  #leftOut(met: readonly Upsert[], { sent, failures }: WriteDecision<Upsert>): ReadonlySet<Upsert> {
+  #leftOut(
+    upserts: readonly Upsert[],
+    { sent, failures }: WriteDecision<Upsert>,
+  ): ReadonlySet<Upsert> {
     const failed = new Set(failures.map(({ index }) => index));
-    if (this.#conflict !== "newer") return new Set(met.filter(({ index }) => failed.has(index)));
-    const left = new Set(met);
+    if (this.#conflict !== "newer")
+      return new Set(upserts.filter(({ index }) => failed.has(index)));
+    const left = new Set(upserts);
     for (const upsert of sent) left.delete(upsert);
     return left;
-  }
-
-  /**
-   * Whether a record may do something else, or has to be told of in another way, by what is there. Of others the server says
-   * how many have changed, and their times need no note: they are late only where the push takes longer than was foreseen;
-   * noted in vain they do no harm.
-   */
-  #mattersWhatIsThere(nowMs: number, looksAtAll: boolean): (upsert: Upsert) => boolean {
-    const table = this.#table;
-    const { timestampColumn, keyColumns, updateColumns } = table;
-    if (looksAtAll || (this.#conflict === "newer" && isVersioned(table))) return () => true;
-    const isKey = keyColumns.some(({ name }) => name === timestampColumn);
-    const lateLimit = lateBefore(table, nowMs + SYNC_CALLS.triesMs + MARGIN_MS);
-    return (upsert) => {
-      const { time, refusedIfNew } = upsert;
-      if (refusedIfNew !== undefined) return true;
-      if (timestampColumn === null) return false;
-      const mayBeLate = time !== null && compareDateTimes(time, lateLimit) < 0;
-      return mayBeLate || !(isKey || updateColumns.length === 0 || setsTime(table, upsert));
-    };
   }
 
   /** Times alone, where these tell enough. */
@@ -202,7 +168,10 @@ export class PushRows {
     for (const upsert of upserts) {
       if (turns.isOver) await turns.next();
       const time = times.get(upsert.keyText);
-      const isClear = time === undefined || isClearByTime(this.#table, upsert, time);
+      const isClear =
+        time === undefined ||
+        this.#table.timestampColumn === null ||
+        isClearByTime(this.#table, upsert, time);
       if (!isClear || seen.has(upsert.keyText)) unclear.push(upsert);
       seen.add(upsert.keyText);
     }
@@ -240,8 +209,4 @@ export class PushRows {
 
 function byIndex(a: Upsert, b: Upsert): number {
   return a.index - b.index;
-}
-
-function timesOf(upserts: readonly Upsert[]): (string | null)[] {
-  return upserts.map(({ time }) => time);
 }

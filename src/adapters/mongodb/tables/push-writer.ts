@@ -27,13 +27,6 @@ const BATCH_PROBLEMS: ReadonlySet<number> = new Set([
   14031, // OutOfDiskSpace
 ]);
 
-/** What upserts did. */
-interface WrittenUpserts {
-  readonly insertedRows: number;
-  /** Rows that were there and are now different. */
-  readonly changedRows: number;
-}
-
 /** An upsert that the server refused for good; its transaction is over. */
 export class RefusedUpsert extends Error {
   readonly upsert: Upsert;
@@ -69,14 +62,14 @@ export class PushWriter {
     }
   }
 
-  async upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenUpserts> {
-    let [insertedRows, changedRows] = [0, 0];
+  /** Writes rows that are there or not; how many are new or have changed. */
+  async upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<number> {
+    let changed = 0;
     for (const batch of cutUpserts(upserts)) {
       const written = await this.#write(batch, batch.map(upsertOperation), tx);
-      insertedRows += written.upsertedCount;
-      changedRows += written.modifiedCount;
+      changed += written.upsertedCount + written.modifiedCount;
     }
-    return { insertedRows, changedRows };
+    return changed;
   }
 
   /** Writes one batch, an operation for each of its upserts, by one command of the transaction. */

@@ -46,21 +46,19 @@ export class TablePreparer {
     this.#counters = new IdCounters(db);
   }
 
-  /** Prepares tables and returns the names of the empty ones. */
-  async prepare(tables: readonly Table[]): Promise<string[]> {
+  async prepare(tables: readonly Table[]): Promise<void> {
     try {
       // After an election it starts again, so every step may be done twice.
-      return await retry(Deadline.start(this.#clock, START_CALLS), () => this.#prepareAll(tables));
+      await retry(Deadline.start(this.#clock, START_CALLS), () => this.#prepareAll(tables));
     } catch (error) {
       throw toAppError(error);
     }
   }
 
-  async #prepareAll(tables: readonly Table[]): Promise<string[]> {
+  async #prepareAll(tables: readonly Table[]): Promise<void> {
     const inspections = await inspectTables(this.#db, tables);
     await makeCollections(this.#db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
     for (const inspection of inspections) await this.#prepareOne(inspection);
-    return inspections.filter(({ hasRows }) => !hasRows).map(({ table }) => table.name);
   }
 
   async #prepareOne(inspection: Inspection): Promise<void> {

@@ -9,18 +9,19 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import type { IdRange } from "../driver/id-counters.ts";
+import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
+import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { beginTurns } from "../driver/turns.ts";
-import { type ChangedNames, namesChangedBy } from "../driver/versions.ts";
-import type { PushPlace } from "./push-place.ts";
+import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
 import { PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { Rerun } from "./rerun.ts";
+import { hasNumbers } from "./table-layout.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** What a write did. */
-interface Pushed extends Omit<Written, "visibleMs"> {
+interface Pushed extends Written {
   /** The people whose rows may have changed. */
   readonly people: ChangedNames;
 }
@@ -28,17 +29,19 @@ interface Pushed extends Omit<Written, "visibleMs"> {
 /** A write, which may be attempted several times and knows each time what the attempts before have met. */
 export class TablePush {
   readonly table: Table;
-  readonly #place: PushPlace;
-  /** True while all records are expected to be new rows; null before the first attempt. */
-  #isInserting: boolean | null = null;
+  readonly #deps: VersionedDeps;
+  readonly #counters: IdCounters;
+  /** False once anything was refused: a row that was taken for new may be known to an index. */
+  #insertsNew = true;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #ids: IdRange | null = null;
   #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
   #newRows = 0;
 
-  constructor(place: PushPlace, table: Table) {
-    this.#place = place;
+  constructor(deps: VersionedDeps, table: Table) {
+    this.#deps = deps;
+    this.#counters = new IdCounters(deps.db);
     this.table = table;
   }
 
@@ -47,11 +50,10 @@ export class TablePush {
     const plan = await this.#plan(writes);
     const { upserts, failures } = this.#withoutRefused(plan);
     const { ordered } = plan;
-    const rows = new PushRows(this.#place.deps, this.table, { ...rule, ordered, ids: this.#ids });
-    this.#isInserting ??= isForInserts(plan) && this.#place.isFilling(this.table);
+    const options = { ...rule, ordered, ids: this.#ids, insertsNew: this.#insertsNew };
+    const rows = new PushRows(this.#deps, this.table, options);
     try {
-      const inserted = this.#isInserting ? await rows.insert(upserts, tx) : null;
-      const { newRows, ...written } = inserted ?? (await rows.write(upserts, tx));
+      const { newRows, ...written } = await rows.write(upserts, tx);
       this.#newRows = newRows;
       return {
         ...written,
@@ -67,19 +69,20 @@ export class TablePush {
 
   /** To be called once the last attempt is committed. */
   async end(): Promise<void> {
-    const records = this.#planned?.plan.upserts.length ?? 0;
-    this.#place.noteInserted(this.table, this.#newRows, records);
-    await this.#place.giveBack(this.#ids, this.#newRows);
+    if (this.#ids === null) return;
+    const deadline = Deadline.start(this.#deps.clock, REQUEST_CALLS);
+    await this.#counters.giveBack(this.#ids, this.#newRows, deadline);
   }
 
   async #plan(writes: readonly RowWrite[]): Promise<UpsertPlan> {
     if (this.#planned?.writes === writes) return this.#planned.plan;
     // Another attempt may have more records: the numbers of the one before are then left out.
-    if (this.#ids === null || this.#ids.count < writes.length) {
-      this.#ids = await this.#place.takeIds(this.table, writes.length);
+    if (hasNumbers(this.table) && writes.length > (this.#ids?.count ?? 0)) {
+      const deadline = Deadline.start(this.#deps.clock);
+      this.#ids = await this.#counters.take(this.table.name, writes.length, deadline);
     }
     const steps = planUpserts(this.table, writes);
-    const plan = await beginTurns(this.#place.deps.clock).run(steps);
+    const plan = await beginTurns(this.#deps.clock).run(steps);
     this.#planned = { writes, plan };
     return plan;
   }
@@ -98,14 +101,13 @@ export class TablePush {
     return { upserts, failures };
   }
 
-  /** What is refused as a new row may be known. */
   async #learn(
     rows: PushRows,
     upserts: readonly Upsert[],
     refused: RefusedUpsert,
     scope: TransactionScope,
   ): Promise<void> {
-    if (this.#isInserting) this.#isInserting = false;
+    if (this.#insertsNew) this.#insertsNew = false;
     else await this.#findRefused(rows, upserts, refused, scope);
   }
 
@@ -134,12 +136,6 @@ export class TablePush {
     const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
   }
-}
-
-/** True when the records of a plan can be inserted as they are, if all their keys are new. */
-function isForInserts({ upserts, ordered, failures }: UpsertPlan): boolean {
-  const isWhole = !ordered && failures.length === 0 && upserts.length > 0;
-  return isWhole && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }
 
 function isSameRow(a: Row, b: Row): boolean {

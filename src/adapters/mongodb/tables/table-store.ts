@@ -1,6 +1,6 @@
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { PreparedTables, type TableStore } from "../../../ports/tables/table-store.ts";
-import type { PushPlace } from "./push-place.ts";
+import type { VersionedDeps } from "../driver/versions.ts";
 import { TablePreparer } from "./table-preparer.ts";
 import { TableReader } from "./table-reader.ts";
 
@@ -15,21 +15,18 @@ export interface DeleteRecord {
 }
 
 export class MongoTableStore extends TableReader implements TableStore {
-  readonly #place: PushPlace;
   readonly #deletes: DeleteRecord;
   readonly #preparer: TablePreparer;
 
-  constructor(place: PushPlace, deletes: DeleteRecord) {
-    const { deps } = place;
+  constructor(deps: VersionedDeps, deletes: DeleteRecord) {
     super(deps);
-    this.#place = place;
     this.#deletes = deletes;
     this.#preparer = new TablePreparer(deps.db, deps.clock);
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     await this.#deletes.check(tables);
-    for (const name of await this.#preparer.prepare(tables)) this.#place.beginFilling(name);
+    await this.#preparer.prepare(tables);
     await this.#deletes.prepare(tables);
     return new PreparedTables(tables);
   }
