@@ -44,6 +44,9 @@ interface OpenPage {
   readonly wantedRows: number;
   readonly totalRows: number | null;
   readonly size: PageSize;
+  /** Without a limit of bytes only the first rows of a portion are measured: measuring all takes a third as long as reading. */
+  readonly isSampled: boolean;
+  measuredRows: number;
   readonly rows: Row[];
   cursor: string | null;
   /** True when the next row would be too much, or there is none. */
@@ -149,6 +152,8 @@ export class TableReader {
       start: isAtOffset && leftRows > 0 ? this.#nearestStart(table, start, sequence) : start,
       wantedRows: Math.max(0, Math.min(limitRows, leftRows)),
       size: new PageSize(maxJsonBytes ?? Number.POSITIVE_INFINITY),
+      isSampled: maxJsonBytes === undefined,
+      measuredRows: 0,
       rows: [],
       cursor: null,
       isEnded: false,
@@ -178,8 +183,10 @@ export class TableReader {
     const read = start.range.hasKey
       ? this.#placedRows(table, found, columns)
       : decodeRows(found, sql.columns(columns));
-    for (const row of read) {
-      page.isEnded ||= !size.takes(row);
+    for (const [i, row] of read.entries()) {
+      const isMeasured = !page.isSampled || i < FIRST_PORTION_ROWS;
+      page.measuredRows += Number(isMeasured);
+      page.isEnded ||= isMeasured && !size.takes(row);
       if (page.isEnded) return;
       rows.push(row);
     }
@@ -277,9 +284,9 @@ function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
 }
 
 /** How many rows to read next, by the size of those read so far. */
-function portionRows({ rows, size }: OpenPage): number {
-  if (rows.length === 0) return FIRST_PORTION_ROWS;
-  return Math.max(1, Math.floor((PORTION_BYTES / size.bytes) * rows.length));
+function portionRows({ measuredRows, size }: OpenPage): number {
+  if (measuredRows === 0) return FIRST_PORTION_ROWS;
+  return Math.max(1, Math.floor((PORTION_BYTES / size.bytes) * measuredRows));
 }
 
 function withoutOrder({ [ORDER_COLUMN]: _order, ...values }: SqliteRow): SqliteRow {
