@@ -27,6 +27,8 @@ export class MongoDocuments implements DocumentStore {
   readonly gatherMs = 3;
   readonly #deps: VersionedDeps;
   readonly #collections = new Map<string, DocumentCollection>();
+  /** Names of tables that are being filled. */
+  readonly #filling = new Set<string>();
   /** Names of those that may be missing. */
   readonly #unmade = new Set<string>();
 
@@ -94,7 +96,7 @@ export class MongoDocuments implements DocumentStore {
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        const tables = new BodyPushes(this.#deps).begin(session);
+        const tables = new BodyPushes(this.#deps, this.#filling).begin(session);
         return await body(this.#begin({ session, tables, lane: 0 }, true));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
@@ -114,7 +116,7 @@ export class MongoDocuments implements DocumentStore {
     const { isDivisible = false } = options;
     const limit = isDivisible ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
     const scope = { client, clock, deadline: this.#deadlineOf(options), ...limit };
-    const pushes = new BodyPushes(this.#deps);
+    const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
     const finish = (session: ClientSession) =>

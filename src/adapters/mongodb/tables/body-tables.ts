@@ -14,19 +14,22 @@ import { TablePush } from "./table-push.ts";
 /** The writes of a body in their order, over all its attempts. */
 export class BodyPushes {
   readonly #deps: VersionedDeps;
+  readonly #filling: Set<string>;
   readonly #pushes: TablePush[] = [];
   /** True once the body has changed rows. */
   hasRows = false;
 
-  constructor(deps: VersionedDeps) {
+  /** `filling`: names of tables of which the last write brought new rows only. */
+  constructor(deps: VersionedDeps, filling: Set<string>) {
     this.#deps = deps;
+    this.#filling = filling;
   }
 
   /** What earlier attempts know of the write with this number. */
   at(number: number, table: Table): TablePush {
     const known = this.#pushes[number];
     if (known?.table === table) return known;
-    const push = new TablePush(this.#deps, table);
+    const push = new TablePush(this.#deps, this.#filling, table);
     this.#pushes[number] = push;
     return push;
   }

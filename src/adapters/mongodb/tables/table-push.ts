@@ -20,6 +20,9 @@ import { Rerun } from "./rerun.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
+/** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */
+const MIN_LOAD_ROWS = 100;
+
 /** What a write did. */
 interface Pushed extends Written {
   /** The people whose rows may have changed. */
@@ -30,6 +33,7 @@ interface Pushed extends Written {
 export class TablePush {
   readonly table: Table;
   readonly #deps: VersionedDeps;
+  readonly #filling: Set<string>;
   readonly #counters: IdCounters;
   /** False once anything was refused: a row that was taken for new may be known to an index. */
   #insertsNew = true;
@@ -39,8 +43,9 @@ export class TablePush {
   #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
   #newRows = 0;
 
-  constructor(deps: VersionedDeps, table: Table) {
+  constructor(deps: VersionedDeps, filling: Set<string>, table: Table) {
     this.#deps = deps;
+    this.#filling = filling;
     this.#counters = new IdCounters(deps.db);
     this.table = table;
   }
@@ -50,7 +55,9 @@ export class TablePush {
     const plan = await this.#plan(writes);
     const { upserts, failures } = this.#withoutRefused(plan);
     const { ordered } = plan;
-    const options = { ...rule, ordered, ids: this.#ids, insertsNew: this.#insertsNew };
+    const insertsNew = this.#insertsNew;
+    const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
+    const options = { ...rule, ordered, ids: this.#ids, insertsNew, isFilling };
     const rows = new PushRows(this.#deps, this.table, options);
     try {
       const { newRows, ...written } = await rows.write(upserts, tx);
@@ -69,6 +76,9 @@ export class TablePush {
 
   /** To be called once the last attempt is committed. */
   async end(): Promise<void> {
+    const records = this.#planned?.plan.upserts.length ?? 0;
+    if (records >= MIN_LOAD_ROWS && this.#newRows === records) this.#filling.add(this.table.name);
+    else if (records > 0) this.#filling.delete(this.table.name);
     if (this.#ids === null) return;
     const deadline = Deadline.start(this.#deps.clock, REQUEST_CALLS);
     await this.#counters.giveBack(this.#ids, this.#newRows, deadline);
@@ -136,6 +146,11 @@ export class TablePush {
     const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
   }
+}
+
+/** True when the records of a plan can be inserted as they are, if all their keys are new. */
+function isForInserts({ upserts, ordered }: UpsertPlan): boolean {
+  return !ordered && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }
 
 function isSameRow(a: Row, b: Row): boolean {
