@@ -2,7 +2,7 @@
 // MongoDB. Knows how consents were kept before they were documents, so that older versions can be measured beside this one.
 import { Database } from "bun:sqlite";
 import { type Document, Long, MongoClient } from "mongodb";
-import { keyBytes } from "../../src/adapters/sqlite/driver/key-bytes.ts";
+import { keyBytes } from "../../src/domain/shared/key-bytes.ts";
 
 const NAME = "repsync_consents";
 /** Stands in the order of open consents for one that does not expire. */

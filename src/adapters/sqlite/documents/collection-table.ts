@@ -1,9 +1,9 @@
 // The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
 import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { keyBytes, keyOfBytes } from "../../../domain/shared/key-bytes.ts";
 import { type AnyCollection, Damaged } from "../../../ports/documents.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { keyBytes, keyOfBytes } from "../driver/key-bytes.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";

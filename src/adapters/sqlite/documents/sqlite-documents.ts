@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
+import { keyBytes } from "../../../domain/shared/key-bytes.ts";
 import {
   type Answers,
   type AnyCollection,
@@ -15,7 +16,6 @@ import {
 } from "../../../ports/documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { keyBytes } from "../driver/key-bytes.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
 import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";

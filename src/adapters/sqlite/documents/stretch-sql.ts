@@ -1,7 +1,7 @@
 // A stretch of documents as ranges of key bytes.
 import { checkKey, distinctBeginnings } from "../../../domain/shared/document-key.ts";
+import { AFTER_PARTS, keyBytes } from "../../../domain/shared/key-bytes.ts";
 import type { Stretch } from "../../../ports/documents.ts";
-import { AFTER_PARTS, keyBytes } from "../driver/key-bytes.ts";
 
 /** A condition on the column of an order, and its values. */
 export interface RangeSql {

@@ -1,5 +1,5 @@
-// Keys as bytes that SQLite orders as keys are ordered.
-import type { Key } from "../../../domain/shared/document-key.ts";
+// Keys as bytes whose order is that of keys, for stores that order bytes.
+import type { Key } from "./document-key.ts";
 
 const NUMBER = 1;
 const TEXT = 2;
@@ -11,9 +11,6 @@ export const AFTER_PARTS = 3;
 /** Of 2^53 - 1. */
 const NUMBER_BYTES = 7;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 export function keyBytes(key: Key): Uint8Array {
   const bytes: number[] = [];
   for (const part of key) {
@@ -22,10 +19,7 @@ export function keyBytes(key: Key): Uint8Array {
       for (let i = NUMBER_BYTES - 1; i >= 0; i--) bytes.push(Math.floor(part / 256 ** i) % 256);
     } else {
       bytes.push(TEXT);
-      for (const byte of encoder.encode(part)) {
-        bytes.push(byte);
-        if (byte === END) bytes.push(ESCAPED);
-      }
+      pushText(bytes, part);
       bytes.push(END);
     }
   }
@@ -50,10 +44,39 @@ export function keyOfBytes(bytes: Uint8Array): Key {
         if (bytes[at] === END) at++;
       }
       at++;
-      key.push(decoder.decode(Uint8Array.from(text)));
+      key.push(textOf(text));
     } else {
       throw new Error("A key has an unknown part");
     }
   }
   return key;
+}
+
+/** In UTF-8; what is no character becomes U+FFFD, as everywhere. */
+function pushText(bytes: number[], text: string): void {
+  for (let i = 0; i < text.length; i++) {
+    const point = text.codePointAt(i) ?? 0;
+    if (point < 0x80) bytes.push(point);
+    else pushCharacter(bytes, point >= 0xd800 && point < 0xe000 ? 0xfffd : point);
+    if (point === END) bytes.push(ESCAPED);
+    if (point > 0xffff) i++;
+  }
+}
+
+/** One of two bytes or more. */
+function pushCharacter(bytes: number[], point: number): void {
+  const last = 0x80 | (point & 0x3f);
+  if (point < 0x800) bytes.push(0xc0 | (point >> 6), last);
+  else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), last);
+  else {
+    const middle = [0x80 | ((point >> 12) & 0x3f), 0x80 | ((point >> 6) & 0x3f)];
+    bytes.push(0xf0 | (point >> 18), ...middle, last);
+  }
+}
+
+/** Throws for what is no UTF-8. */
+function textOf(bytes: readonly number[]): string {
+  if (bytes.every((byte) => byte < 0x80)) return String.fromCharCode(...bytes);
+  const escaped = bytes.map((byte) => `%${byte.toString(16).padStart(2, "0")}`);
+  return decodeURIComponent(escaped.join(""));
 }
