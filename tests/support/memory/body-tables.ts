@@ -1,122 +1,159 @@
-// The rows that one body reads and writes: tried on copies of one moment's tables, done anew in the commit.
+// The rows that one body reads and writes: done on copies of one moment's tables, and once more on the tables in the commit.
 import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
+import { decideWrite, type FoundByKey } from "../../../src/domain/sync/rows/write-decision.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type {
   RowWrite,
   TableWrites,
+  WriteFailure,
   WriteRule,
   Written,
 } from "../../../src/ports/tables/table-writes.ts";
-import type { MemoryTables, TableCall, TablesMoment } from "./tables.ts";
+import { atOnce } from "../at-once.ts";
+import {
+  copyOf,
+  listTombstone,
+  putOwn,
+  type StoredTable,
+  type TableChange,
+  type TablesMoment,
+  takeRow,
+  upsertRow,
+} from "./stored-table.ts";
+import type { MemoryTables } from "./tables.ts";
 
-interface RowsQuery {
-  readonly rowsOf: Table;
-  readonly where: readonly [column: string, values: readonly string[]];
-}
+type Begin = () => { readonly tables: TablesMoment; readonly nowMs: number };
 
 export class MemoryBodyTables implements TableWrites {
   readonly #tables: MemoryTables;
-  readonly #moment: () => TablesMoment;
-  readonly #calls: TableCall[] = [];
-  /** What the calls gave, as text. */
-  readonly #told: string[] = [];
-  /** What was read, after how many calls, and the answer as text. */
-  readonly #read: (readonly [query: RowsQuery, calls: number, answer: string])[] = [];
+  readonly #begin: Begin;
+  readonly #drafts = new Map<string, StoredTable>();
+  readonly changes: TableChange[] = [];
+  /** What no other body may have written meanwhile. */
+  readonly met = new Set<string>();
   excludesPushes = false;
 
-  constructor(tables: MemoryTables, moment: () => TablesMoment) {
+  constructor(tables: MemoryTables, begin: Begin) {
     this.#tables = tables;
-    this.#moment = moment;
+    this.#begin = begin;
   }
 
+  /** Finds what is there, decides, and does it. */
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
-    return this.#call({ table, writes, rule }) as Written;
+    const stored = this.#draft(table);
+    const { nowMs } = this.#begin();
+    const { conflict = table.conflict, deleted = [] } = rule;
+    const refused: WriteFailure[] = [];
+    const records = writes.flatMap((write) => {
+      const { index, row } = write;
+      const message = this.#tables.refuse(table, row);
+      if (message !== null) refused.push({ index, message });
+      const record = { ...write, keyText: keyText(table, row), time: rowTime(table, row) };
+      return message === null ? [record] : [];
+    });
+    const keys = [...records.map(({ row }) => row), ...deleted.map(({ key }) => key)];
+    this.#meet(table, keys);
+    const found = foundIn(stored, keys);
+    const decided = atOnce(decideWrite(table, { deleted, records }, found, { conflict, nowMs }));
+    for (const key of decided.removed.values()) this.#remove(table, key);
+    for (const text of decided.forgotten) this.#do(table, (on) => on.deletes?.kept.delete(text));
+    for (const tombstone of decided.listed) {
+      this.#do(table, (on) => listTombstone(on, tombstone, nowMs));
+    }
+    for (const { row } of decided.sent) this.#do(table, (on) => upsertRow(table, on, row), row);
+    const isNumbered = table.columns.some(({ autoIncrement }) => autoIncrement);
+    if (isNumbered && decided.added.length > 0) this.met.add(`numbers of ${table.name}`);
+    return {
+      failures: [...refused, ...decided.failures].sort((a, b) => a.index - b.index),
+      kept: decided.kept,
+      changed: decided.sent.length,
+      deleted: decided.removed.size,
+      earliestChanged: decided.earliestChanged,
+      earliestKept: decided.earliestKept,
+      visibleMs: nowMs,
+    };
   }
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
-    return this.#call({ table, where: [column, value], fields }) as number;
+    const { rows, deletes } = this.#draft(table);
+    const { nowMs } = this.#begin();
+    const found = rowsWith(table, rows.values(), column, [value]);
+    const given = Object.entries(fields ?? {}).filter(([name]) =>
+      table.columns.some((known) => known.name === name),
+    );
+    const changes = Object.fromEntries(given);
+    const changed = fields === null ? [] : found.map((row) => ({ ...row, ...changes }));
+    this.#meet(table, [...found, ...changed]);
+    for (const row of found) this.#remove(table, row);
+    for (const row of changed) this.#do(table, (on) => putOwn(table, on, row, nowMs), row);
+    for (const [text, { key }] of fields === null ? [...(deletes?.kept ?? [])] : []) {
+      if (key[column] === value) this.#do(table, (on) => on.deletes?.kept.delete(text));
+    }
+    return found.length;
   }
 
   excludePushes(): void {
     this.excludesPushes = true;
   }
 
-  rowsOf(query: RowsQuery): readonly Row[] {
-    const answer = this.#answer(query, this.#moment(), this.#calls);
-    this.#read.push([query, this.#calls.length, JSON.stringify(answer)]);
-    return answer;
-  }
-
-  /** People whose rows are written. */
-  get people(): readonly string[] {
-    return this.#calls.flatMap((call) => {
-      if (!("writes" in call) || !isOfPeople(call.table)) return [];
-      const rows = [
-        ...call.writes.map(({ row }) => row),
-        ...(call.rule.deleted ?? []).map(({ key }) => key),
-      ];
-      return rows.map(personOf).filter((name) => name !== null);
-    });
-  }
-
-  get isIdle(): boolean {
-    return this.#calls.length === 0;
-  }
-
-  /** True when the body would have read and done the same now. */
-  isStillSo(): boolean {
-    if (this.#calls.length === 0) return true;
-    const now = this.#tables.moment();
-    if (this.#isUntouched(now)) return true;
-    const isSame = this.#read.every(
-      ([query, calls, answer]) =>
-        JSON.stringify(this.#answer(query, now, this.#calls.slice(0, calls))) === answer,
+  rowsOf(table: Table, [column, values]: readonly [string, readonly string[]]): readonly Row[] {
+    const stored = this.#drafts.get(table.name) ?? this.#tables.stored(table, this.#begin().tables);
+    return rowsWith(table, stored.rows.values(), column, values).map((row) =>
+      Object.fromEntries(table.columns.map(({ name }) => [name, row[name] ?? null])),
     );
-    const { outcomes } = this.#tables.attempt(now, this.#calls);
-    return isSame && outcomes.every((outcome, i) => textOf(outcome) === this.#told[i]);
   }
 
-  /** True when nobody has changed a table of this body; what else changes tombstones is not seen. */
-  #isUntouched(now: TablesMoment): boolean {
-    const began = this.#moment();
-    const tables = [
-      ...this.#calls.map(({ table }) => table),
-      ...this.#read.map(([query]) => query.rowsOf),
-    ];
-    return tables.every(({ name, deletes }) => !deletes && now.get(name) === began.get(name));
+  #remove(table: Table, key: Row): void {
+    this.#do(table, (on) => takeRow(table, on, key), key);
   }
 
-  apply(): void {
-    if (this.#calls.length > 0) this.#tables.apply(this.#calls);
+  #do(table: Table, apply: (on: StoredTable) => void, key: Row | null = null): void {
+    const { rows } = this.#draft(table);
+    const text = key && keyText(table, key);
+    const before = text === null ? undefined : rows.get(text);
+    apply(this.#draft(table));
+    const after = text === null ? undefined : rows.get(text);
+    this.changes.push({ table, apply, before, after });
   }
 
-  #call(call: TableCall): Written | number {
-    this.#calls.push(call);
-    const { outcomes } = this.#tables.attempt(this.#moment(), this.#calls);
-    const outcome = outcomes.at(-1) as Written | number;
-    this.#told.push(textOf(outcome));
-    return outcome;
+  #meet(table: Table, keys: readonly Row[]): void {
+    for (const name of namesOf(table, keys)) this.met.add(name);
   }
 
-  #answer(
-    { rowsOf, where: [column, values] }: RowsQuery,
-    moment: TablesMoment,
-    calls: readonly TableCall[],
-  ) {
-    const { tables } = this.#tables.attempt(moment, calls);
-    if (!rowsOf.columns.some(({ name }) => name === column)) return [];
-    const rows = [...(tables.get(rowsOf.name)?.rows.values() ?? [])];
-    return rows
-      .filter((row) => values.some((value) => row[column] === value))
-      .map((row) => wholeRow(rowsOf, row));
+  #draft(table: Table): StoredTable {
+    const known = this.#drafts.get(table.name);
+    if (known !== undefined) return known;
+    const draft = copyOf(this.#tables.stored(table, this.#begin().tables));
+    this.#drafts.set(table.name, draft);
+    return draft;
   }
 }
 
-/** Without the time. */
-function textOf(outcome: Written | number): string {
-  return JSON.stringify(typeof outcome === "number" ? outcome : { ...outcome, visibleMs: 0 });
+/** By what bodies that write these rows meet. */
+export function namesOf(table: Table, keys: readonly Row[]): readonly string[] {
+  const rows = keys.map((key) => `row ${table.name} ${keyText(table, key)}`);
+  return isOfPeople(table) ? [...rows, ...keys.map((key) => `person ${personOf(key)}`)] : rows;
 }
 
-function wholeRow(table: Table, row: Row): Row {
-  return Object.fromEntries(table.columns.map(({ name }) => [name, row[name] ?? null]));
+function foundIn({ table, rows, deletes }: StoredTable, keys: readonly Row[]): FoundByKey {
+  const found: FoundByKey = { rows: new Map(), tombstones: new Map() };
+  for (const text of keys.map((key) => keyText(table, key))) {
+    const row = rows.get(text);
+    if (row !== undefined) found.rows.set(text, { row, time: rowTime(table, row) });
+    const tombstone = table.deletes ? deletes?.kept.get(text) : undefined;
+    if (tombstone !== undefined) found.tombstones.set(text, tombstone.deletedAt);
+  }
+  return found;
+}
+
+function rowsWith(
+  table: Table,
+  rows: Iterable<Row>,
+  column: string,
+  values: readonly string[],
+): readonly Row[] {
+  if (!table.columns.some(({ name }) => name === column)) return [];
+  return [...rows].filter((row) => values.some((value) => row[column] === value));
 }

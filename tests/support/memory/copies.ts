@@ -1,6 +1,6 @@
 // A store in memory that is read whole, or filled.
 import { AppError } from "../../../src/domain/shared/errors.ts";
-import { dateTimeMs, formatMs } from "../../../src/domain/shared/time.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { EmptyStore } from "../../../src/ports/copies/store-copies.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { copiedOf } from "../../../src/ports/documents.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import type { MemoryDocuments } from "./documents.ts";
-import { keyText } from "./row-order.ts";
+import { putRow, type StoredTable } from "./stored-table.ts";
 import type { MemoryTables } from "./tables.ts";
 
 /** What instances share, as far as copies go. */
@@ -25,10 +25,8 @@ interface MemoryDatabase {
 
 /** The dump of a database. */
 export async function dumpMemory(database: MemoryDatabase): Promise<Dump> {
-  const prepared = [...database.tables.prepared.values()];
-  const tables = prepared
-    .map((table) => describedBy(database, table))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const stored = [...database.tables.moment().values()];
+  const tables = stored.map(describedBy).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const parts = partsOf(database, tables);
   const items = parts.reduce((sum, part) => sum + part.items.length, 0);
   const about = { store: "memory", format: 2, tables, items } as const;
@@ -53,16 +51,13 @@ function partsOf(
       return { of: "rows", name: table.name, items } as const;
     }),
     ...dumped.map(({ name }) => {
-      const kept = [...(tables.tombstones.recordOf(name)?.kept.values() ?? [])];
-      const items = kept.map(({ takenAt, ...tombstone }) => {
-        return { ...tombstone, takenAtMs: dateTimeMs(takenAt) };
-      });
+      const items = [...(tables.moment().get(name)?.deletes?.kept.values() ?? [])];
       return { of: "tombstones", name, items } as const;
     }),
   ].filter(({ items }) => items.length > 0);
 }
 
-function describedBy({ tables }: MemoryDatabase, table: Table): DumpedTable {
+function describedBy({ table, nextId, deletes }: StoredTable): DumpedTable {
   const columns = table.columns.map(({ name, type, autoIncrement }) => [
     name,
     autoIncrement ? { type, auto_increment: true } : { type },
@@ -72,20 +67,13 @@ function describedBy({ tables }: MemoryDatabase, table: Table): DumpedTable {
     timestamp_column: table.timestampColumn,
     columns: Object.fromEntries(columns),
   };
-  const record = tables.tombstones.recordOf(table.name);
+  const { list = "", lastPlace = 0, completeSince = "" } = deletes ?? {};
   return {
     name: table.name,
     entry,
     isForeign: false,
-    lastNumber: tables.lastNumber(table),
-    deletes:
-      record === undefined
-        ? null
-        : {
-            list: record.list,
-            lastPlace: record.lastPlace,
-            completeSince: record.earliestAvailable,
-          },
+    lastNumber: nextId - 1,
+    deletes: deletes && { list, lastPlace, completeSince },
   };
 }
 
@@ -118,11 +106,9 @@ export class EmptyMemory implements EmptyStore {
     const { tables } = this.#database;
     await tables.prepare(about.tables.map(tableOf));
     for (const dumped of about.tables) {
-      const table = tableOf(dumped);
-      tables.fill(table, [], dumped.lastNumber);
-      if (dumped.deletes === null) continue;
-      const { completeSince: earliestAvailable, ...places } = dumped.deletes;
-      tables.tombstones.fill(table, { earliestAvailable, ...places });
+      const own = tables.own(tableOf(dumped));
+      own.nextId = dumped.lastNumber + 1;
+      own.deletes = dumped.deletes && { ...dumped.deletes, kept: new Map() };
     }
   }
 
@@ -137,15 +123,13 @@ export class EmptyMemory implements EmptyStore {
       return;
     }
     const table = this.#table(part.name);
+    const own = tables.own(table);
     if (part.of === "rows") {
-      const rows = part.items.map(({ row }) => row);
-      tables.fill(table, rows, tables.lastNumber(table));
+      for (const { row } of part.items) putRow(table, own, row);
       return;
     }
-    const record = tables.tombstones.recordOf(part.name);
-    for (const { takenAtMs, ...tombstone } of part.items) {
-      const kept = { ...tombstone, takenAt: formatMs(takenAtMs) };
-      record?.kept.set(keyText(table, tombstone.key), kept);
+    for (const tombstone of part.items) {
+      own.deletes?.kept.set(keyText(table, tombstone.key), tombstone);
     }
   }
 
@@ -160,7 +144,7 @@ export class EmptyMemory implements EmptyStore {
 
   async giveUp(): Promise<void> {
     const { documents, tables } = this.#database;
-    for (const name of tables.prepared.keys()) tables.drop(name);
+    tables.clear();
     documents.writeNow((tx) => {
       for (const from of COLLECTIONS) {
         for (const doc of documents.readNow(from)) tx.remove(from, from.keyOf(doc));

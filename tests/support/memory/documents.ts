@@ -5,6 +5,7 @@ import {
   compareKeys,
   type Key,
 } from "../../../src/domain/shared/document-key.ts";
+import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import type {
   Answers,
   AnyCollection,
@@ -17,11 +18,10 @@ import type {
   Transaction,
 } from "../../../src/ports/documents.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
-
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { MEMORY } from "../../../src/repositories/run-collections.ts";
-import { MemoryBodyTables } from "./body-tables.ts";
-import { MemoryTables, type TablesMoment } from "./tables.ts";
+import { MemoryBodyTables, namesOf } from "./body-tables.ts";
+import type { TablesMoment } from "./stored-table.ts";
+import { MemoryTables } from "./tables.ts";
 
 /** A new store with the collections of the service. */
 export function ownDocuments(clock: Clock, tables?: MemoryTables): MemoryDocuments {
@@ -54,7 +54,10 @@ export class MemoryDocuments implements DocumentStore {
   constructor(clock: Clock, tables: MemoryTables = new MemoryTables(clock)) {
     this.#clock = clock;
     this.#tables = tables;
-    tables.onPeople = (names) => this.#raise(names);
+    tables.onRows = (table, rows) => {
+      this.#meet(namesOf(table, rows));
+      if (isOfPeople(table)) this.#raise(rows.map(personOf).filter((name) => name !== null));
+    };
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -108,19 +111,22 @@ export class MemoryDocuments implements DocumentStore {
   }
 
   #commit({ began, writes, locks, raised, tables }: MemoryTransaction): void {
-    const met = [...writes.keys(), ...locks, ...peopleMet(tables, raised)];
-    if (began !== null) {
-      const { commits } = began;
-      if (met.some((name) => (this.#changedBy.get(name) ?? 0) > commits)) throw new Met();
-      if (!tables.isStillSo()) throw new Met();
-    }
-    this.#commits++;
-    for (const name of met) this.#changedBy.set(name, this.#commits);
+    const people = tables.excludesPushes ? raised.map((name) => `person ${name}`) : [];
+    const met = [...writes.keys(), ...locks, ...tables.met, ...people];
+    const commits = began?.commits ?? this.#commits;
+    if (met.some((name) => (this.#changedBy.get(name) ?? 0) > commits)) throw new Met();
+    this.#meet(met);
     this.#state = withWrites(this.#state, writes.values());
-    const isRemembered = [...writes.values()].some(({ to }) => to.name === MEMORY.name);
-    if (tables.isIdle && isRemembered) this.#tables.onCommit([]);
-    tables.apply();
+    this.#tables.apply(tables.changes);
     this.#raise(raised);
+    const put = tables.changes.map(({ after }) => after).filter((row) => row !== undefined);
+    const changed = [...writes.values()].map(({ to }) => to.name);
+    this.#tables.onCommit(put, [...changed, ...tables.changes.map(({ table }) => table.name)]);
+  }
+
+  #meet(names: readonly string[]): void {
+    this.#commits++;
+    for (const name of names) this.#changedBy.set(name, this.#commits);
   }
 
   /** Null stands for everybody. */
@@ -130,15 +136,6 @@ export class MemoryDocuments implements DocumentStore {
       else this.#versions.set(name, (this.#versions.get(name) ?? 0) + 1);
     }
   }
-}
-
-/** The people of a body, where it may not meet another of the same people. */
-function peopleMet(
-  tables: MemoryBodyTables,
-  raised: readonly (string | null)[],
-): readonly string[] {
-  const names = [...tables.people, ...(tables.excludesPushes ? raised : [])];
-  return names.map((name) => `person ${name}`);
 }
 
 interface Moment {
@@ -170,7 +167,7 @@ class MemoryTransaction implements Transaction {
   constructor(take: () => Moment, prepared: ReadonlySet<string>, tables: MemoryTables) {
     this.#take = take;
     this.#prepared = prepared;
-    this.tables = new MemoryBodyTables(tables, () => this.#begin().tables);
+    this.tables = new MemoryBodyTables(tables, () => this.#begin());
   }
 
   get nowMs(): number {
@@ -186,7 +183,7 @@ class MemoryTransaction implements Transaction {
     const state = withWrites(before, this.writes.values());
     const answers = queries.map((query) => {
       if ("versionsOf" in query) return query.versionsOf.map(versionOf);
-      if ("rowsOf" in query) return this.tables.rowsOf(query);
+      if ("rowsOf" in query) return this.tables.rowsOf(query.rowsOf, query.where);
       this.#check(query.from);
       if (!("keys" in query)) return answer(state, query);
       for (const key of query.keys) checkKey(key);

@@ -1,8 +1,9 @@
 // A store in memory, as simple as the contract allows: the reference that real stores are compared with.
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
-import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
@@ -18,24 +19,22 @@ import {
   type RowsQuery,
   type TableStore,
 } from "../../../src/ports/tables/table-store.ts";
-import type { RowWrite, WriteRule } from "../../../src/ports/tables/table-writes.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { compareRows, keyText, rowIndex, sinceIndex, timestampOf } from "./row-order.ts";
-import { insertedRow, preparedTable, type StoredTable, takeRow } from "./stored-table.ts";
-import { TableWrite } from "./table-write.ts";
+import { compareRows, rowIndex, sinceIndex } from "./row-order.ts";
+import {
+  bury,
+  copyOf,
+  inserted,
+  preparedTable,
+  putOwn,
+  type StoredTable,
+  type TableChange,
+  type TablesMoment,
+  takeRow,
+} from "./stored-table.ts";
 import { MemoryTombstones } from "./tombstones.ts";
 
-/** Tables as they stood at one moment, by name. */
-export type TablesMoment = ReadonlyMap<string, StoredTable>;
-
-/** A call of `TableWrites`. */
-export type TableCall =
-  | { readonly table: Table; readonly writes: readonly RowWrite[]; readonly rule: WriteRule }
-  | {
-      readonly table: Table;
-      readonly where: readonly [string, string];
-      readonly fields: Row | null;
-    };
+let lists = 0;
 
 /** Tables in memory. `failure` makes every call fail, as a broken store would. */
 export class MemoryTables implements Storage, TableStore {
@@ -46,12 +45,10 @@ export class MemoryTables implements Storage, TableStore {
   readonly uncountable = new Set<string>();
   /** Why the store itself refuses a row; null when it takes it. */
   refuse: (table: Table, row: Row) => string | null = () => null;
-  /** Called after every commit, with the rows that it put. */
-  onCommit: (rows: readonly Row[]) => void = () => {};
-  /** Called in every commit with the people whose rows it changes. */
-  onPeople: (usernames: readonly string[]) => void = () => {};
-  /** As they were last prepared. */
-  readonly prepared = new Map<string, Table>();
+  /** Called after every commit, with the rows that it put and the names of what it changed. */
+  onCommit: (rows: readonly Row[], changed: readonly string[]) => void = () => {};
+  /** Called with the rows that are put or removed, as they were and as they are. */
+  onRows: (table: Table, rows: readonly Row[]) => void = () => {};
   readonly #clock: Clock;
   /** By cursor, the last row of a part. */
   readonly #places = new Map<string, Row>();
@@ -62,11 +59,7 @@ export class MemoryTables implements Storage, TableStore {
   /** `clock` is the store's own: ranks of times and tombstones go by it. */
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.tombstones = new MemoryTombstones(clock, (table, tombstone) => {
-      const row = this.rowByKey(table, tombstone.key);
-      const write = this.#write(table, this.#stored(table));
-      return row !== undefined && !write.outlives(row, tombstone);
-    });
+    this.tombstones = new MemoryTombstones(clock, this);
   }
 
   get tables(): TableStore {
@@ -76,12 +69,11 @@ export class MemoryTables implements Storage, TableStore {
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     this.check();
     const prepared = new Map(this.#tables);
-    for (const table of tables) prepared.set(table.name, preparedTable(table, this.#tables));
-    this.#tables = prepared;
     for (const table of tables) {
-      this.tombstones.prepare(table);
-      this.prepared.set(table.name, table);
+      const begun = { list: `list${++lists}`, nowMs: this.#clock.nowMs() };
+      prepared.set(table.name, preparedTable(table, this.#tables.get(table.name), begun));
     }
+    this.#tables = prepared;
     return new PreparedTables(tables);
   }
 
@@ -123,14 +115,14 @@ export class MemoryTables implements Storage, TableStore {
 
   /** Every column of every row, in the order of the table. */
   sortedRows(table: Table): readonly Row[] {
-    const stored = this.#stored(table);
+    const stored = this.stored(table);
     stored.sorted ??= [...stored.rows.values()].sort((a, b) => compareRows(table, a, b));
     return stored.sorted;
   }
 
   /** Every column of the row with this key; undefined when there is none. */
   rowByKey(table: Table, key: Row): Row | undefined {
-    return this.#stored(table).rows.get(keyText(table, key));
+    return this.stored(table).rows.get(keyText(table, key));
   }
 
   async settled(): Promise<void> {}
@@ -141,71 +133,40 @@ export class MemoryTables implements Storage, TableStore {
     return new Map(this.#tables);
   }
 
-  /** What calls would give at a moment, and the tables after them. */
-  attempt(moment: TablesMoment, calls: readonly TableCall[]) {
-    this.check();
-    const tables = new Map(moment);
-    const putBack = calls.map(({ table }) => {
-      tables.set(table.name, copyOf(this.#stored(table, moment)));
-      return this.tombstones.remember(table);
-    });
-    const outcomes = calls.map((call) => this.#do(call, this.#stored(call.table, tables)).outcome);
-    for (const put of putBack.toReversed()) put();
-    return { outcomes, tables };
-  }
-
-  /** Does calls as one commit. */
-  apply(calls: readonly TableCall[]): void {
-    for (const call of calls) {
-      const { put, removed } = this.#do(call, this.#own(call.table));
-      this.#tell(call.table, put, removed);
+  /** Does in a commit what a body has done. */
+  apply(changes: readonly TableChange[]): void {
+    for (const { table, apply, before, after } of changes) {
+      apply(this.own(table));
+      this.#tell(table, before, after);
     }
   }
 
   /** Puts a row, as another program would: whatever the table's rules say. */
   writeOwn(table: Table, row: Row): void {
-    const stored = this.#own(table);
-    const existing = stored.rows.get(keyText(table, row)) ?? insertedRow(table, row, stored);
-    const written = { ...existing, ...row };
-    this.#write(table, stored).put(written);
-    this.#tell(table, [written], [existing]);
+    const own = this.own(table);
+    const before = this.rowByKey(table, row);
+    const written = { ...(before ?? inserted(table, row, own)), ...row };
+    putOwn(table, own, written, this.#clock.nowMs());
+    this.#tell(table, before, written);
+    this.onCommit([written], [table.name]);
   }
 
-  /** Puts rows of another store, with the numbers that they have there. */
-  fill(table: Table, rows: readonly Row[], lastNumber: number): void {
-    const stored = this.#own(table);
-    for (const row of rows) stored.rows.set(keyText(table, row), row);
-    Object.assign(stored, { nextId: lastNumber + 1, sorted: null });
-  }
-
-  /** Forgets a table, its rows and its tombstones. */
-  drop(tableName: string): void {
-    this.#tables.delete(tableName);
-    this.prepared.delete(tableName);
-    this.tombstones.drop(tableName);
-  }
-
-  /** The last number that a row got. */
-  lastNumber(table: Table): number {
-    return this.#stored(table).nextId - 1;
+  /** Forgets all tables. */
+  clear(): void {
+    this.#tables.clear();
   }
 
   /** Removes a row, as another program would. */
   remove(table: Table, key: Row): void {
     const row = this.rowByKey(table, key);
-    if (row !== undefined && table.deletes) {
-      const deletedAt = deletionTime(timestampOf(table, row), this.#clock.nowMs());
-      this.tombstones.keep(table, { key, deletedAt });
-    }
-    this.erase(table, key);
-  }
-
-  /** Removes a row without a tombstone, as what a person's erasure removes. D-8.2. */
-  erase(table: Table, key: Row): void {
-    const stored = this.#own(table);
-    const row = stored.rows.get(keyText(table, key));
-    if (row !== undefined) takeRow(table, stored, row);
-    this.#tell(table, [], row === undefined ? [] : [row]);
+    if (row === undefined) return;
+    const own = this.own(table);
+    const nowMs = this.#clock.nowMs();
+    takeRow(table, own, key);
+    const deletedAt = deletionTime(rowTime(table, row), nowMs);
+    if (table.deletes) bury(own, { key, deletedAt }, nowMs);
+    this.#tell(table, row, undefined);
+    this.onCommit([], [table.name]);
   }
 
   async ping(): Promise<void> {
@@ -231,40 +192,11 @@ export class MemoryTables implements Storage, TableStore {
     return index + Number(isThere);
   }
 
-  #write(table: Table, stored: StoredTable): TableWrite {
-    const { tombstones } = this;
-    const refuse = (row: Row) => this.refuse(table, row);
-    const place = { table, stored, tombstones, refuse };
-    return new TableWrite({ ...place, nowMs: this.#clock.nowMs() });
-  }
-
-  #do(call: TableCall, stored: StoredTable) {
-    const { table } = call;
-    const write = this.#write(table, stored);
-    if ("writes" in call) {
-      const { written, put, removed } = write.all(call.writes, call.rule);
-      return { outcome: written, put, removed };
-    }
-    const [column, value] = call.where;
-    const known = ({ name }: { readonly name: string }) => Object.hasOwn(call.fields ?? {}, name);
-    const given = table.columns
-      .filter(known)
-      .map(({ name }) => [name, call.fields?.[name] ?? null]);
-    const isColumn = table.columns.some(({ name }) => name === column);
-    const rows = [...stored.rows.values()].filter((row) => isColumn && row[column] === value);
-    if (call.fields === null) this.tombstones.forgetWith(table, column, value);
-    for (const row of rows) takeRow(table, stored, row);
-    const put =
-      call.fields === null ? [] : rows.map((row) => ({ ...row, ...Object.fromEntries(given) }));
-    for (const row of put) write.put(row);
-    return { outcome: rows.length, put, removed: rows };
-  }
-
-  #tell(table: Table, put: readonly Row[], removed: readonly Row[]): void {
-    if (isOfPeople(table)) {
-      this.onPeople([...put, ...removed].map(personOf).filter((name) => name !== null));
-    }
-    this.onCommit(put);
+  #tell(table: Table, ...rows: readonly (Row | undefined)[]): void {
+    this.onRows(
+      table,
+      rows.filter((row) => row !== undefined),
+    );
   }
 
   /** Throws `failure` while it is set. */
@@ -272,7 +204,8 @@ export class MemoryTables implements Storage, TableStore {
     if (this.failure !== null) throw this.failure;
   }
 
-  #stored(table: Table, tables: TablesMoment = this.#tables): StoredTable {
+  /** What is kept of a table, now or at a moment. */
+  stored(table: Table, tables: TablesMoment = this.#tables): StoredTable {
     this.check();
     const stored = tables.get(table.name);
     if (stored === undefined) throw new Error(`Table "${table.name}" was not prepared`);
@@ -280,17 +213,13 @@ export class MemoryTables implements Storage, TableStore {
   }
 
   /** A table that no moment has, to be changed. */
-  #own(table: Table): StoredTable {
-    const stored = this.#stored(table);
+  own(table: Table): StoredTable {
+    const stored = this.stored(table);
     if (!this.#shared.delete(table.name)) return stored;
     const own = copyOf(stored);
     this.#tables.set(table.name, own);
     return own;
   }
-}
-
-function copyOf(stored: StoredTable): StoredTable {
-  return { ...stored, rows: new Map(stored.rows), sorted: null };
 }
 
 /** Opens a store in memory with its tables made. */

@@ -1,16 +1,16 @@
-import { type JsonObject, parseJson } from "../../../src/domain/shared/json.ts";
-import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
-import { entryName } from "../../../src/domain/sync/run/rejections.ts";
-import type { DirectionMemory } from "../../../src/domain/sync/run/remote-memory.ts";
-import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import { type JsonObject, parseJson } from "../../src/domain/shared/json.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
+import { entryName } from "../../src/domain/sync/run/rejections.ts";
+import type { DirectionMemory } from "../../src/domain/sync/run/remote-memory.ts";
+import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import {
   LEASES,
   MEMORY,
   REJECTED,
   REJECTED_TEXTS,
   type RejectedDocument,
-} from "../../../src/repositories/run-collections.ts";
-import type { MemoryDocuments } from "./documents.ts";
+} from "../../src/repositories/run-collections.ts";
+import type { MemoryDocuments } from "./memory/documents.ts";
 
 /** What runs have kept in memory, at once. */
 export class KeptNow {
