@@ -12,8 +12,8 @@ test.each(blocks)("the guide for adapters shows a piece of %s as it is", (path, 
 });
 
 test("every block of code in the guide for adapters is a piece of a file", () => {
-  expect(GUIDE.match(/^```ts$/gm)?.length).toBe(2);
-  expect(blocks.length).toBe(2);
+  expect(GUIDE.match(/^```ts$/gm)?.length).toBe(4);
+  expect(blocks.length).toBe(4);
 });
 
 function readText(path: string): string {
