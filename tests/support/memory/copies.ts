@@ -1,7 +1,6 @@
 // A store in memory that is read whole, or filled.
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
-import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { EmptyStore } from "../../../src/ports/copies/store-copies.ts";
 import {
   type Dump,
@@ -83,7 +82,6 @@ const filled = new WeakSet<MemoryDatabase>();
 export class EmptyMemory implements EmptyStore {
   readonly kind = "memory";
   readonly #database: MemoryDatabase;
-  #about: DumpedStore | null = null;
 
   private constructor(database: MemoryDatabase) {
     this.#database = database;
@@ -102,11 +100,10 @@ export class EmptyMemory implements EmptyStore {
   }
 
   async begin(about: DumpedStore): Promise<void> {
-    this.#about = about;
     const { tables } = this.#database;
     await tables.prepare(about.tables.map(tableOf));
     for (const dumped of about.tables) {
-      const own = tables.own(tableOf(dumped));
+      const own = tables.own(dumped);
       own.nextId = dumped.lastNumber + 1;
       own.deletes = dumped.deletes && { ...dumped.deletes, kept: new Map() };
     }
@@ -122,14 +119,13 @@ export class EmptyMemory implements EmptyStore {
       });
       return;
     }
-    const table = this.#table(part.name);
-    const own = tables.own(table);
+    const own = tables.own(part);
     if (part.of === "rows") {
-      for (const { row } of part.items) putRow(table, own, row);
+      for (const { row } of part.items) putRow(own.table, own, row);
       return;
     }
     for (const tombstone of part.items) {
-      own.deletes?.kept.set(keyText(table, tombstone.key), tombstone);
+      own.deletes?.kept.set(keyText(own.table, tombstone.key), tombstone);
     }
   }
 
@@ -151,12 +147,6 @@ export class EmptyMemory implements EmptyStore {
       }
     });
     filled.delete(this.#database);
-  }
-
-  #table(name: string): Table {
-    const found = this.#about?.tables.find((table) => table.name === name);
-    if (found === undefined) throw new Error(`No table "${name}" was dumped`);
-    return tableOf(found);
   }
 }
 

@@ -30,9 +30,8 @@ export function ownDocuments(clock: Clock, tables?: MemoryTables): MemoryDocumen
   return documents;
 }
 
-/** The documents of a collection in the order of their keys. Never changed in place: a snapshot is the list itself. */
-type Documents = readonly object[];
-type State = ReadonlyMap<string, Documents>;
+/** The documents of each collection, by `nameOf`. Never changed in place: a snapshot is the state itself. */
+type State = ReadonlyMap<string, ReadonlyMap<string, object>>;
 
 /** The name of a key, for maps. */
 const nameOf = (from: AnyCollection, key: Key) => JSON.stringify([from.name, key]);
@@ -83,9 +82,9 @@ export class MemoryDocuments implements DocumentStore {
     }
   }
 
-  /** The documents of a collection. */
+  /** The documents of a collection, in the order of their keys. */
   readNow<Doc extends object>(from: Collection<Doc>): readonly Doc[] {
-    return (this.#state.get(from.name) ?? []) as readonly Doc[];
+    return answer(this.#state, { from, stretch: {} }) as readonly Doc[];
   }
 
   /** Commits at once what `write` puts and removes. */
@@ -237,43 +236,43 @@ function copied(value: unknown): unknown {
 }
 
 function withWrites(state: State, writes: Iterable<Write>): State {
-  const byCollection = Map.groupBy(writes, ({ to }) => to.name);
-  if (byCollection.size === 0) return state;
   const changed = new Map(state);
-  for (const [name, ofCollection] of byCollection) {
-    const { to } = ofCollection[0] as Write;
-    const byKey = new Map<string, object>();
-    for (const doc of changed.get(name) ?? []) byKey.set(nameOf(to, to.keyOf(doc)), doc);
-    for (const { key, doc } of ofCollection) {
-      if (doc === null) byKey.delete(nameOf(to, key));
-      else byKey.set(nameOf(to, key), doc);
+  for (const [name, some] of Map.groupBy(writes, ({ to }) => to.name)) {
+    const documents = new Map(changed.get(name));
+    for (const { to, key, doc } of some) {
+      if (doc === null) documents.delete(nameOf(to, key));
+      else documents.set(nameOf(to, key), doc);
     }
-    const documents = [...byKey.values()];
-    changed.set(
-      name,
-      documents.sort((a, b) => compareKeys(to.keyOf(a), to.keyOf(b))),
-    );
+    changed.set(name, documents);
   }
   return changed;
 }
 
 function answer(state: State, query: Extract<Query, { readonly from: unknown }>): unknown {
   const { from } = query;
-  const documents = state.get(from.name) ?? [];
+  const documents = state.get(from.name) ?? new Map<string, object>();
   if ("keys" in query) {
     const names = new Set(query.keys.map((key) => nameOf(from, key)));
-    return documents.filter((doc) => names.has(nameOf(from, from.keyOf(doc))));
+    return stretchOf(
+      from,
+      [...names].flatMap((name) => documents.get(name) ?? []),
+      {},
+    );
   }
   // Nobody else gets at what is in memory.
-  if ("asStored" in query) return stretchOf(from, documents, query.asStored as Stretch);
-  if ("stretch" in query) return stretchOf(from, documents, query.stretch);
-  if ("count" in query) return stretchOf(from, documents, query.count).length;
-  return stretchOf(from, documents, query.keysOf).map((doc) => from.keyOf(doc));
+  if ("asStored" in query) return stretchOf(from, documents.values(), query.asStored as Stretch);
+  if ("stretch" in query) return stretchOf(from, documents.values(), query.stretch);
+  if ("count" in query) return stretchOf(from, documents.values(), query.count).length;
+  return stretchOf(from, documents.values(), query.keysOf).map((doc) => from.keyOf(doc));
 }
 
-function stretchOf(from: AnyCollection, documents: Documents, stretch: Stretch): Documents {
+function stretchOf(
+  from: AnyCollection,
+  documents: Iterable<object>,
+  stretch: Stretch,
+): readonly object[] {
   const { index, within, after, upTo, isReverse = false, limit } = stretch;
-  const placed = documents.flatMap((doc) => {
+  const placed = [...documents].flatMap((doc) => {
     const key = from.keyOf(doc);
     if (index === undefined) return [{ doc, place: key }];
     const place = from.indexes?.[index]?.(doc) ?? null;

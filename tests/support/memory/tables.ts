@@ -205,15 +205,15 @@ export class MemoryTables implements Storage, TableStore {
   }
 
   /** What is kept of a table, now or at a moment. */
-  stored(table: Table, tables: TablesMoment = this.#tables): StoredTable {
+  stored({ name }: Pick<Table, "name">, tables: TablesMoment = this.#tables): StoredTable {
     this.check();
-    const stored = tables.get(table.name);
-    if (stored === undefined) throw new Error(`Table "${table.name}" was not prepared`);
+    const stored = tables.get(name);
+    if (stored === undefined) throw new Error(`Table "${name}" was not prepared`);
     return stored;
   }
 
   /** A table that no moment has, to be changed. */
-  own(table: Table): StoredTable {
+  own(table: Pick<Table, "name">): StoredTable {
     const stored = this.stored(table);
     if (!this.#shared.delete(table.name)) return stored;
     const own = copyOf(stored);
