@@ -14,7 +14,7 @@ import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { beginTurns } from "../driver/turns.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
-import { PushRows } from "./push-rows.ts";
+import { PartlyLate, PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { Rerun } from "./rerun.ts";
 import { hasNumbers } from "./table-layout.ts";
@@ -37,6 +37,7 @@ export class TablePush {
   readonly #counters: IdCounters;
   /** False once anything was refused: a row that was taken for new may be known to an index. */
   #insertsNew = true;
+  #readsFirst = false;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #ids: IdRange | null = null;
@@ -57,7 +58,8 @@ export class TablePush {
     const { ordered } = plan;
     const insertsNew = this.#insertsNew;
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
-    const options = { ...rule, ordered, ids: this.#ids, insertsNew, isFilling };
+    const readsFirst = this.#readsFirst;
+    const options = { ...rule, ordered, ids: this.#ids, insertsNew, isFilling, readsFirst };
     const rows = new PushRows(this.#deps, this.table, options);
     try {
       const { newRows, ...written } = await rows.write(upserts, tx);
@@ -69,6 +71,11 @@ export class TablePush {
         people: changedPeople(this.table, writes, rule),
       };
     } catch (error) {
+      if (error instanceof PartlyLate) {
+        throw new Rerun(async () => {
+          this.#readsFirst = true;
+        });
+      }
       if (!(error instanceof RefusedUpsert)) throw error;
       throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
     }
