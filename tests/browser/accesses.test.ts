@@ -47,6 +47,7 @@ describe.skipIf(!chromiumAvailable)("accesses", () => {
       expect(await chart.locator(".day-bars-day").count()).toBe(31);
       await chart.getByText("Show as a table").click();
       const today = chart.locator("tbody tr").first();
+      await today.getByRole("cell").first().waitFor();
       expect(await today.getByRole("cell").allTextContents()).toEqual(["3", "1"]);
       await expectGood();
       await page.reload();

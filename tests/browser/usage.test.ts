@@ -45,6 +45,7 @@ describe.skipIf(!chromiumAvailable)("usage", () => {
       await chart.getByText("Denied: 1").waitFor();
       await chart.getByText("Show as a table").click();
       const today = chart.locator("tbody tr").first();
+      await today.getByRole("cell").first().waitFor();
       expect(await today.getByRole("cell").allTextContents()).toEqual(["30", "1"]);
       await expectGood();
     });

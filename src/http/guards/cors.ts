@@ -1,7 +1,7 @@
 // Replies that pages of CORS_ORIGINS may read. Never with credentials: they send a token or key of their own. D-8.6.
 
-import type { Exchange } from "./exchange.ts";
-import { corsOrigin } from "./guards/browser.ts";
+import type { Exchange } from "../exchange.ts";
+import { corsOrigin } from "./browser.ts";
 
 /** Paths of the two interfaces. */
 const INTERFACES = /^\/(?:v1|api\/v1\/sync)\//;
