@@ -41,10 +41,12 @@ export async function openSqlite(clock: Clock, isDiskFull: () => boolean): Promi
     async remove(table, key) {
       // Another program has the machine's time, which is that of the history here.
       const now = new Date(Math.floor(clock.nowMs())).toISOString().replace("Z", "000");
-      await storage.documents.transact({ name: "test.remove" }, async () => {
+      await storage.documents.transact({ name: "test.remove" }, async (tx) => {
         run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
         run(`DELETE FROM "${table.name}" WHERE k = ?`, [String(key["k"])]);
         run("DELETE FROM repsync_moment");
+        // Of another program the file tells that it has changed; here one connection does all.
+        await tx.tables.change(table, "k", String(key["k"]), {});
       });
     },
   };
