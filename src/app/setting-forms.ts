@@ -10,7 +10,7 @@ interface SettingFacts {
   readonly about: string;
   /** The value as text where none is set. */
   readonly fallback?: string;
-  /** A value to show where there is no default. */
+  /** Shown in `.env.example` where there is no default. */
   readonly example?: string;
   /** Others without which it is of no use. */
   readonly needs?: readonly string[];

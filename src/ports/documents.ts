@@ -141,7 +141,7 @@ export interface CallOptions {
    */
   readonly isProven?: true;
   /** Absent: the store's own limits, within the deadline of a request. */
-  readonly limit?: CallLimit;
+  readonly limit?: CallLimit | undefined;
   /**
    * True when the caller goes on with parts: where other writers keep getting in the way of rows, the commit is given up
    * soon, with `batch_too_large`. D-11.10.

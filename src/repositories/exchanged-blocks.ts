@@ -2,7 +2,8 @@ import type { Key } from "../domain/shared/document-key.ts";
 import { blockParts } from "../domain/sync/run/exchanged-block.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { EXCHANGED, RUN_CALLS } from "./run-collections.ts";
+import { RunDocuments } from "./run-calls.ts";
+import { EXCHANGED } from "./run-collections.ts";
 
 /** Blocks of a table as they were read together. */
 interface ReadBlocks {
@@ -17,17 +18,16 @@ interface ReadBlocks {
  * (`ExchangedRows` there). Every method throws `store_unavailable`. D-7.1.
  */
 export class ExchangedBlocks {
-  readonly #documents: DocumentStore;
+  readonly #documents: RunDocuments;
   readonly #ids: Ids;
 
   constructor(documents: DocumentStore, ids: Ids) {
-    this.#documents = documents;
+    this.#documents = new RunDocuments(documents);
     this.#ids = ids;
   }
 
   async read(table: string): Promise<ReadBlocks> {
-    const options = { name: "exchanged.read", limit: RUN_CALLS };
-    const [found] = await this.#documents.read(options, (at) =>
+    const [found] = await this.#documents.read("exchanged.read", (at) =>
       at.read({ from: EXCHANGED, stretch: { within: [[table]] } }),
     );
     return {
@@ -56,8 +56,7 @@ export class ExchangedBlocks {
     const number = last === undefined ? 0 : numberOf(last);
     // Blocks with one number stand in the order of their ids.
     const ids = blocks.map(() => this.#ids.next()).sort();
-    const options = { name: "exchanged.replace", limit: RUN_CALLS };
-    await this.#documents.transact(options, async (tx) => {
+    await this.#documents.transact("exchanged.replace", async (tx) => {
       const [found] = await tx.read({ from: EXCHANGED, keysOf: { within: keys } });
       if (found.length < keys.length) return;
       for (const key of keys) tx.remove(EXCHANGED, key);
@@ -69,8 +68,7 @@ export class ExchangedBlocks {
 
   /** Removes all of these tables. */
   async clear(tables: readonly string[]): Promise<void> {
-    const options = { name: "exchanged.clear", limit: RUN_CALLS };
-    await this.#documents.transact(options, (tx) => forgetBlocks(tx, tables));
+    await this.#documents.transact("exchanged.clear", (tx) => forgetBlocks(tx, tables));
   }
 }
 

@@ -10,7 +10,8 @@ import {
 import type { Table } from "../domain/sync/table/table.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { LATE_COMMITS, LATE_NOTES, RUN_CALLS } from "./run-collections.ts";
+import { RunDocuments } from "./run-calls.ts";
+import { LATE_COMMITS, LATE_NOTES } from "./run-collections.ts";
 
 interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */
@@ -40,13 +41,13 @@ const MAX_COMMITS = 100;
  * gives the mark. What it does not see becomes visible later, and so gets a later mark. Throws `store_unavailable`. D-7.4.
  */
 export class LateRows {
-  readonly #documents: DocumentStore;
+  readonly #documents: RunDocuments;
   readonly #ids: Ids;
   /** Commits noted since they were last added, by table. */
   readonly #noted = new Map<string, number>();
 
   constructor(documents: DocumentStore, ids: Ids) {
-    this.#documents = documents;
+    this.#documents = new RunDocuments(documents);
     this.#ids = ids;
   }
 
@@ -74,7 +75,7 @@ export class LateRows {
 
   /** Null when there are no notes yet, or commits are to be added. */
   async #readComplete(table: string): Promise<LateNotes | null> {
-    return await this.#documents.read({ name: "late_rows.read", limit: RUN_CALLS }, async (at) => {
+    return await this.#documents.read("late_rows.read", async (at) => {
       const [commits, [notes]] = await at.read(
         { from: LATE_COMMITS, keysOf: { within: [[table]], limit: 1 } },
         { from: LATE_NOTES, keys: [[table]] },
@@ -92,8 +93,7 @@ export class LateRows {
 
   async #addSome(table: string) {
     const newOrigin = this.#ids.next();
-    const options = { name: "late_rows.add", limit: RUN_CALLS };
-    return await this.#documents.transact(options, async (tx) => {
+    return await this.#documents.transact("late_rows.add", async (tx) => {
       const [commits, [kept]] = await tx.read(
         { from: LATE_COMMITS, stretch: { within: [[table]], limit: ADDED_AT_ONCE } },
         { from: LATE_NOTES, keys: [[table]] },

@@ -1,12 +1,7 @@
 import { AppError } from "../domain/shared/errors.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
-import {
-  LEASES,
-  type LeaseDocument,
-  RUN_CALLS,
-  TURNS,
-  type TurnDocument,
-} from "./run-collections.ts";
+import { RunDocuments } from "./run-calls.ts";
+import { LEASES, type LeaseDocument, TURNS, type TurnDocument } from "./run-collections.ts";
 
 /** What tells a held lease from those before and after it. */
 export interface LeaseClaim {
@@ -45,10 +40,10 @@ interface LeaseRefusal {
  * a renewal meets neither. A turn outlives its lease, as else who lost that might pass for the next holder. Every method, and those of a lease, throw `store_unavailable`.
  */
 export class Leases {
-  readonly #documents: DocumentStore;
+  readonly #documents: RunDocuments;
 
   constructor(documents: DocumentStore) {
-    this.#documents = documents;
+    this.#documents = new RunDocuments(documents);
   }
 
   /**
@@ -56,7 +51,7 @@ export class Leases {
    * the same as the request's. Of several at once exactly one gets it.
    */
   async acquire({ name, holder, ttlMs }: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
-    const taken = await this.#transact("leases.acquire", async (tx) => {
+    const taken = await this.#documents.transact("leases.acquire", async (tx) => {
       const [[lease], [last]] = await tx.read(...leaseQueries(name));
       if (lease !== undefined && isHeld(lease, tx.nowMs)) return { heldBy: lease.holder };
       const turn = (last?.turn ?? 0) + 1;
@@ -76,7 +71,7 @@ export class Leases {
   }
 
   async #renew({ name, turn }: LeaseClaim): Promise<boolean> {
-    return await this.#transact("leases.renew", async (tx) => {
+    return await this.#documents.transact("leases.renew", async (tx) => {
       const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
       if (lease?.turn !== turn || !isHeld(lease, tx.nowMs)) return false;
       tx.put(LEASES, { ...lease, endsAtMs: tx.nowMs + lease.ttlMs });
@@ -85,14 +80,10 @@ export class Leases {
   }
 
   async #release({ name, turn }: LeaseClaim): Promise<void> {
-    await this.#transact("leases.release", async (tx) => {
+    await this.#documents.transact("leases.release", async (tx) => {
       const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
       if (lease?.turn === turn) tx.remove(LEASES, [name]);
     });
-  }
-
-  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
   }
 }
 

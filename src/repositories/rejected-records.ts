@@ -16,13 +16,13 @@ import {
 } from "../domain/sync/run/rejections.ts";
 import type { DocumentStore, Reader, Stretch, Transaction } from "../ports/documents.ts";
 import { SEQUENCES } from "./collections.ts";
+import { RunDocuments } from "./run-calls.ts";
 import {
   DROPPED,
   PART_LENGTH,
   REJECTED,
   REJECTED_TEXTS,
   type RejectedDocument,
-  RUN_CALLS,
 } from "./run-collections.ts";
 
 export interface RejectedQuery {
@@ -50,15 +50,15 @@ const AFTER_DIRECTIONS = "q";
  * note them and drop what was accepted (`keepRejections`). Every method throws `store_unavailable`.
  */
 export class RejectedRecords {
-  readonly #documents: DocumentStore;
+  readonly #documents: RunDocuments;
 
   constructor(documents: DocumentStore) {
-    this.#documents = documents;
+    this.#documents = new RunDocuments(documents);
   }
 
   /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
-    return await this.#read("rejected.list", async (at) => {
+    return await this.#documents.read("rejected.list", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: stretchOf(query) });
       return await withTexts(at, found);
     });
@@ -66,16 +66,16 @@ export class RejectedRecords {
 
   /** One entry; null when there is none. */
   async find(id: string): Promise<RejectedRecord | null> {
-    return await this.#read("rejected.find", async (at) => {
+    return await this.#documents.read("rejected.find", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: numbered(id) });
       const [entry = null] = await withTexts(at, found);
       return entry;
     });
   }
 
-  /** Drops one entry, which is remembered: D-7.7. Resolves to false when there is none. */
+  /** Drops one entry, and remembers that it was dropped (D-7.7). Resolves to false when there is none. */
   async remove(id: string): Promise<boolean> {
-    return await this.#transact("rejected.remove", async (tx) => {
+    return await this.#documents.transact("rejected.remove", async (tx) => {
       const [found] = await tx.read({ from: REJECTED, stretch: numbered(id) });
       const [entry] = found;
       const [texts] = await withTexts(tx, found);
@@ -91,7 +91,7 @@ export class RejectedRecords {
 
   /** What `remove` dropped of a table and direction, and no commit has met since. */
   async dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]> {
-    const [found] = await this.#read("rejected.dropped", (at) =>
+    const [found] = await this.#documents.read("rejected.dropped", (at) =>
       at.read({ from: DROPPED, stretch: { within: [[table, direction]] } }),
     );
     return found.map(({ key, fingerprint }) => ({
@@ -102,7 +102,7 @@ export class RejectedRecords {
 
   /** The number of entries by table, of both directions or of one. */
   async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
-    return await this.#read("rejected.count", async (at) => {
+    return await this.#documents.read("rejected.count", async (at) => {
       const counts = new Map<string, number>();
       let [[next]] = await at.read({ from: REJECTED, keysOf: { limit: 1 } });
       while (next !== undefined) {
@@ -118,14 +118,6 @@ export class RejectedRecords {
       }
       return counts;
     });
-  }
-
-  #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name, limit: RUN_CALLS }, body);
-  }
-
-  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
   }
 }
 
@@ -162,7 +154,7 @@ async function dropAccepted(
   tx: Transaction,
   { table, direction, keys }: AcceptedRecords,
 ): Promise<void> {
-  // A name is the whole key, or how those begin that are apart by content.
+  // Entries of one key have this name; where a part of the key is null, their content is told behind it.
   const places = keys.map((key) => [table, direction, keyName(key)]);
   for (const within of inTurn(places)) {
     const [found, dropped] = await tx.read(
@@ -211,7 +203,13 @@ function putEntry(
   const texts = textParts(JSON.stringify({ key, record, message } satisfies Texts), PART_LENGTH);
   const person = namedPerson(last);
   tx.put(REJECTED, {
-    ...{ table, direction, entry: name, number, fingerprint, lastAtMs, parts: texts.length },
+    table,
+    direction,
+    entry: name,
+    number,
+    fingerprint,
+    lastAtMs,
+    parts: texts.length,
     attempts: (before?.attempts ?? 0) + attempts,
     firstAtMs: before?.firstAtMs ?? firstAtMs,
     ...(person === undefined ? {} : { person }),

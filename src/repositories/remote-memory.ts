@@ -9,8 +9,9 @@ import {
   remoteText,
   type TableMemory,
 } from "../domain/sync/run/remote-memory.ts";
-import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
-import { DRIFTS, MEMORY, type MemoryDocument, RUN_CALLS } from "./run-collections.ts";
+import type { DocumentStore, Transaction } from "../ports/documents.ts";
+import { RunDocuments } from "./run-calls.ts";
+import { DRIFTS, MEMORY, type MemoryDocument } from "./run-collections.ts";
 
 /** Whose memory a commit keeps. */
 export interface MemoryOwner {
@@ -25,10 +26,10 @@ export interface MemoryOwner {
  * Every method throws `store_unavailable`. D-4.5, D-11.10.
  */
 export class RemoteMemory {
-  readonly #documents: DocumentStore;
+  readonly #documents: RunDocuments;
 
   constructor(documents: DocumentStore) {
-    this.#documents = documents;
+    this.#documents = new RunDocuments(documents);
   }
 
   /** What a table remembers, as it was kept; with a remote nothing of another one, and whether there was any. */
@@ -36,14 +37,14 @@ export class RemoteMemory {
     table: string,
     remote: RemoteIdentity | null = null,
   ): Promise<TableMemory & { readonly isOther: boolean }> {
-    const [found] = await this.#read("memory.read", (at) => at.read(memoryQuery(table)));
+    const [found] = await this.#documents.read("memory.read", (at) => at.read(memoryQuery(table)));
     const isOther = isOfOther(found, remote);
     return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther };
   }
 
   /** That of every table that remembers anything. */
   async readAll(): Promise<ReadonlyMap<string, TableMemory>> {
-    const [found] = await this.#read("memory.read_all", (at) =>
+    const [found] = await this.#documents.read("memory.read_all", (at) =>
       at.read({ from: MEMORY, stretch: {} }),
     );
     const byTable = Map.groupBy(found, ({ table }) => table);
@@ -56,7 +57,7 @@ export class RemoteMemory {
     directions: readonly SyncDirection[] = SYNC_DIRECTIONS,
   ): Promise<void> {
     const places = tables.flatMap((table) => directions.map((direction) => ({ table, direction })));
-    await this.#transact("memory.clear", async (tx) => {
+    await this.#documents.transact("memory.clear", async (tx) => {
       const [found] = await tx.read({ from: MEMORY, keys: places.map(MEMORY.keyOf) });
       for (const { table, direction } of places) {
         const kept = find(found, table, direction);
@@ -69,7 +70,7 @@ export class RemoteMemory {
 
   /** Changes what a table remembers of a direction, if it remembers any. */
   async change(table: string, direction: SyncDirection, change: DirectionMemory): Promise<void> {
-    await this.#transact("memory.change", async (tx) => {
+    await this.#documents.transact("memory.change", async (tx) => {
       const [[kept]] = await tx.read({ from: MEMORY, keys: [[table, direction]] });
       if (kept !== undefined) tx.put(MEMORY, { ...kept, ...change });
     });
@@ -77,28 +78,20 @@ export class RemoteMemory {
 
   /** Rows that this end had more than the remote when the last run over a table ended, by table. D-7.5. */
   async drifts(): Promise<ReadonlyMap<string, number>> {
-    const [found] = await this.#read("memory.drifts", (at) =>
+    const [found] = await this.#documents.read("memory.drifts", (at) =>
       at.read({ from: DRIFTS, stretch: {} }),
     );
     return new Map(found.map(({ table, rows }) => [table, rows]));
   }
 
   async keepDrifts(drifts: ReadonlyMap<string, number>): Promise<void> {
-    await this.#transact("memory.keep_drifts", async (tx) => {
+    await this.#documents.transact("memory.keep_drifts", async (tx) => {
       for (const [table, rows] of drifts) tx.put(DRIFTS, { table, rows });
     });
   }
-
-  #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name, limit: RUN_CALLS }, body);
-  }
-
-  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
-  }
 }
 
-/** What a commit reads to give it to `keepMemory`; nothing without a table. */
+/** The query whose answer `keepMemory` takes; without a table it finds nothing. */
 export function memoryQuery(table: string | null) {
   const keys = table === null ? [] : SYNC_DIRECTIONS.map((direction) => [table, direction]);
   return { from: MEMORY, keys } as const;

@@ -4,10 +4,7 @@ import type { LateNotes, LateTimes } from "../domain/sync/run/late-rows.ts";
 import type { SyncDirection } from "../domain/sync/run/marker.ts";
 import type { EntryName } from "../domain/sync/run/rejections.ts";
 import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
-import type { AnyCollection, CallLimit, Collection } from "../ports/documents.ts";
-
-/** Longer than an election of the store, which a run survives. */
-export const RUN_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
+import type { AnyCollection, Collection } from "../ports/documents.ts";
 
 /** UTF-16 units of a part of a text, each of which may be three bytes. */
 export const PART_LENGTH = 1_000_000;

@@ -4,11 +4,12 @@ import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
 import { textParts } from "../domain/shared/text.ts";
 import type { News } from "../domain/sync/run/news.ts";
 import { type KeptRun, readKeptRun } from "../domain/sync/run/run.ts";
-import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
+import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
 import { forgetLeases, runLeaseName } from "./leases.ts";
-import { PART_LENGTH, RUN_CALLS } from "./run-collections.ts";
+import { RunDocuments } from "./run-calls.ts";
+import { PART_LENGTH } from "./run-collections.ts";
 
 /** A run, and what it has told so far. */
 export interface ToldRun {
@@ -30,10 +31,10 @@ const KEPT: Readonly<Record<RunKind, number>> = { run: MAX_KEPT_RUNS, dry_run: M
  * `MAX_KEPT_DRY_RUNS` dry runs. Every method throws `store_unavailable`. D-4.9, D-7.8, D-9.5.
  */
 export class Runs {
-  readonly #documents: DocumentStore;
+  readonly #documents: RunDocuments;
 
   constructor(documents: DocumentStore) {
-    this.#documents = documents;
+    this.#documents = new RunDocuments(documents);
   }
 
   /**
@@ -49,7 +50,7 @@ export class Runs {
     const kind = run.kind === "sync" && run.dryRun ? "dry_run" : "run";
     const text = JSON.stringify(run);
     const parts = news === undefined ? null : textParts(JSON.stringify(news), PART_LENGTH);
-    await this.#transact("runs.save", async (tx) => {
+    await this.#documents.transact("runs.save", async (tx) => {
       queueAlerts(tx, alerts);
       const [[known], [sequence]] = await tx.read(
         { from: RUNS, keys: [[run.runId]] },
@@ -75,7 +76,7 @@ export class Runs {
 
   /** Asks for the end of a run or dry run that is kept, whichever instance it is on; `reason` is for its `error`. D-7.8. */
   async cancel(runId: string, reason: string): Promise<void> {
-    await this.#transact("runs.cancel", async (tx) => {
+    await this.#documents.transact("runs.cancel", async (tx) => {
       const [[known]] = await tx.read({ from: RUNS, keys: keysOf(runId) });
       if (known === undefined || known.cancelled !== undefined) return;
       tx.put(RUNS, { ...known, cancelled: reason });
@@ -96,7 +97,7 @@ export class Runs {
   /** The same with its news, both of one moment. */
   async findTold(runId: string): Promise<ToldRun | null> {
     const within = keysOf(runId);
-    const [[found], parts] = await this.#read("runs.find_told", (at) =>
+    const [[found], parts] = await this.#documents.read("runs.find_told", (at) =>
       at.read({ from: RUNS, keys: within }, { from: RUN_NEWS, stretch: { within } }),
     );
     if (found === undefined) return null;
@@ -110,7 +111,7 @@ export class Runs {
    */
   async list({ beforeId, limit }: RunQuery): Promise<readonly KeptRun[]> {
     const newest = { index: "order", within: [["run"]], isReverse: true, limit };
-    return await this.#read("runs.list", async (at) => {
+    return await this.#documents.read("runs.list", async (at) => {
       let stretch: typeof newest & { after?: Key } = newest;
       if (beforeId !== null) {
         const [[before]] = await at.read({ from: RUNS, keys: keysOf(beforeId) });
@@ -130,7 +131,7 @@ export class Runs {
     // A number is taken in the commit that uses it, so the kept ones have no gaps.
     const after = [kind, number - KEPT[kind] + 1];
     const [dropped] = await tx.read({
-      ...{ from: RUNS },
+      from: RUNS,
       stretch: { index: "order", within: [[kind]], after, isReverse: true },
     });
     for (const { id, newsParts } of dropped) {
@@ -144,16 +145,10 @@ export class Runs {
   }
 
   async #find(name: string, runId: string): Promise<RunDocument | undefined> {
-    const [[found]] = await this.#read(name, (at) => at.read({ from: RUNS, keys: keysOf(runId) }));
+    const [[found]] = await this.#documents.read(name, (at) =>
+      at.read({ from: RUNS, keys: keysOf(runId) }),
+    );
     return found;
-  }
-
-  #read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name, limit: RUN_CALLS }, body);
-  }
-
-  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#documents.transact({ name, limit: RUN_CALLS }, body);
   }
 }
 

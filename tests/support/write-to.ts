@@ -23,6 +23,18 @@ export interface WriteToOptions extends Omit<RowsToWrite, "writes"> {
 /** What a write did; `erased` is absent for none. */
 export type WrittenTo = Omit<WriteOutcome, "erased"> & Partial<Pick<WriteOutcome, "erased">>;
 
+/** Of records that change nothing. */
+export const NOTHING: WrittenTo = { failures: [], kept: [], changed: 0, deleted: 0 };
+
+export const GUARD: WriteToOptions = { conflict: "newer" };
+
+/** How rows of people arrive, and what writes them so. */
+export const ARRIVALS = [
+  ["a push", {}],
+  ["a guarded push", GUARD],
+  ["a run", { ...GUARD, isOwnRun: true }],
+] as const;
+
 /** The remote of all commits that remember anything. */
 export const REMOTE = { id: "remote", address: "https://remote.example" };
 

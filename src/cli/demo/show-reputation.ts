@@ -140,8 +140,14 @@ async function syncPerson({ local }: Deployments): Promise<void> {
 function personRows(now: string): Readonly<Record<string, readonly JsonObject[]>> {
   const { username } = PERSON;
   const account = (platform: string, handle: string, activity_count: number, since: string) => ({
-    ...{ username, platform, handle, activity_count, account_created_at: `${since}T00:00:00Z` },
-    ...{ verified: true, last_active_at: now, updated_at: now },
+    username,
+    platform,
+    handle,
+    activity_count,
+    account_created_at: `${since}T00:00:00Z`,
+    verified: true,
+    last_active_at: now,
+    updated_at: now,
   });
   const profile = {
     username,

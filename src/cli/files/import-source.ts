@@ -64,7 +64,9 @@ async function* fileRecords(
 function tableOf(database: ForeignDatabase, tableName: string): ImportSource {
   const table = findForeignTable(database, tableName);
   return {
-    ...{ format: "sqlite", totalBytes: null, bytesRead: () => 0 },
+    format: "sqlite",
+    totalBytes: null,
+    bytesRead: () => 0,
     records: () => recordsOf(table),
     close: () => database.close(),
   };

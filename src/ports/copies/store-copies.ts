@@ -60,7 +60,7 @@ export interface CheckedBackup {
 
 /** The file of a backup, of whatever kind of store. */
 export interface Backup extends DumpedSource {
-  /** The kind of store that takes the file as it is; null for an archive. */
+  /** The kind of store whose own file it is, and which takes it as it is; null for an archive. */
   readonly ownFileOf: StoreKind | null;
 
   /**

@@ -64,11 +64,13 @@ export class Accounts {
     by?: { readonly tokenIssuedAtMs: number | null },
   ): Promise<"created" | AccountConflict | "erased_since"> {
     const { documents, hmacOf } = this.#deps;
-    const hmac = hmacOf(account.username);
     return await documents.transact({ name: "accounts.create" }, async (tx) => {
-      const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
-      const isOld = by !== undefined && erased !== undefined;
-      if (isOld && !isIssuedSince(erased, by.tokenIssuedAtMs)) return "erased_since";
+      if (by !== undefined) {
+        const hmac = hmacOf(account.username);
+        const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
+        const isOld = erased !== undefined && !isIssuedSince(erased, by.tokenIssuedAtMs);
+        if (isOld) return "erased_since";
+      }
       return await createAccount(tx, this.#deps, account);
     });
   }

@@ -25,7 +25,7 @@ import { accountKeys } from "./stored-account.ts";
 
 interface Enrolment {
   readonly account: Account;
-  /** Of the profile; null leaves it empty. */
+  /** The `display_name` of the new profile; null leaves it empty. */
   readonly displayName: string | null;
 }
 
@@ -142,7 +142,7 @@ async function removeOwned(tx: Transaction, username: string): Promise<void> {
   }
 }
 
-/** The fields of which the table has columns. */
+/** The fields that are columns of the table. */
 function knownFields(table: Table, fields: Row): Row {
   const known = table.pushColumns.filter(({ name }) => Object.hasOwn(fields, name));
   return Object.fromEntries(known.map(({ name }) => [name, fields[name] ?? null]));

@@ -133,7 +133,7 @@ export class LookupProcessor {
     for (let tries = 0; ; tries++) {
       const limit = this.#limitOf(deadlineMs);
       await reader.fill(facts, limit);
-      const options = { name: "lookups.decide", isProven: true, ...limitOf(limit) } as const;
+      const options = { name: "lookups.decide", isProven: true, limit } as const;
       let attempt: Committed | null = null;
       try {
         const committed = await documents.transact(options, async (tx) => {
@@ -304,10 +304,10 @@ export class LookupProcessor {
     for (let confirmedAtMs = readAtMs; ; ) {
       if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
       confirmedAtMs = clock.monotonicMs();
-      const options = limitOf(this.#limitOf(deadlineMs));
+      const limit = this.#limitOf(deadlineMs);
       const names = facts.versionedNames;
       const [versions] = await documents.read(
-        { name: "lookups.confirm", isProven: true, ...options },
+        { name: "lookups.confirm", isProven: true, limit },
         (at) => at.read({ versionsOf: names }),
       );
       if (facts.dropOutdated(names, versions)) continue;
@@ -334,8 +334,4 @@ interface WantedUsages {
   readonly log: readonly LookupLogDocument[];
   readonly callers: readonly { readonly caller: OwnedCaller }[];
   readonly unanswered: readonly CountedCalls[];
-}
-
-function limitOf(limit: CallLimit | undefined): { readonly limit?: CallLimit } {
-  return limit === undefined ? {} : { limit };
 }

@@ -38,8 +38,7 @@ export class LookupReader {
     // Without a valid key no person is read.
     const known = hashes.length === 0 && facts.hasCallers ? cache.findPeople(facts) : null;
     if (hashes.length === 0 && (known === null || known.length === 0)) return;
-    const options = limit === undefined ? {} : { limit };
-    await documents.read({ name: "lookups.fill", ...options }, async (at) => {
+    await documents.read({ name: "lookups.fill", limit }, async (at) => {
       if (hashes.length > 0) await this.#readCallers(at, facts, hashes);
       const names = known ?? (facts.hasCallers ? cache.findPeople(facts) : []);
       if (names.length > 0) await this.#readPeople(at, facts, names);

@@ -4,24 +4,7 @@ import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { readKeyRange } from "../../support/read-rows.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import { prepared, type ReadingParts } from "./reading-ways.ts";
-
-const EVENTS = makeTable(
-  {
-    timestamp_column: "at",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, at: { type: "datetime" } },
-  },
-  "events",
-);
-
-const PLAIN = makeTable(
-  {
-    upsert_key: ["shop", "number"],
-    columns: { number: { type: "bigint" }, note: { type: "text" }, shop: { type: "text" } },
-  },
-  "plain",
-);
+import { EVENTS, PLAIN, prepared, type ReadingParts } from "./reading-ways.ts";
 
 /** Rows by key, and pages in ranges of keys. */
 export function readingKeyTests(harness: StoreHarness<ReadingParts>): void {

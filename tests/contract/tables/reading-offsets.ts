@@ -2,17 +2,8 @@ import { describe, expect } from "bun:test";
 import type { ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import type { ReadingParts } from "./reading-ways.ts";
+import { EVENTS, type ReadingParts } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
-
-const EVENTS = makeTable(
-  {
-    timestamp_column: "at",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, at: { type: "datetime" } },
-  },
-  "events",
-);
 
 const PLAIN = makeTable(
   { upsert_key: ["name"], columns: { name: { type: "text" }, note: { type: "text" } } },

@@ -3,7 +3,7 @@ import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { ColumnType, ColumnValue, Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import { type ReadingParts, readInOrder } from "./reading-ways.ts";
+import { DAYS, EVENTS, type ReadingParts, readInOrder } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
 /** Key values in the order of D-3.1, by the type of the key column. */
@@ -83,24 +83,6 @@ const ORDERED_KEYS: Readonly<Partial<Record<ColumnType, readonly ColumnValue[]>>
     true,
   ],
 };
-
-const EVENTS = makeTable(
-  {
-    timestamp_column: "at",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, at: { type: "datetime" } },
-  },
-  "events",
-);
-
-const DAYS = makeTable(
-  {
-    timestamp_column: "day",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, day: { type: "date" } },
-  },
-  "days",
-);
 
 /** The order of a table, in every way in which it is read. D-3.1. */
 export function readingOrderTests(harness: StoreHarness<ReadingParts>): void {

@@ -1,26 +1,15 @@
 import { describe, expect } from "bun:test";
 import type { ColumnValue, Row } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
 import { readAfter } from "../../support/read-rows.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import { prepared, type ReadingParts, write } from "./reading-ways.ts";
-
-const EVENTS = makeTable(
-  {
-    timestamp_column: "at",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, at: { type: "datetime" } },
-  },
-  "events",
-);
-
-const PLAIN = makeTable(
-  {
-    upsert_key: ["shop", "number"],
-    columns: { number: { type: "bigint" }, note: { type: "text" }, shop: { type: "text" } },
-  },
-  "plain",
-);
+import {
+  EVENTS,
+  namesOfEvents,
+  PLAIN,
+  prepared,
+  type ReadingParts,
+  write,
+} from "./reading-ways.ts";
 
 /** Pages after a row. */
 export function readingPositionTests(harness: StoreHarness<ReadingParts>): void {
@@ -37,9 +26,10 @@ export function readingPositionTests(harness: StoreHarness<ReadingParts>): void 
         { name: "d", at: "2023-12-31T23:59:59.999999Z" },
       ]);
       const everything = ["y", "z", "d", "b", "c", "a"];
-      expect(await names(storage, {})).toEqual(everything);
-      expect(await names(storage, { limitRows: 2 })).toEqual(["y", "z"]);
-      const after = (name: string, at: ColumnValue) => names(storage, { after: { name, at } });
+      expect(await namesOfEvents(storage, {})).toEqual(everything);
+      expect(await namesOfEvents(storage, { limitRows: 2 })).toEqual(["y", "z"]);
+      const after = (name: string, at: ColumnValue) =>
+        namesOfEvents(storage, { after: { name, at } });
       expect(await after("y", "not a time")).toEqual(everything.slice(1));
       expect(await after("z", null)).toEqual(everything.slice(2));
       expect(await after("d", "2023-12-31T23:59:59.999999Z")).toEqual(everything.slice(3));
@@ -53,7 +43,8 @@ export function readingPositionTests(harness: StoreHarness<ReadingParts>): void 
         { name: "d", at: "2024-01-01T00:00:00Z" },
         { name: "a", at: "2024-01-01T00:00:01Z" },
       ]);
-      const after = (name: string, at: ColumnValue) => names(storage, { after: { name, at } });
+      const after = (name: string, at: ColumnValue) =>
+        namesOfEvents(storage, { after: { name, at } });
       expect(await after("c", null)).toEqual(["b", "d", "a"]);
       expect(await after("", "2024-01-01T00:00:00Z")).toEqual(["b", "d", "a"]);
       expect(await after("c", "2024-01-01T00:00:00Z")).toEqual(["d", "a"]);
@@ -70,9 +61,9 @@ export function readingPositionTests(harness: StoreHarness<ReadingParts>): void 
       const query = { after: null, sinceTime: null, limitRows: 2 };
       const [, last] = await readAfter(storage.tables, EVENTS, query);
       await write(storage, EVENTS, [{ name: "b", at: "2024-01-01T00:00:03Z" }]);
-      expect(await names(storage, { after: last! })).toEqual(["c", "b"]);
+      expect(await namesOfEvents(storage, { after: last! })).toEqual(["c", "b"]);
       await write(storage, EVENTS, [{ name: "b", at: null }]);
-      expect(await names(storage, { after: last! })).toEqual(["c"]);
+      expect(await namesOfEvents(storage, { after: last! })).toEqual(["c"]);
     });
 
     it("D-4.6 page() after a row reads tables without a timestamp by key, several columns in key order", async (storage) => {
@@ -96,14 +87,4 @@ export function readingPositionTests(harness: StoreHarness<ReadingParts>): void 
       ).toBe(5);
     });
   });
-}
-
-/** Names of the events that `page() after a row` gives. */
-async function names(
-  storage: ReadingParts,
-  query: Partial<Parameters<typeof readAfter>[2]>,
-): Promise<ColumnValue[]> {
-  const everything = { after: null, sinceTime: null, limitRows: 100 };
-  const rows = await readAfter(storage.tables, EVENTS, { ...everything, ...query });
-  return rows.map((row) => row["name"] ?? null);
 }

@@ -3,17 +3,8 @@ import type { PageStart } from "../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { readAfter, readKeyRange } from "../../support/read-rows.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
-import { prepared, type ReadingParts, walk, write } from "./reading-ways.ts";
+import { EVENTS, prepared, type ReadingParts, walk, write } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
-
-const EVENTS = makeTable(
-  {
-    timestamp_column: "at",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, at: { type: "datetime" } },
-  },
-  "events",
-);
 
 const HIDING = makeTable(
   {

@@ -1,28 +1,10 @@
 import { describe, expect } from "bun:test";
-import type { ColumnValue, Row } from "../../../src/domain/sync/table/table.ts";
+import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { readAfter } from "../../support/read-rows.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import { prepared, type ReadingParts } from "./reading-ways.ts";
+import { DAYS, EVENTS, namesOfEvents, prepared, type ReadingParts } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
-
-const EVENTS = makeTable(
-  {
-    timestamp_column: "at",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, at: { type: "datetime" } },
-  },
-  "events",
-);
-
-const DAYS = makeTable(
-  {
-    timestamp_column: "day",
-    upsert_key: ["name"],
-    columns: { name: { type: "text" }, day: { type: "date" } },
-  },
-  "days",
-);
 
 /** Rows at or after a time, and their number. */
 export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
@@ -81,7 +63,7 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
         { name: "e", at: "2024-01-01T00:00:01Z" },
       ]);
       const from = async (sinceTime: string | null) => {
-        const found = await names(storage, { sinceTime });
+        const found = await namesOfEvents(storage, { sinceTime });
         expect(await storage.tables.count(EVENTS, { sinceTime: sinceTime, hasKey: true })).toBe(
           found.length,
         );
@@ -102,7 +84,7 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
         EVENTS,
         [1, 2, 3, 4, 5].map((n) => ({ name: `${n}`, at: at(n) })),
       );
-      const read = (after: Row, sinceTime: string) => names(storage, { after, sinceTime });
+      const read = (after: Row, sinceTime: string) => namesOfEvents(storage, { after, sinceTime });
       expect(await read({ name: "1", at: at(1) }, at(3))).toEqual(["3", "4", "5"]);
       expect(await read({ name: "9", at: null }, at(3))).toEqual(["3", "4", "5"]);
       expect(await read({ name: "3", at: at(3) }, at(3))).toEqual(["4", "5"]);
@@ -136,14 +118,4 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
       ).toBe(2);
     });
   });
-}
-
-/** Names of the events that `page() after a row` gives. */
-async function names(
-  storage: ReadingParts,
-  query: Partial<Parameters<typeof readAfter>[2]>,
-): Promise<ColumnValue[]> {
-  const everything = { after: null, sinceTime: null, limitRows: 100 };
-  const rows = await readAfter(storage.tables, EVENTS, { ...everything, ...query });
-  return rows.map((row) => row["name"] ?? null);
 }

@@ -1,13 +1,41 @@
-// Every way to read the rows of a table in its order, and in that of its key.
+// The tables of the suites of reading, and every way to read their rows in the order of the table and in that of the key.
 import { expect } from "bun:test";
-import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { PageStart, RowsPage, TableStore } from "../../../src/ports/tables/table-store.ts";
+import { makeTable } from "../../support/make-table.ts";
+import { readAfter } from "../../support/read-rows.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { writeTo } from "../../support/write-to.ts";
 import { asWrites } from "./table-under-test.ts";
 
 /** What the suites of reading look at. */
 export type ReadingParts = Pick<RunStorage, "tables" | "documents" | "close">;
+
+export const EVENTS = makeTable(
+  {
+    timestamp_column: "at",
+    upsert_key: ["name"],
+    columns: { name: { type: "text" }, at: { type: "datetime" } },
+  },
+  "events",
+);
+
+export const DAYS = makeTable(
+  {
+    timestamp_column: "day",
+    upsert_key: ["name"],
+    columns: { name: { type: "text" }, day: { type: "date" } },
+  },
+  "days",
+);
+
+export const PLAIN = makeTable(
+  {
+    upsert_key: ["shop", "number"],
+    columns: { number: { type: "bigint" }, note: { type: "text" }, shop: { type: "text" } },
+  },
+  "plain",
+);
 
 /** A page as a walk has read it. */
 interface Walked {
@@ -80,4 +108,14 @@ export async function write(
   rows: readonly Row[],
 ): Promise<void> {
   expect((await writeTo(storage, table, asWrites(rows))).failures).toEqual([]);
+}
+
+/** Names of the events that `page() after a row` gives. */
+export async function namesOfEvents(
+  storage: ReadingParts,
+  query: Partial<Parameters<typeof readAfter>[2]>,
+): Promise<ColumnValue[]> {
+  const everything = { after: null, sinceTime: null, limitRows: 100 };
+  const rows = await readAfter(storage.tables, EVENTS, { ...everything, ...query });
+  return rows.map((row) => row["name"] ?? null);
 }

@@ -17,7 +17,10 @@ import {
 } from "../../contract/lookups/reputation-harness.ts";
 import { auditRecords } from "../../support/audit-records.ts";
 import {
+  ARRIVALS,
   commitAlone,
+  GUARD,
+  NOTHING,
   type WriteToOptions,
   type WrittenTo,
   writeTo,
@@ -25,8 +28,6 @@ import {
 import { reputationTests } from "../support/reputation-tests.ts";
 
 const NEWER = "2026-03-01T12:00:05Z";
-const NOTHING: WrittenTo = { failures: [], kept: [], changed: 0, deleted: 0 };
-const GUARD: WriteToOptions = { conflict: "newer" };
 
 reputationTests(erasureSuite);
 
@@ -44,11 +45,7 @@ function erasureSuite(harness: ReputationHarness): void {
 function rowTests(harness: ReputationHarness): void {
   const it = storeTests(harness);
 
-  for (const [how, options] of [
-    ["a push", {}],
-    ["a guarded push", GUARD],
-    ["a run", { ...GUARD, isOwnRun: true }],
-  ] as const) {
+  for (const [how, options] of ARRIVALS) {
     it(`D-8.2 ${how} leaves out rows for a name that was erased, and writes the others`, async (parts, store) => {
       await eraseAna(parts, store);
       for (const table of [PROFILES, PLATFORM_ACCOUNTS]) {

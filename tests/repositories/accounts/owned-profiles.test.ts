@@ -8,16 +8,21 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
-import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
+import {
+  ARRIVALS,
+  GUARD,
+  NOTHING,
+  type WriteToOptions,
+  type WrittenTo,
+  writeTo,
+} from "../../support/write-to.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
 /** The profile that Ana has made of hers, at noon; the store's first second is 12:00:00. */
 const OWN = { displayName: "Ana", bio: "own bio", location: null, public: false };
 const LATER = at(5);
 const LATER_STILL = at(6);
-const GUARD: WriteToOptions = { conflict: "newer" };
 
-const NOTHING: WrittenTo = { failures: [], kept: [], changed: 0, deleted: 0 };
 const WRITTEN = { ...NOTHING, changed: 1 };
 const KEPT = { ...NOTHING, kept: [0] };
 
@@ -35,11 +40,7 @@ function ownedProfileSuite(harness: ReputationHarness): void {
 
 function arrivalTests(harness: ReputationHarness): void {
   const it = storeTests(harness);
-  for (const [how, options] of [
-    ["a push", {}],
-    ["a guarded push", GUARD],
-    ["a run", { ...GUARD, isOwnRun: true }],
-  ] as const) {
+  for (const [how, options] of ARRIVALS) {
     it(`D-8.1 ${how} changes what is not the owner's, 1 µs later than it came`, async (parts, store) => {
       const ana = await Owned.make(new Scene(parts, store));
       const arriving = { ...foreign(), created_at: "2020-01-01T00:00:00Z", updated_at: LATER };

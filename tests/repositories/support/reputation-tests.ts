@@ -4,9 +4,7 @@ import { openReputationStore } from "../../adapters/mongodb/reputation-support.t
 import { asReputation, forgetful, remembering } from "../../adapters/sqlite/reputation-support.ts";
 import { openFileStore } from "../../adapters/sqlite/stores-support.ts";
 import type { ReputationHarness } from "../../contract/lookups/reputation-harness.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
-import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
-import { withRunParts } from "../../support/run-parts.ts";
+import { openMemoryStore } from "../../support/memory-store.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
 
 const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[] = [
@@ -14,7 +12,7 @@ const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[]
     name: "memory",
     options: { isShared: true, randomRuns: 100 },
     isAvailable: true,
-    open: () => asReputation(openMemory(), forgetful),
+    open: () => asReputation(openMemoryStore(), forgetful),
   },
   {
     name: "SQLite",
@@ -35,16 +33,4 @@ export function reputationTests(define: (harness: ReputationHarness) => void): v
   for (const { isAvailable, ...harness } of STORES) {
     describe.skipIf(!isAvailable)(harness.name, () => define(harness));
   }
-}
-
-function openMemory() {
-  const clock = new FakeClock();
-  const database = new MemoryDatabase(clock);
-  return {
-    storage: withRunParts(new MemoryStorage(database)),
-    openSecond: async () => withRunParts(new MemoryStorage(database)),
-    nowMs: () => clock.nowMs(),
-    advance: async (durationMs: number) => clock.advance(durationMs),
-    dispose: async () => {},
-  };
 }

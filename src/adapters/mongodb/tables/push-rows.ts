@@ -42,7 +42,7 @@ interface PushOptions extends WriteRule {
   readonly insertsNew: boolean;
   /** Whether all rows are taken for new ones, without a look. */
   readonly isFilling: boolean;
-  /** Whether rows are read though the server could tell what changed: an attempt before could not say which did. */
+  /** Whether rows are read in any case: an earlier attempt could not tell which of them changed. */
   readonly readsFirst: boolean;
   /** Numbers for new rows, one per record; null for a table that is not numbered. */
   readonly ids: IdRange | null;
@@ -95,8 +95,8 @@ export class PushRows {
   }
 
   /**
-   * Sends all rows where that is enough; otherwise reads what is there, decides, and writes what changes. Throws `PartlyLate`
-   * where it was not enough.
+   * Sends all rows unread where that is enough. Otherwise reads what is there, decides, and writes what changes. Throws
+   * `PartlyLate` where rows were sent unread, and only reading tells which of them changed.
    */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
     const nowMs = await readNowMs(this.#deps);
@@ -118,8 +118,13 @@ export class PushRows {
     const changed = inserted.size + (await this.#writer.upsert(rest, tx)).changed;
     return {
       visibleMs: this.#visibleMs(nowMs, beganMs),
-      ...{ changed, newRows: added.length, deleted: removed.size },
-      ...{ failures, kept, earliestChanged, earliestKept },
+      changed,
+      newRows: added.length,
+      deleted: removed.size,
+      failures,
+      kept,
+      earliestChanged,
+      earliestKept,
     };
   }
 

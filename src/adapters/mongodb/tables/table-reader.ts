@@ -159,7 +159,12 @@ export class TableReader {
     const documents = readOrdered(
       db,
       {
-        ...{ layout, index: layout.orderIndex, hasDates: isMixed, sinceTime, from: position, skip },
+        layout,
+        index: layout.orderIndex,
+        hasDates: isMixed,
+        sinceTime,
+        from: position,
+        skip,
         conditions: isAtOffset ? [] : [...hasKey, ...placedBehind(layout.orderIndex, position)],
         // One more tells whether there is a next page.
         limit: "cursor" in from ? limitRows + 1 : limitRows,

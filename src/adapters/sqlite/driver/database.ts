@@ -365,7 +365,8 @@ export class SqliteDatabase implements SqliteWork {
     return {
       nowMs: () => this.nowMs(),
       recordReason: (error) => this.recordReason(error),
-      ...{ foreignTables: this.foreignTables, cutsTextAtNul: this.cutsTextAtNul },
+      foreignTables: this.foreignTables,
+      cutsTextAtNul: this.cutsTextAtNul,
       inSteps: (steps, pause) => this.#steps.run(steps, pause),
       isOpen: () => !this.#isClosed,
       onRows,

@@ -133,7 +133,9 @@ export class TableReader {
     ) as [Place, Place];
     const hasEnd = through.length > 0;
     const range: RowRange = {
-      ...{ order: "key", hasEnd, hasKey: true },
+      order: "key",
+      hasEnd,
+      hasKey: true,
       from: after.length > 0 ? "position" : "first",
     };
     return { range, values: [...after, ...through], skipRows: 0 };
@@ -148,7 +150,10 @@ export class TableReader {
     const isAtOffset = "offsetRows" in from;
     const leftRows = isAtOffset && totalRows !== null ? totalRows - start.skipRows : limitRows;
     return {
-      ...{ table, columns, sequence, totalRows },
+      table,
+      columns,
+      sequence,
+      totalRows,
       start: isAtOffset && leftRows > 0 ? this.#nearestStart(table, start, sequence) : start,
       wantedRows: Math.max(0, Math.min(limitRows, leftRows)),
       size: new PageSize(maxJsonBytes ?? Number.POSITIVE_INFINITY),

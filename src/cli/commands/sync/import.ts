@@ -67,7 +67,9 @@ async function importFile(
   try {
     await withProgress(output, `import ${table.name}`, (progress) =>
       importRows(deps, {
-        ...{ table, reader, stop },
+        table,
+        reader,
+        stop,
         records: source.records({ ...options, table, onHeader }),
         onWarning: (warning) => report.addWarning(warning),
         onFailure: (failure) => report.addFailure(failure),

@@ -1,5 +1,5 @@
-// Which columns, alone or together, identify rows: the most believed of those whose values never repeat. A key is believed by its
-// name first, then by its place, then in pairs and triples, so that in a short file a quantity that differs in every row is no key.
+// Which columns identify rows, alone or together: of those whose values never repeat, the most believed. A name that is one of a
+// key tells most, then the place in the file, then pairs and triples: a quantity may differ in every row of a short file.
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
 import { isRawNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";

@@ -108,7 +108,8 @@ export class TableGuess {
               columns,
             },
       columns: known.map(({ guess, type }) => ({
-        ...{ name: guess.name, type },
+        name: guess.name,
+        type,
         reason: guess.reason(this.#records),
       })),
       keyReason: key?.reason ?? null,

@@ -117,7 +117,10 @@ function noColumn(name: string): RecordProblem {
 
 function failed(record: JsonValue, message: string): ReadRecord {
   return {
-    ...{ row: null, record, oddities: [], leftOut: [] },
+    row: null,
+    record,
+    oddities: [],
+    leftOut: [],
     problems: [{ column: null, value: record, message }],
   };
 }

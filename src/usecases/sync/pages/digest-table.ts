@@ -58,7 +58,9 @@ export async function digestTable(
 
 async function readRecords({ tables }: KeyReaderDeps, table: Table, query: DigestQuery) {
   const { rows: found } = await tables.page(table, {
-    ...{ from: rangeOf(table, query), limitRows: MAX_DIGEST_RECORDS + 1, columns: "sent" },
+    from: rangeOf(table, query),
+    limitRows: MAX_DIGEST_RECORDS + 1,
+    columns: "sent",
   });
   const records = found.slice(0, MAX_DIGEST_RECORDS);
   const hasMore = found.length > records.length;

@@ -64,7 +64,10 @@ export async function listRows(
     return { table: table.name, items, nextCursor: null, total: items.length };
   }
   const part = await tables.page(table, {
-    ...{ from: { cursor }, sinceTime, limitRows: limit, maxJsonBytes: MAX_SHOWN_ROWS_BYTES },
+    from: { cursor },
+    sinceTime,
+    limitRows: limit,
+    maxJsonBytes: MAX_SHOWN_ROWS_BYTES,
     hasTotal: true,
   });
   const items = part.rows.map((row) => shownRow(row));

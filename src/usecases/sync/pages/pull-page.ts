@@ -25,7 +25,10 @@ export async function pullPage(
   const request = readPageRequest(table, query, deps.maxPageRows);
   const { offsetRows, sinceTime, limitRows } = request;
   const { rows, totalRows } = await deps.tables.page(table, {
-    ...{ from: { offsetRows }, sinceTime, limitRows, maxJsonBytes: MAX_PAGE_RECORD_BYTES },
+    from: { offsetRows },
+    sinceTime,
+    limitRows,
+    maxJsonBytes: MAX_PAGE_RECORD_BYTES,
     hasTotal: true,
   });
   return buildPullPage(table, request, rows, totalRows);

@@ -146,7 +146,10 @@ class KeptComparison {
       const totalRecords = await countRows(run, table);
       feed.publish({ type: "start", table: table.name, repair, totalRecords });
       const result = await compareTable(run, table, {
-        ...{ repair, deletes, maxDeletes, isForced },
+        repair,
+        deletes,
+        maxDeletes,
+        isForced,
         onExample: (difference, pair, key) => this.#tellDifference(difference, pair, key),
         onProgress: (found) => this.#tellProgress(found),
       });

@@ -22,7 +22,7 @@ import type { LateRows } from "../../../repositories/late-rows.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
 import { keepRejections } from "../../../repositories/rejected-records.ts";
 import { keepMemory, type MemoryOwner, memoryQuery } from "../../../repositories/remote-memory.ts";
-import { RUN_CALLS } from "../../../repositories/run-collections.ts";
+import { RUN_CALLS } from "../../../repositories/run-calls.ts";
 
 export interface WriteRowsDeps {
   readonly documents: DocumentStore;
@@ -100,13 +100,13 @@ export const NOTHING_WRITTEN: WriteOutcome = {
 const TURN_RECORDS = 200;
 
 /**
- * Upserts records in their order as one commit: all of them but the failed ones, or none. S-4.2.9 to S-4.2.11. A row for a
- * name that was erased here is left out (`isLeftOut`), and counts as erased; where the owner of a profile has it otherwise,
- * `ownedRow` says what is written, and where that is nothing the record counts as kept. D-8.1, D-8.2. Rows that changed late,
- * rows that were kept and merged ones are noted (`LateRows`). D-7.4.
+ * Upserts records in their order, in one commit of all but the failed ones, or of none (S-4.2.9 to S-4.2.11). A row for a name
+ * that was erased here is left out, and counts as erased (`isLeftOut`, D-8.2). Of a profile with an owner `ownedRow` says what
+ * is written; a record of which nothing is written counts as kept (D-8.1). Rows that changed late, were kept or were merged are
+ * noted (`LateRows`, D-7.4).
  *
- * Resolves once the commit is durable, `run` also when there is nothing to write. Throws `commit_failed` when nothing of it
- * was written, `batch_too_large` when it can only be in parts, `lease_lost` when the run's lease is not held any more, and
+ * Resolves once the commit is durable; with `run` there is one also without rows. Throws `commit_failed` when nothing of it was
+ * written, `batch_too_large` when it can only be in parts, `lease_lost` when the run's lease is not held any more, and
  * `store_unavailable` when the outcome is unknown.
  */
 export async function writeRows(
@@ -120,8 +120,9 @@ export async function writeRows(
   const looksAtDeletes = conflict === "newer" || deleted.length > 0;
   if (table.deletes && looksAtDeletes) await deps.tables.settled(table);
   const options = {
-    ...{ name: "rows.write", limit: RUN_CALLS },
-    ...(isDivisible && writes.length > 1 ? { isDivisible } : {}),
+    name: "rows.write",
+    limit: RUN_CALLS,
+    isDivisible: isDivisible && writes.length > 1,
   };
   const outcome = await deps.documents.transact(options, (tx) =>
     commit(deps, tx, { table, ...rows, deleted, conflict }, run),
@@ -206,7 +207,9 @@ async function meet(
   if (facts.size === 0) return null;
   const [here] = await tx.read({ rowsOf: table, where: ["username", [...facts.keys()]] });
   const rules = {
-    ...{ facts, here, aheadLimit: aheadLimit(tx.nowMs) },
+    facts,
+    here,
+    aheadLimit: aheadLimit(tx.nowMs),
     isGuarded: conflict === "newer" && isVersioned(table),
   };
   const steps = meetPeople(table, writes, rules);

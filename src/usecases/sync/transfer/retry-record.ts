@@ -50,8 +50,15 @@ export async function retryRecord(
 /** Throws `sync_misconfigured`. */
 function contextOf(deps: SyncDeps, runId: string, stop: AbortSignal): RunContext {
   return {
-    ...{ runId, deps, remote: openRemote(deps), directions: ["push"], isFull: false, stop },
-    ...{ isForced: false, maxDeletes: null, isDryRun: false },
+    runId,
+    deps,
+    remote: openRemote(deps),
+    directions: ["push"],
+    isFull: false,
+    stop,
+    isForced: false,
+    maxDeletes: null,
+    isDryRun: false,
     startedAt: formatMs(deps.clock.nowMs()),
     publish: () => {},
   };
@@ -66,9 +73,15 @@ async function writeHere(
   const { silent } = columnHistory({ table, columns }, "pull", await deps.memory.read(table.name));
   const writer = await RecordWriter.open(
     {
-      ...{ run: { deps, isDryRun: false }, table, direction: "pull", lease, silent },
+      run: { deps, isDryRun: false },
+      table,
+      direction: "pull",
+      lease,
+      silent,
       // Columns that are new here are filled by the next run.
-      ...{ conflict: "newer", added: [], memory: null },
+      conflict: "newer",
+      added: [],
+      memory: null,
     },
     [entry],
   );
