@@ -199,7 +199,7 @@ export class CommitInDoubt extends AppError {
 /**
  * The documents of a store. Every method throws `store_unavailable` when the store cannot be reached in time.
  *
- * A body waits for nothing but its reader or transaction, one call after the other; another wait throws. It may run again
+ * A body waits for nothing but its reader or transaction, one call after the other: another wait holds others up, or throws. It may run again
  * from its start, and then makes the same calls in the same order with what it reads now. Of two bodies that read a key,
  * present or absent, and put or remove it, one runs again, as if they had run one after the other; what is only read may
  * have changed at the commit unless it was locked. Who decides over a set locks its owner's document: the account for its

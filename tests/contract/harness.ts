@@ -16,6 +16,8 @@ export interface StoreHarness<Parts = RunStorage> {
      * `timedTests` are left out.
      */
     readonly clock?: "own";
+    /** False where deletes are not recorded: tables with `deletes` are refused. */
+    readonly hasDeletes?: false;
     /** True runs the cases that are declared by `everywhere` alone: what is decided above the store is tested on others. */
     readonly isCrossCheck?: true;
   };

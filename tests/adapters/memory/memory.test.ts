@@ -1,9 +1,41 @@
-// The reference models keep the contracts that they stand for in other tests.
+// The reference models keep the contracts that they stand for in other tests; so does one that records no deletes.
+import type { Table } from "../../../src/domain/sync/table/table.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { NoTombstones, refuseDeletes } from "../../../src/ports/tables/tombstones.ts";
+import { documentTablesContract } from "../../contract/documents/documents-contract.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
+import { openMemoryTables } from "../../support/document-table-stores.ts";
 import { openMemoryStore } from "../../support/memory-store.ts";
 
 const OPTIONS = { isShared: true, randomRuns: 100 };
 
 storageContract({ name: "memory", options: OPTIONS, open: async () => openMemoryStore() });
 fullStorageContract({ name: "memory", options: OPTIONS, open: async () => openMemoryStore() });
+
+/** Refuses tables with `deletes` from now on, as a store that cannot see what other programs delete. */
+function withoutDeletes<Storage extends Pick<FullStorage, "tables">>(storage: Storage): Storage {
+  const prepare = storage.tables.prepare.bind(storage.tables);
+  storage.tables.prepare = async (tables: readonly Table[]) => {
+    refuseDeletes(tables);
+    return await prepare(tables);
+  };
+  return Object.assign(storage, { tombstones: new NoTombstones() });
+}
+
+storageContract({
+  name: "memory without deletes",
+  options: { ...OPTIONS, hasDeletes: false },
+  open: async () => {
+    const store = openMemoryStore();
+    return { ...store, storage: withoutDeletes(store.storage) };
+  },
+});
+documentTablesContract({
+  name: "memory without deletes",
+  hasDeletes: false,
+  open: async () => {
+    const store = await openMemoryTables();
+    return { ...store, storage: withoutDeletes(store.storage) };
+  },
+});

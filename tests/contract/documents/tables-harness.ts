@@ -14,6 +14,8 @@ export type DocumentTables = Pick<FullStorage, "documents" | "tables" | "tombsto
 export interface DocumentTablesHarness {
   /** Stands before the test names. */
   readonly name: string;
+  /** False where tables with `deletes` are refused. */
+  readonly hasDeletes?: false;
   open(): Promise<OpenedDocumentTables>;
 }
 

@@ -28,6 +28,7 @@ export function yieldingTables(harness: DocumentTablesHarness): DocumentTablesHa
     tombstones,
   });
   return {
+    ...harness,
     name: `${harness.name}, yielding (SEED=${SEED})`,
     open: async () => {
       const opened = await harness.open();

@@ -27,6 +27,7 @@ export function tablePrepareTests(harness: StoreHarness): void {
     allowedChangeTests(harness);
     changedKeyTests(harness);
     refusedChangeTests(harness);
+    if (harness.options.hasDeletes === false) refusedDeletesTests(harness);
   });
 }
 
@@ -352,5 +353,24 @@ async function expectConflict(storage: RunStorage, tables: readonly Table[]): Pr
   expect(error).toMatchObject({
     kind: "schema_conflict",
     message: expect.stringMatching(/"items".+/s),
+  });
+}
+
+function refusedDeletesTests(harness: StoreHarness): void {
+  const it = storeTests(harness);
+
+  it("D-7.6 prepare() refuses a table with deletes, names it, and makes none", async (storage) => {
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await table.write(ROW);
+    const refused = storage.tables.prepare([
+      makeTable({ upsert_key: ["k"], columns: COLUMNS }, "others"),
+      changed({ deletes: true }),
+    ]);
+    await expect(refused).rejects.toMatchObject({
+      kind: "schema_conflict",
+      message: expect.stringMatching(/^Table "items": .* remove "deletes" from the registry$/),
+    });
+    await storage.tables.prepare([changed({})]);
+    expect(await table.rows()).toEqual([ROW]);
   });
 }
