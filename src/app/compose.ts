@@ -33,12 +33,12 @@ import { type BackupSchedule, startBackups } from "../usecases/operations/schedu
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
 import { type LookupCounts, Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
-import { watchAbandonedRuns } from "../usecases/sync/runs/abandoned-runs.ts";
 import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
 import {
   type Schedule,
   startCompareSchedule,
   startSchedule,
+  watchAbandonedRuns,
 } from "../usecases/sync/runs/scheduled-runs.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";

@@ -1,6 +1,6 @@
 // The list of runs as a table that fits the terminal.
 import { showHidden } from "../domain/shared/hidden-characters.ts";
-import type { RunItem } from "../usecases/sync/runs/run-item.ts";
+import type { RunItem, SyncRunItem } from "../domain/sync/run/run.ts";
 import type { Colour } from "./colours.ts";
 import { type Columns, durationText, formatCount, type Line, tableLines } from "./output.ts";
 
@@ -9,7 +9,6 @@ const SHORT_ID_CHARS = 8;
 /** An error that is cut says as much at least; columns make room for it. */
 const MIN_ERROR_CHARS = 24;
 
-type SyncItem = Extract<RunItem, { readonly kind: "sync" }>;
 const NUMBERS = ["duration", "pushed", "pulled", "changed", "kept", "deleted", "rejected"];
 /** What is left out first where the terminal is too narrow. */
 const LESS_NEEDED: readonly string[] = [
@@ -78,7 +77,7 @@ function coloured(runs: readonly RunItem[], lines: readonly string[]): Line[] {
 
 /** All columns but that of the error. A comparison moves nothing, so that it has no counts of that. */
 function columnsOf(idChars: number, isTerminal: boolean): Columns<RunItem> {
-  const moved = (countOf: (run: SyncItem) => number) => (run: RunItem) =>
+  const moved = (countOf: (run: SyncRunItem) => number) => (run: RunItem) =>
     run.kind === "compare" ? "" : formatCount(countOf(run));
   return {
     run: ({ runId }) => runId.slice(0, idChars),

@@ -97,6 +97,8 @@ export const MAX_KEPT_DRY_RUNS = 50;
 /** How often what a run tells is kept, and how often who watches it from elsewhere looks: together less than 1 s. D-9.5. */
 export const KEEP_NEWS_MS = 500;
 export const WATCH_MS = 250;
+/** How often a run looks whether it is to end, and who waits for that whether it has. D-7.8. */
+export const CANCEL_LOOK_MS = 500;
 /** JSON of a row that differs, as the news of a comparison show it, in characters. D-9.5. */
 export const MAX_SHOWN_ROW_CHARS = 8_192;
 /** Life of a run's lease without renewal. D-4.8. */

@@ -4,7 +4,7 @@
 // the age of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
 import type { CompareRun, KeptRun, SyncRun, TableResult } from "../../domain/sync/run/run.ts";
-import { endAbandonedRuns } from "../sync/runs/sync-lists.ts";
+import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";
 

@@ -2,12 +2,13 @@
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
-import type { BatchEvent } from "../../../src/domain/sync/run/run.ts";
+import type { BatchEvent, RunNews } from "../../../src/domain/sync/run/run.ts";
 import { streamOf } from "../../../src/http/event-stream.ts";
 import { namingOf } from "../../../src/http/naming.ts";
 import { RunEventSchema } from "../../../src/http/schemas/run-events.ts";
-import { RunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
+import { RunEvents } from "../../../src/usecases/sync/runs/run-events.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { makeTwoEnds } from "../../usecases/sync/two-ends.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
@@ -260,7 +261,7 @@ describe("streamOf()", () => {
   });
 
   test("D-4.4 a reader that does not read holds up nothing, and gets batches put together", async () => {
-    const feed = new RunFeed();
+    const feed = new RunEvents<RunNews>((await makeTwoEnds()).deps);
     const server = Bun.serve({
       ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
       fetch: () => new Response(streamOf(feed.read(), named, never)),
@@ -275,7 +276,6 @@ describe("streamOf()", () => {
       feed.publish(batchEvent(batch, batches));
       if (batch % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    feed.publish({ type: "finished" });
     feed.close();
     let text = "";
     socket.on("data", (chunk: Buffer) => {

@@ -3,7 +3,15 @@ import { expect, test } from "bun:test";
 import type { RunNews } from "../../../src/domain/sync/run/run.ts";
 import { retryText } from "../../../src/domain/sync/run/run.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
-import { makeTwoEnds, manyRows, put, start, statusError, type TwoEnds } from "./two-ends.ts";
+import {
+  eventsOf,
+  makeTwoEnds,
+  manyRows,
+  put,
+  start,
+  statusError,
+  type TwoEnds,
+} from "./two-ends.ts";
 
 /** Runs a pull of three rows to its end, and gives all its news. */
 async function newsOf(ends: TwoEnds): Promise<RunNews[]> {
@@ -73,7 +81,7 @@ test("D-7.11, D-4.4 what a reader has not taken is gone when something else come
   put(ends.there, ends.table, manyRows(3));
   const run = start(ends);
   const slow = run.news();
-  const events = Array.fromAsync(run.events());
+  const events = Array.fromAsync(eventsOf(run));
   await ends.time.run(run.outcome);
   expect(texts(await Array.fromAsync(slow))).toEqual(["start", "batch", "done", "finished"]);
   expect(texts(await events)).toEqual(["start", "batch", "done", "finished"]);

@@ -52,7 +52,7 @@ test("D-4.4 the events of a pull, with what arrived and how much there is", asyn
   const started = start(ends);
   const events: unknown[] = [];
   const reading = (async () => {
-    for await (const event of started.events()) events.push(event);
+    for await (const event of started.news()) events.push(event);
   })();
   await ends.time.run(started.outcome);
   await reading;

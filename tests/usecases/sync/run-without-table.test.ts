@@ -11,7 +11,7 @@ test("S-6.1 a failure of a run that names no table has the table ?, and its full
     { direction: "pull", tableName: null, isFull: false, isDryRun: false, trigger: "stream" },
   );
   const events: unknown[] = [];
-  for await (const event of started.events()) events.push(event);
+  for await (const event of started.news()) events.push(event);
   const error = "Sync is disabled: set SYNC_ENABLED to true";
   expect(events).toEqual([
     { type: "error", table: "?", direction: "pull", error },

@@ -195,6 +195,11 @@ export function start(ends: TwoEnds, request: Partial<RunRequest> = {}): Started
   });
 }
 
+/** What a run tells, without retries: the events of S-6. */
+export async function* eventsOf(run: StartedRun): AsyncGenerator<RunEvent, void, undefined> {
+  for await (const news of run.news()) if (news.type !== "retry") yield news;
+}
+
 /** These ends as a process sees them that a test can let stand still for a while, as one that was paused. */
 export function pausable(ends: TwoEnds): {
   readonly paused: TwoEnds;
@@ -218,7 +223,7 @@ export async function runOf(
 ): Promise<FinishedRun> {
   const started = start(ends, request);
   const outcome = await ends.time.run(started.outcome);
-  const events = await Array.fromAsync(started.events());
+  const events = await Array.fromAsync(eventsOf(started));
   return { ...outcome, events };
 }
 

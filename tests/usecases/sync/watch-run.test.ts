@@ -3,14 +3,14 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { addNews, type News } from "../../../src/domain/sync/run/news.ts";
 import type { RunEvent } from "../../../src/domain/sync/run/run.ts";
+import { findRun } from "../../../src/usecases/sync/runs/kept-runs.ts";
+import { followRun } from "../../../src/usecases/sync/runs/run-events.ts";
 import { StartedComparison } from "../../../src/usecases/sync/runs/start-comparison.ts";
-import { findRun } from "../../../src/usecases/sync/runs/sync-lists.ts";
-import { watchRun } from "../../../src/usecases/sync/runs/watch-run.ts";
-import { makeTwoEnds, manyRows, put, start, type TwoEnds } from "./two-ends.ts";
+import { eventsOf, makeTwoEnds, manyRows, put, start, type TwoEnds } from "./two-ends.ts";
 
-/** An instance without runs of its own. */
+/** Another instance. */
 function watchElsewhere(ends: TwoEnds, runId: string, stopping = new AbortController().signal) {
-  return watchRun({ sync: ends.deps, activeRuns: { find: () => null, stopping } }, runId);
+  return followRun(ends.deps, runId, stopping);
 }
 
 interface Seen {
@@ -70,7 +70,7 @@ test("D-9.5.2 a run that has ended is told whole at once", async () => {
   for (const isDryRun of [false, true]) {
     const run = start(ends, { isDryRun });
     await ends.time.run(run.outcome);
-    const events: RunEvent[] = await ends.time.run(Array.fromAsync(run.events()));
+    const events: RunEvent[] = await ends.time.run(Array.fromAsync(eventsOf(run)));
     const beforeMs = ends.time.nowMs;
     const watched = await ends.time.run(watchElsewhere(ends, run.runId));
     expect(await ends.time.run(Array.fromAsync(watched))).toEqual(events);
@@ -131,7 +131,7 @@ test("D-9.5.2 a store that does not answer for a while loses nothing, and a serv
   await ends.time.run(Array.fromAsync(stopped));
   expect(ends.time.nowMs).toBeLessThan(Date.parse("2026-03-01T12:00:03Z"));
   const news = await ends.time.run(Array.fromAsync(watched));
-  const events = await ends.time.run(Array.fromAsync(run.events()));
+  const events = await ends.time.run(Array.fromAsync(eventsOf(run)));
   const list: News[] = [];
   for (const item of news) addNews(list, item);
   expect(list).toEqual(events);

@@ -1,5 +1,5 @@
 import type { TableResult } from "../../../domain/sync/run/run.ts";
-import { findRun, listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
+import { findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";

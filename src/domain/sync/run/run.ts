@@ -106,8 +106,28 @@ export interface CompareCounts {
   readonly erased?: number;
 }
 
-/** What lists of runs hold. */
+/** What lists of runs hold, and, in no list, dry runs. */
 export type KeptRun = SyncRun | CompareRun;
+
+/** A run, as callers see it; `dryRun` only of a dry run. */
+export interface SyncRunItem extends Omit<SyncRun, "dryRun"> {
+  readonly dryRun?: true;
+}
+
+export type RunItem = SyncRunItem | CompareRun;
+
+export function isDryRun(run: KeptRun): boolean {
+  return run.kind === "sync" && run.dryRun;
+}
+
+/** A run or comparison as callers see it. */
+export function runItem(run: KeptRun): RunItem {
+  return run.kind === "compare" ? run : syncRunItem(run);
+}
+
+export function syncRunItem({ dryRun, ...item }: SyncRun): SyncRunItem {
+  return dryRun ? { ...item, dryRun } : item;
+}
 
 /** A table of which nothing is known yet. */
 export const NO_TABLE_RESULT: TableResult = {

@@ -1,9 +1,7 @@
 // The runs and comparisons that there are. D-4.9, D-7.8, D-9.5.
 
 import { Type } from "@sinclair/typebox";
-import { cancelRun } from "../../../usecases/sync/runs/cancel-run.ts";
-import { findRun, listRuns } from "../../../usecases/sync/runs/sync-lists.ts";
-import { watchRun } from "../../../usecases/sync/runs/watch-run.ts";
+import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
@@ -42,22 +40,21 @@ function listing({ identity, sync }: SyncAdministration): Operation[] {
   ];
 }
 
-function following(deps: SyncAdministration): Operation[] {
-  const { identity, sync } = deps;
+function following({ identity, sync, activeRuns }: SyncAdministration): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/runs/:run_id/events",
       id: "watchSyncRun",
       summary: "Watch a run or a comparison",
       description: `What it told so far, put together, then what it tells, whichever instance it is on, at most 1 s late. ${STREAM_TEXT}`,
-      guard: syncAdministrator(deps.identity),
+      guard: syncAdministrator(identity),
       params: { run_id: givenId("Id of a run, a dry run or a comparison") },
       replies: {
         200: newsReply("The events", Type.Union([RunEventSchema, CompareEventSchema])),
         ...UNKNOWN,
       },
       isSlow: true,
-      run: async ({ params: { runId } }) => tell(await watchRun(deps, runId), runId),
+      run: async ({ params: { runId } }) => tell(await activeRuns.watch(runId), runId),
     }),
     operation({
       at: "POST /api/v1/sync/runs/:run_id/cancel",

@@ -2,8 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
-import type { RunRequest } from "../../../domain/sync/run/run.ts";
-import { runItem, type SyncRunItem } from "../../../usecases/sync/runs/run-item.ts";
+import { type RunRequest, type SyncRunItem, syncRunItem } from "../../../domain/sync/run/run.ts";
 import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
 import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
@@ -71,10 +70,10 @@ function runs({ identity, activeRuns }: SyncAdministration): Operation[] {
       isSlow: true,
       run: async ({ body }) => {
         const run = activeRuns.start(runRequest(body, "api"));
-        if (body.wait === false) return new Answer(202, runItem(await run.begun()));
+        if (body.wait === false) return new Answer(202, syncRunItem(await run.begun()));
         const outcome = await run.outcome;
         if (outcome.error !== null) throw outcome.error;
-        return runItem(outcome.run);
+        return syncRunItem(outcome.run);
       },
     }),
     operation({

@@ -1,9 +1,11 @@
-// The runs and comparisons of this process: counted, and ended when the service stops.
+// The runs and comparisons of this process: counted, watched, and ended when the service stops.
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { RunEvent, RunRequest } from "../../../domain/sync/run/run.ts";
+import type { News } from "../../../domain/sync/run/news.ts";
+import type { RunNews, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Metrics, TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
+import { followRun } from "./run-events.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
 import { StartedRun } from "./start-run.ts";
 
@@ -43,10 +45,13 @@ export class ActiveRuns {
     return comparison;
   }
 
-  /** A run or comparison of this process that goes on; null when there is none with this id. */
-  find(runId: string): StartedRun | StartedComparison | null {
-    for (const run of this.#active.keys()) if (run.runId === runId) return run;
-    return null;
+  /**
+   * The news of a run, a dry run or a comparison, whichever instance it is on: what it told so far put together, then as it comes.
+   * Ends with it, and when the service stops. Throws `not_found` before the first. D-9.5.
+   */
+  async watch(runId: string): Promise<AsyncGenerator<News, void, undefined>> {
+    for (const run of this.#active.keys()) if (run.runId === runId) return run.news();
+    return await followRun(this.#deps, runId, this.stopping);
   }
 
   /** Aborted, with an `AppError`, once the service stops. */
@@ -99,7 +104,7 @@ const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
 
 async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
   let counted = NO_BYTES;
-  for await (const event of run.events()) {
+  for await (const event of run.news()) {
     // Reset here and not at the end of a transfer: one that fails ends without a `done` event.
     if (event.type === "start") counted = NO_BYTES;
     const moved = movedBy(event, counted);
@@ -112,8 +117,8 @@ async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
   }
 }
 
-/** What an event adds to the counts; null for events without rows and bytes. `counted` are its transfer's bytes so far. */
-function movedBy(event: RunEvent, counted: TransferredBytes): TransferCounts | null {
+/** What an event adds to the counts; null for news without rows and bytes. `counted` are its transfer's bytes so far. */
+function movedBy(event: RunNews, counted: TransferredBytes): TransferCounts | null {
   if (event.type !== "batch" && event.type !== "done") return null;
   const isBatch = event.type === "batch";
   // A batch shows its own bytes, the end of a transfer those of all of it.

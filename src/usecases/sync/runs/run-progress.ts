@@ -1,9 +1,9 @@
-// The results of a run so far, and its events, which any number of readers follow. S-6, D-4.3, D-4.4.
+// The results of a run so far, and why it failed. D-4.3.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import {
   NO_TABLE_RESULT,
+  type RunNews,
   type RunRequest,
   type RunStatus,
   type SyncRun,
@@ -11,10 +11,9 @@ import {
 } from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerText } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { depsOfRun } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import type { TransferTotals } from "../transfer/transfer-report.ts";
-import { RunFeed } from "./run-feed.ts";
+import type { RunEvents } from "./run-events.ts";
 
 type NumberField = {
   [K in keyof TableResult]: TableResult[K] extends number ? K : never;
@@ -24,34 +23,25 @@ type NumberField = {
 const toldUnowned = new WeakSet<Table>();
 
 export class RunProgress {
-  readonly runId: string;
+  readonly events: RunEvents<RunNews>;
   readonly request: RunRequest;
   /** In the order in which each table takes them. D-4.3. */
   readonly directions: readonly SyncDirection[];
-  /** Their logger names the run. */
-  readonly deps: SyncDeps;
-  readonly startedAt: string;
-  readonly feed = new RunFeed();
-  /** Resolves when every instance can read the run. */
-  readonly begun: Promise<void>;
-  readonly tellBegun: () => void;
-  readonly #startedAtMs: number;
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
   /** Tables that ended before their first row, by why. D-11.9. */
   readonly #unowned = new Map<OwnerProblem, string[]>();
   #error: AppError | null = null;
 
-  constructor(deps: SyncDeps, runId: string, request: RunRequest) {
-    this.runId = runId;
+  constructor(events: RunEvents<RunNews>, request: RunRequest) {
+    this.events = events;
     this.request = request;
     this.directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
-    this.deps = depsOfRun(deps, runId);
-    this.startedAt = formatMs(deps.clock.nowMs());
-    this.#startedAtMs = deps.clock.monotonicMs();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.begun = promise;
-    this.tellBegun = resolve;
+  }
+
+  /** Their logger names the run. */
+  get deps(): SyncDeps {
+    return this.events.deps;
   }
 
   /** What names each table that has no owner, and the first other failure, as callers may know it; null without either. */
@@ -137,7 +127,7 @@ export class RunProgress {
   }
 
   #publishError(table: string | null, direction: SyncDirection | null, error: string): void {
-    this.feed.publish({
+    this.events.publish({
       type: "error",
       table: table ?? this.request.tableName ?? "?",
       direction: direction ?? this.directions[0] ?? "push",
@@ -145,12 +135,8 @@ export class RunProgress {
     });
   }
 
-  end(): void {
-    this.feed.publish({ type: "finished" });
-    this.feed.close();
-  }
-
-  finished(): SyncRun {
+  /** The run as it ended. */
+  ended(): SyncRun {
     if (this.error !== null) return this.#describe("failed");
     const isPartial = [...this.#tables.values()].some((table) => table.errorCount > 0);
     return this.#describe(isPartial ? "partial" : "success");
@@ -162,10 +148,9 @@ export class RunProgress {
   }
 
   #describe(status: RunStatus): SyncRun {
-    const { clock } = this.deps;
     const { trigger, direction, isFull, isDryRun } = this.request;
     const run: SyncRun = {
-      runId: this.runId,
+      runId: this.events.runId,
       kind: "sync",
       trigger,
       status,
@@ -179,9 +164,7 @@ export class RunProgress {
       changed: this.#sum("changed"),
       deletedHere: this.#sum("deletedHere"),
       deletedThere: this.#sum("deletedThere"),
-      startedAt: this.startedAt,
-      finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
-      durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),
+      ...this.events.times(status),
       fullSync: isFull,
       dryRun: isDryRun,
     };

@@ -1,10 +1,16 @@
-// Runs and comparisons on a schedule. Of several instances on one store, one starts each of them. D-1.3.10, D-7.5.
+// Runs and comparisons on a schedule, of which one of several instances on one store starts each, and the look for runs whose
+// process was killed. D-1.3.10, D-7.5, D-10.12.
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
+import { endAbandonedRuns } from "./kept-runs.ts";
 import type { CompareRequest, StartedComparison } from "./start-comparison.ts";
 import type { StartedRun } from "./start-run.ts";
+
+/** A little more than a lease lasts without its process. */
+const ABANDONED_LOOK_MS = 15_000;
 
 /** Starts runs and comparisons, as `ActiveRuns` does. */
 interface RunStarter {
@@ -83,5 +89,25 @@ async function runOnce(
     await run();
   } finally {
     await lease.release();
+  }
+}
+
+/** Looks for abandoned runs again and again, until it is stopped, so that operators are told though nobody lists runs. */
+export function watchAbandonedRuns(deps: SyncDeps): Schedule {
+  const stopped = new AbortController();
+  void lookUntil(deps, stopped.signal);
+  return { stop: () => stopped.abort() };
+}
+
+/** Never rejects. A store that does not answer is told by what else asks for it. */
+async function lookUntil(deps: SyncDeps, stopped: AbortSignal): Promise<void> {
+  for (;;) {
+    await deps.timer.sleep(ABANDONED_LOOK_MS, stopped);
+    if (stopped.aborted) return;
+    try {
+      await endAbandonedRuns(deps);
+    } catch (error) {
+      deps.logger.debug("Abandoned runs could not be looked for", { problem: String(error) });
+    }
   }
 }

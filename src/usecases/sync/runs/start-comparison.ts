@@ -1,8 +1,7 @@
 // A comparison from its start to its end: listed among the runs, cancelled and stopped as they are. D-4.10, D-7.8.
-import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import { type AppError, refuse } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import {
   type CompareEvent,
   type DifferenceKind,
@@ -12,21 +11,17 @@ import type {
   CompareCounts,
   CompareRepair,
   CompareRun,
+  RunStatus,
   RunTrigger,
 } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import type { Span } from "../../../ports/runtime/tracing.ts";
 import { compareTable } from "../compare/compare-table.ts";
 import type { CompareResult, OnExample } from "../compare/comparison.ts";
 import type { Difference, RowPair } from "../compare/row-pair.ts";
-import type { RunLease } from "../shared/hold-lease.ts";
-import { depsOfRun, type RunContext } from "../shared/run-context.ts";
-import { asSyncError, openRemote, type SyncDeps } from "../shared/sync-deps.ts";
-import { followCancellation } from "./cancel-run.ts";
-import { keepResult, NewsKeeper } from "./keep-news.ts";
-import { RunFeed } from "./run-feed.ts";
-import { endAbandonedRuns, holdRun } from "./sync-lists.ts";
-import { countRows } from "./tell-drift.ts";
+import type { RunPlan } from "../shared/run-context.ts";
+import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
+import { countRows } from "./move-tables.ts";
+import { RunEvents } from "./run-events.ts";
 
 export interface CompareRequest {
   readonly tableName: string;
@@ -53,40 +48,28 @@ export class StartedComparison {
   readonly runId: string;
   /** Never rejects. */
   readonly outcome: Promise<CompareOutcome>;
-  readonly #stopping = new AbortController();
-  readonly #feed = new RunFeed<CompareEvent>();
+  readonly #events: RunEvents<CompareEvent>;
 
   /** Starts it. Throws `unknown_table` and `invalid_request`; every other failure is its outcome. */
   constructor(deps: SyncDeps, request: CompareRequest) {
     refuseWithoutDirection(request);
     const table = findTable(deps.registry, request.tableName);
-    this.runId = deps.ids.next();
-    const ended = new AbortController();
-    const feed = this.#feed;
-    const comparison = new KeptComparison(depsOfRun(deps, this.runId), this.runId, request, feed);
-    const compare = async (span: Span) => {
-      const outcome = await comparison.run(table, this.#stopping.signal);
-      if (outcome.error !== null) span.fail(outcome.error.kind);
-      return outcome;
-    };
-    const fields = { "repsync.run_id": this.runId, "repsync.table": table.name };
-    this.outcome = deps.tracing.inSpan("compareRun", compare, { fields }).finally(() => {
-      ended.abort();
-      feed.publish({ type: "finished" });
-      feed.close();
-    });
-    const cancel = (reason: AppError) => this.#stopping.abort(reason);
-    void deps.tracing.detached(() => followCancellation(deps, this.runId, ended.signal, cancel));
+    const events = new RunEvents<CompareEvent>(deps);
+    this.runId = events.runId;
+    this.#events = events;
+    const fields = { "repsync.table": table.name };
+    const progress = new CompareProgress(events, request);
+    this.outcome = events.traced("compareRun", fields, () => compare(progress, table));
   }
 
   /** What it tells from the first on, for any number of readers. D-9.5. */
   news(): AsyncGenerator<CompareEvent, void, undefined> {
-    return this.#feed.read();
+    return this.#events.read();
   }
 
   /** Ends it before its next write, as failed, with a reason for its `error`. */
   stop(reason = "The comparison was stopped; start it again"): void {
-    this.#stopping.abort(new AppError("sync_failed", reason));
+    this.#events.stop(reason);
   }
 }
 
@@ -108,113 +91,109 @@ const KIND_NAMES: Readonly<Record<Difference, DifferenceKind>> = {
 /** Time between two notices of progress. */
 const PROGRESS_MS = 200;
 
-class KeptComparison {
-  readonly #deps: SyncDeps;
-  readonly #request: CompareRequest;
-  readonly #runId: string;
-  readonly #feed: RunFeed<CompareEvent>;
-  readonly #startedAt: string;
-  readonly #startedAtMs: number;
-  /** What it has found so far. */
+/** A comparison moves nothing by its markers, and tells no retries. */
+const PLAN: RunPlan = {
+  directions: [],
+  isFull: false,
+  isForced: false,
+  isDryRun: false,
+  maxDeletes: null,
+  publish: () => {},
+};
+
+/** Compares, and keeps what was found. Never rejects. */
+async function compare(progress: CompareProgress, table: Table): Promise<CompareOutcome> {
+  const { events, request } = progress;
+  const { repair, deletes = false, maxDeletes = null, isForced = false } = request;
+  await events.kept(progress, PLAN, async (run) => {
+    const totalRecords = await countRows(run, table);
+    events.publish({ type: "start", table: table.name, repair, totalRecords });
+    const result = await compareTable(run, table, {
+      repair,
+      deletes,
+      maxDeletes,
+      isForced,
+      onExample: (difference, pair, key) => progress.differ(difference, pair, key),
+      onProgress: (found) => progress.look(found),
+    });
+    progress.succeed(result);
+  });
+  return progress.outcome;
+}
+
+/** What a comparison has found so far, and how it ended. */
+class CompareProgress {
+  readonly events: RunEvents<CompareEvent>;
+  readonly request: CompareRequest;
   #found: CompareCounts = NOTHING_FOUND;
+  #outcome: CompareOutcome | null = null;
   #toldAtMs = Number.NEGATIVE_INFINITY;
   /** Differences told of each kind. */
   readonly #told: Record<Difference, number> = { different: 0, missingHere: 0, missingThere: 0 };
 
-  constructor(deps: SyncDeps, runId: string, request: CompareRequest, feed: RunFeed<CompareEvent>) {
-    this.#deps = deps;
-    this.#runId = runId;
-    this.#request = request;
-    this.#feed = feed;
-    this.#startedAt = formatMs(deps.clock.nowMs());
-    this.#startedAtMs = deps.clock.monotonicMs();
+  constructor(events: RunEvents<CompareEvent>, request: CompareRequest) {
+    this.events = events;
+    this.request = request;
   }
 
-  /** Keeps it as running, compares, and keeps what was found. Never rejects. */
-  async run(table: Table, stop: AbortSignal): Promise<CompareOutcome> {
-    const deps = this.#deps;
-    const feed = this.#feed;
-    let lease: RunLease | null = null;
-    let keeper: NewsKeeper<CompareEvent> | null = null;
-    try {
-      const run = this.#open(stop);
-      lease = await holdRun(deps, this.#runId, stop);
-      await endAbandonedRuns(deps);
-      const describe = () => this.#describe("running", this.#found);
-      keeper = await NewsKeeper.begin(deps, { feed, describe });
-      const { repair, deletes = false, maxDeletes = null, isForced = false } = this.#request;
-      const totalRecords = await countRows(run, table);
-      feed.publish({ type: "start", table: table.name, repair, totalRecords });
-      const result = await compareTable(run, table, {
-        repair,
-        deletes,
-        maxDeletes,
-        isForced,
-        onExample: (difference, pair, key) => this.#tellDifference(difference, pair, key),
-        onProgress: (found) => this.#tellProgress(found),
-      });
-      this.#publishProgress(result);
-      feed.publish({ type: "done", table: table.name, ...result });
-      await keeper.end(this.#describe("success", result));
-      return { result, error: null };
-    } catch (thrown) {
-      deps.logger.error("Comparison failed", thrown, { table: table.name });
-      const error = asSyncError(thrown);
-      feed.publish({ type: "error", table: table.name, error: error.message });
-      const failed = { ...this.#describe("failed", this.#found), error: error.message };
-      if (keeper !== null) await keeper.end(failed);
-      else if (lease !== null) await keepResult(deps, failed, feed.told());
-      return { result: null, error };
-    } finally {
-      await lease?.release();
-    }
-  }
-
-  #tellDifference(difference: Difference, pair: RowPair, key: JsonObject): void {
-    this.#request.onExample?.(difference, pair, key);
+  /** Tells a row that differs. */
+  differ(difference: Difference, pair: RowPair, key: JsonObject): void {
+    this.request.onExample?.(difference, pair, key);
     if (this.#told[difference]++ >= MAX_COMPARE_EXAMPLES) return;
-    this.#feed.publish(differenceEvent(KIND_NAMES[difference], key, pair));
+    this.events.publish(differenceEvent(KIND_NAMES[difference], key, pair));
   }
 
-  #tellProgress(found: CompareCounts): void {
+  /** Takes what was found so far; tells it now and then. */
+  look(found: CompareCounts): void {
     this.#found = found;
-    const nowMs = this.#deps.clock.monotonicMs();
+    const nowMs = this.events.deps.clock.monotonicMs();
     if (nowMs - this.#toldAtMs < PROGRESS_MS) return;
     this.#toldAtMs = nowMs;
-    this.#publishProgress(found);
+    this.#publishProgress();
   }
 
-  #publishProgress({ matched, different, missingHere, missingThere }: CompareCounts): void {
+  succeed(result: CompareResult): void {
+    this.#found = result;
+    this.#outcome = { result, error: null };
+    this.#publishProgress();
+    this.events.publish({ type: "done", table: this.request.tableName, ...result });
+  }
+
+  fail(cause: unknown): void {
+    const { deps } = this.events;
+    const table = this.request.tableName;
+    deps.logger.error("Comparison failed", cause, { table });
+    const error = asSyncError(cause);
+    this.#outcome = { result: null, error };
+    this.events.publish({ type: "error", table, error: error.message });
+  }
+
+  get outcome(): CompareOutcome {
+    if (this.#outcome === null) throw new Error("A comparison that goes on has no outcome");
+    return this.#outcome;
+  }
+
+  running(): CompareRun {
+    return this.#describe("running");
+  }
+
+  ended(): CompareRun {
+    const { error } = this.outcome;
+    const run = this.#describe(error === null ? "success" : "failed");
+    return error === null ? run : { ...run, error: error.message };
+  }
+
+  #publishProgress(): void {
+    const { matched, different, missingHere, missingThere } = this.#found;
     const rows = matched + different + missingHere + missingThere;
-    this.#feed.publish({ type: "progress", rows });
+    this.events.publish({ type: "progress", rows });
   }
 
-  /** Throws `sync_misconfigured`: then nothing is done, and nothing listed. S-4.4.5. */
-  #open(stop: AbortSignal): RunContext {
-    const deps = this.#deps;
+  #describe(status: RunStatus): CompareRun {
+    const { trigger, tableName, repair } = this.request;
+    const { matched, different, missingHere, missingThere, repaired, kept, erased } = this.#found;
     return {
-      runId: this.#runId,
-      deps,
-      remote: openRemote(deps),
-      startedAt: this.#startedAt,
-      stop,
-      directions: [],
-      isFull: false,
-      isForced: false,
-      isDryRun: false,
-      maxDeletes: null,
-      publish: () => {},
-    };
-  }
-
-  #describe(
-    status: CompareRun["status"],
-    { matched, different, missingHere, missingThere, repaired, kept, erased }: CompareCounts,
-  ): CompareRun {
-    const { clock } = this.#deps;
-    const { trigger, tableName, repair } = this.#request;
-    return {
-      runId: this.#runId,
+      runId: this.events.runId,
       kind: "compare",
       trigger,
       status,
@@ -227,9 +206,7 @@ class KeptComparison {
       ...(repaired === undefined ? {} : { repaired }),
       ...(kept === undefined ? {} : { kept }),
       ...(erased === undefined ? {} : { erased }),
-      startedAt: this.#startedAt,
-      finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
-      durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),
+      ...this.events.times(status),
     };
   }
 }

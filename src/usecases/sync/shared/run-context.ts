@@ -5,12 +5,8 @@ import type { LogFields, Logger } from "../../../ports/runtime/logger.ts";
 import type { RemoteCalls } from "./call-remote.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
 
-/** One run, or the comparison of a table: what all its parts work with. It is passed on as it is. */
-export interface RunContext {
-  readonly runId: string;
-  /** Their logger names the run in every line. */
-  readonly deps: SyncDeps;
-  readonly remote: Remote;
+/** What is wanted of a run, or of the comparison of a table. */
+export interface RunPlan {
   /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
   readonly isFull: boolean;
   /** The directions in which each table moves, one after the other; none in a comparison. */
@@ -21,10 +17,18 @@ export interface RunContext {
   readonly maxDeletes: number | null;
   /** Rows are counted; nothing is written. D-4.11. */
   readonly isDryRun: boolean;
+  publish(news: RunNews): void;
+}
+
+/** One run, or the comparison of a table: what all its parts work with. It is passed on as it is. */
+export interface RunContext extends RunPlan {
+  readonly runId: string;
+  /** Their logger names the run in every line. */
+  readonly deps: SyncDeps;
+  readonly remote: Remote;
   readonly startedAt: string;
   /** Aborted, with an `AppError`, to end the run from outside. */
   readonly stop: AbortSignal;
-  publish(news: RunNews): void;
 }
 
 /** A table at the remote, and the way to ask for it. */

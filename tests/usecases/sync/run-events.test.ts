@@ -1,10 +1,16 @@
 // What a run tells, to readers of any speed. S-6, D-4.4.
 
 import { expect, test } from "bun:test";
-import type { BatchEvent, RunEvent } from "../../../src/domain/sync/run/run.ts";
-import { RunFeed } from "../../../src/usecases/sync/runs/run-feed.ts";
+import type { BatchEvent, RunEvent, RunNews } from "../../../src/domain/sync/run/run.ts";
+import { RunEvents } from "../../../src/usecases/sync/runs/run-events.ts";
+import { makeTwoEnds } from "./two-ends.ts";
 
 const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
+
+/** The events of a run that has not begun. */
+async function makeFeed(): Promise<RunEvents<RunNews>> {
+  return new RunEvents((await makeTwoEnds()).deps);
+}
 
 function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
   return {
@@ -16,7 +22,7 @@ function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
 }
 
 test("S-6 a reader that keeps up gets every event", async () => {
-  const feed = new RunFeed();
+  const feed = await makeFeed();
   const reader = feed.read();
   const got: RunEvent[] = [];
   for (const event of [START, batch(1), batch(2)]) {
@@ -25,21 +31,19 @@ test("S-6 a reader that keeps up gets every event", async () => {
     got.push((await next).value as RunEvent);
   }
   expect(got).toEqual([START, batch(1), batch(2)]);
-  feed.publish({ type: "finished" });
   feed.close();
   expect((await reader.next()).value).toEqual({ type: "finished" });
   expect((await reader.next()).done).toBe(true);
 });
 
 test("D-4.4 a slow reader gets batches put together, with nothing missing from their sums", async () => {
-  const feed = new RunFeed();
+  const feed = await makeFeed();
   const reader = feed.read();
   const first = reader.next();
   feed.publish(START);
   await first;
   for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
   feed.publish(batch(1, { table: "b" }));
-  feed.publish({ type: "finished" });
   feed.close();
   expect(await Array.fromAsync(reader)).toEqual([
     batch(1000, {
@@ -52,13 +56,12 @@ test("D-4.4 a slow reader gets batches put together, with nothing missing from t
 });
 
 test("D-4.9 a reader that comes late gets the events from the first on, and one that leaves does not stop the run", async () => {
-  const feed = new RunFeed();
+  const feed = await makeFeed();
   feed.publish(START);
   const early = feed.read();
   await early.next();
   await early.return();
   for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
-  feed.publish({ type: "finished" });
   feed.close();
   const late = await Array.fromAsync(feed.read());
   expect(late.map(({ type }) => type)).toEqual(["start", "batch", "finished"]);
@@ -66,9 +69,10 @@ test("D-4.9 a reader that comes late gets the events from the first on, and one 
 });
 
 test("D-4.4 batches of both directions of one table stay apart", async () => {
-  const feed = new RunFeed();
+  const feed = await makeFeed();
   feed.publish(batch(1));
   feed.publish(batch(1, { direction: "pull" }));
   feed.close();
-  expect(await Array.fromAsync(feed.read())).toHaveLength(2);
+  const types = (await Array.fromAsync(feed.read())).map(({ type }) => type);
+  expect(types).toEqual(["batch", "batch", "finished"]);
 });

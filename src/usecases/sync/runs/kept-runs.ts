@@ -1,0 +1,156 @@
+// Runs as they are kept: listed, cancelled, and marked as failed where their process has ended, when runs are listed or the
+// next one begins. D-4.9, D-7.8, D-10.12.
+import type { Alert } from "../../../domain/alerts/alert.ts";
+import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import { CANCEL_LOOK_MS, LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
+import {
+  BAD_CURSOR,
+  type ListParameters,
+  type ListPart,
+  listPart,
+  requireListQuery,
+} from "../../../domain/shared/list-query.ts";
+import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import type { News } from "../../../domain/sync/run/news.ts";
+import {
+  type CompareRun,
+  isDryRun,
+  type KeptRun,
+  type RunItem,
+  runItem,
+  type SyncRun,
+} from "../../../domain/sync/run/run.ts";
+import { runLeaseName } from "../../../repositories/leases.ts";
+import { holdLease, type RunLease } from "../shared/hold-lease.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
+
+/** Runs that are looked at for abandoned ones; older ones are not still going on. */
+const LOOK_BACK_RUNS = 50;
+const RUN_CURSOR = /^[\w-]{8,64}$/;
+/** Time that is waited for the end of a cancelled run. D-7.8. */
+const MAX_WAIT_MS = 20_000;
+
+/** Takes the lease that shows that the process of a run lives. */
+export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
+  return holdLease(deps, runLeaseName(runId), runId, stop);
+}
+
+/** Keeps a run that has ended, with its alerts; without `news` those that were kept stay. Throws `store_unavailable`. */
+export async function saveEnded(
+  { runs, alerts }: SyncDeps,
+  run: KeptRun,
+  news?: readonly News[],
+): Promise<void> {
+  await runs.save(run, news, alerts?.makeAll(alertsOf(run)));
+}
+
+/** Lists runs as failed that are `running` and whose process has ended. */
+export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
+  const runs = await deps.runs.list({ limit: LOOK_BACK_RUNS, beforeId: null });
+  for (const { runId, status } of runs) {
+    if (status === "running") await endIfAbandoned(deps, runId);
+  }
+}
+
+/** The same of one run, or dry run. */
+export async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
+  const { leases, runs, clock } = deps;
+  // What is no run's id is not asked of the leases either.
+  if ((await runs.find(runId))?.status !== "running") return;
+  const request = { name: runLeaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
+  const lease = await leases.acquire(request);
+  if ("heldBy" in lease) return;
+  const run = await runs.find(runId);
+  if (run?.status === "running") await saveEnded(deps, abandonedRun(run, clock.nowMs()));
+  await lease.release();
+}
+
+function abandonedRun(run: KeptRun, nowMs: number): KeptRun {
+  return {
+    ...run,
+    status: "failed",
+    finishedAt: formatMs(nowMs),
+    durationMs: Math.max(0, nowMs - dateTimeMs(run.startedAt)),
+    error: "The process that ran it ended; the next run continues where it stopped",
+  };
+}
+
+/** Lists runs, newest first; those whose process has ended have failed. Throws `invalid_request`. */
+export async function listRuns(
+  deps: SyncDeps,
+  parameters: ListParameters,
+): Promise<ListPart<RunItem>> {
+  const { runs } = deps;
+  const { limit, cursor } = requireListQuery(parameters, RUN_CURSOR);
+  await endAbandonedRuns(deps);
+  const before = cursor === null ? null : await runs.find(cursor);
+  if (cursor !== null && (before === null || isDryRun(before))) refuse([BAD_CURSOR]);
+  const found = await runs.list({ limit: limit + 1, beforeId: cursor });
+  return listPart(found, limit, { toItem: runItem, cursorOf: ({ runId }) => runId });
+}
+
+/** One run, or one dry run that goes on. Throws `not_found`. */
+export async function findRun(deps: SyncDeps, runId: string): Promise<RunItem> {
+  const run = await findKept(deps, runId);
+  if (!isDryRun(run) || run.status === "running") return runItem(run);
+  throw new AppError("not_found", "It was a dry run, which has ended: nothing is kept of it");
+}
+
+/** A run or dry run as it is kept; one whose process has ended has failed. Throws `not_found`. */
+async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
+  await endIfAbandoned(deps, runId);
+  const run = await deps.runs.find(runId);
+  if (run !== null) return run;
+  throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
+}
+
+/**
+ * Ends a run before its next write, whichever instance it is on, and resolves to it once it has ended. `by` names who asked.
+ * Throws `not_found`, `conflict` for one that has ended before, and `sync_failed` when it has not ended within 20 s; it still
+ * will.
+ */
+export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<RunItem> {
+  const before = await findKept(deps, runId);
+  if (before.status !== "running") {
+    throw new AppError("conflict", `The run has ended before, as ${before.status}`);
+  }
+  await deps.runs.cancel(runId, `Cancelled by ${by}`);
+  const askedAtMs = deps.clock.monotonicMs();
+  while (deps.clock.monotonicMs() - askedAtMs < MAX_WAIT_MS) {
+    await deps.timer.sleep(CANCEL_LOOK_MS);
+    const run = await findKept(deps, runId);
+    if (run.status !== "running") return runItem(run);
+  }
+  const text = "The run has not ended within 20 s; it will before its next write: look at it again";
+  throw new AppError("sync_failed", text);
+}
+
+/** What operators are told of a run that has ended; nothing of a dry run, which somebody watches. */
+function alertsOf(run: KeptRun): readonly Alert[] {
+  if (isDryRun(run)) return [];
+  const { status } = run;
+  const ended: readonly Alert[] =
+    status === "failed" || status === "partial"
+      ? [{ type: `run.${status}`, run: runItem(run) }]
+      : [];
+  return [...ended, ...(run.kind === "compare" ? foundAlerts(run) : rejectedAlerts(run))];
+}
+
+function rejectedAlerts({ runId, tables }: SyncRun): readonly Alert[] {
+  const counts = Object.entries(tables).map(
+    ([name, { errorCount }]) => [name, errorCount] as const,
+  );
+  const rejected = counts.filter(([, count]) => count > 0);
+  if (rejected.length === 0) return [];
+  return [{ type: "records.rejected", runId, tables: Object.fromEntries(rejected) }];
+}
+
+/** Differences that a scheduled comparison found, whether or not it repaired them; any other has somebody who reads its result. */
+function foundAlerts(run: CompareRun): readonly Alert[] {
+  const { trigger, status, table, matched, different, missingHere, missingThere } = run;
+  if (trigger !== "schedule" || status !== "success") return [];
+  if (different + missingHere + missingThere === 0) return [];
+  const countHere = matched + different + missingThere;
+  const countThere = matched + different + missingHere;
+  return [{ type: "drift.found", table, countHere, countThere }];
+}
