@@ -1,4 +1,5 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
+import type { BackupPlan } from "../domain/shared/backup-plan.ts";
 import { refuse } from "../domain/shared/errors.ts";
 import { nearestWord } from "../domain/shared/nearest-word.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
@@ -23,14 +24,6 @@ interface Webhook {
   readonly secret: string;
   /** Whether they may go to addresses that are not of the public internet. */
   readonly allowsPrivate: boolean;
-}
-
-/** When, where and how many. D-10.7. */
-interface BackupPlan {
-  readonly cronText: string;
-  readonly folder: string;
-  /** Backups that stay. */
-  readonly keep: number;
 }
 
 /** What is traced. The SDK reads the other standard variables of OpenTelemetry itself. D-10.9. */

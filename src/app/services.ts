@@ -46,16 +46,16 @@ import { StoreDamage } from "../usecases/operations/store-damage.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
 import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
 import {
-  makePasswordRest,
-  type PasswordRest,
-} from "../usecases/reputation/accounts/password-rest.ts";
-import {
   type KeyedMac,
   keptSecret,
   OTHER_PEPPER,
   readReputationSecrets,
 } from "../usecases/reputation/accounts/secrets.ts";
-import { Semaphore } from "../usecases/reputation/accounts/semaphore.ts";
+import {
+  makePasswordRest,
+  type PasswordRest,
+  Semaphore,
+} from "../usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
 import type { PruneAuditDeps } from "../usecases/reputation/audit/prune-audit.ts";
 import { CountedLookups } from "../usecases/reputation/lookups/counted-lookups.ts";

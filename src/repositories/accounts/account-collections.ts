@@ -4,7 +4,8 @@ import type { StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
 import type { CountedEvents } from "../../domain/reputation/accounts/attempts.ts";
 import type { Consent } from "../../domain/reputation/accounts/consent.ts";
 import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
-import type { AnyCollection, Collection } from "../../ports/documents.ts";
+import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import type { AnyCollection, Collection, Reader } from "../../ports/documents.ts";
 
 export interface AccountDocument extends Account {
   /** True when the owner has set the profile's `public` to false; absent otherwise. */
@@ -185,3 +186,18 @@ export const ACCOUNT_COLLECTIONS: readonly AnyCollection[] = [
   SUBJECTS,
   ERASED_NAMES,
 ];
+
+/** Null when there is none. */
+export async function findAccount(at: Reader, username: string): Promise<AccountDocument | null> {
+  const [[found = null]] = await at.read({ from: ACCOUNTS, keys: accountKeys(username) });
+  return found;
+}
+
+/** None for what no account is named, as somebody may ask for anything. */
+export function accountKeys(username: string): readonly Key[] {
+  return isKey([username]) ? [[username]] : [];
+}
+
+export function accountOf({ hidesProfile: _, ...account }: AccountDocument): Account {
+  return account;
+}

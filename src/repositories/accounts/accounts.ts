@@ -7,10 +7,17 @@ import { isIssuedSince } from "../../domain/sync/people/erasure.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { Subjects } from "../lookups/subjects.ts";
 import { keepMonth } from "../lookups/usage.ts";
-import { ACCOUNTS, ACTIVE, CLAIMS, ERASED_NAMES, SUSPENDED } from "./account-collections.ts";
+import {
+  ACCOUNTS,
+  ACTIVE,
+  accountOf,
+  CLAIMS,
+  ERASED_NAMES,
+  findAccount,
+  SUSPENDED,
+} from "./account-collections.ts";
 import type { HmacOfName } from "./names.ts";
 import { endSessionsOf } from "./sessions.ts";
-import { accountOf, findAccount } from "./stored-account.ts";
 
 export type AccountConflict = "username_taken" | "email_taken";
 

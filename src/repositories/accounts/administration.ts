@@ -4,11 +4,17 @@ import type { AdminAct, AdminRequest } from "../../domain/reputation/audit/admin
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
-import { ACCOUNTS, type AccountDocument, ERASED_NAMES } from "./account-collections.ts";
+import {
+  ACCOUNTS,
+  type AccountDocument,
+  accountKeys,
+  accountOf,
+  ERASED_NAMES,
+  findAccount,
+} from "./account-collections.ts";
 import { guardingAdministrators } from "./last-administrator.ts";
 import type { HmacOfName } from "./names.ts";
 import { endSessionsOf } from "./sessions.ts";
-import { accountKeys, accountOf, findAccount } from "./stored-account.ts";
 
 interface AdministrationDeps {
   readonly documents: DocumentStore;

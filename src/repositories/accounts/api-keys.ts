@@ -11,8 +11,7 @@ import { isKey, type Key } from "../../domain/shared/document-key.ts";
 
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { queueAlerts } from "../alert-outbox.ts";
-import { ACCOUNTS, KEYS, type KeyDocument } from "./account-collections.ts";
-import { accountKeys } from "./stored-account.ts";
+import { ACCOUNTS, accountKeys, KEYS, type KeyDocument } from "./account-collections.ts";
 
 /** Which part of a list of keys to read. */
 interface KeyPage {

@@ -9,9 +9,8 @@ import {
 } from "../../domain/reputation/accounts/consent.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { SEQUENCES } from "../collections.ts";
-import { ACCOUNTS, CONSENTS } from "./account-collections.ts";
+import { ACCOUNTS, accountKeys, CONSENTS } from "./account-collections.ts";
 import type { Revocation } from "./api-keys.ts";
-import { accountKeys } from "./stored-account.ts";
 
 interface ConsentQuery {
   readonly filter: ConsentFilter;

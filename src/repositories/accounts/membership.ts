@@ -12,6 +12,7 @@ import { forgetRejected } from "../rejected-records.ts";
 import { ALERTS } from "../run-collections.ts";
 import {
   ACCOUNTS,
+  accountKeys,
   CONSENTS,
   ERASED_NAMES,
   KEYS,
@@ -21,7 +22,6 @@ import {
 import { type AccountConflict, createAccount, type NameDeps, removeAccount } from "./accounts.ts";
 import { guardingAdministrators } from "./last-administrator.ts";
 import type { PeopleTables } from "./profiles.ts";
-import { accountKeys } from "./stored-account.ts";
 
 interface Enrolment {
   readonly account: Account;

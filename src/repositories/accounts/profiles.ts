@@ -2,8 +2,7 @@ import { changedColumns, type ProfileChanges } from "../../domain/reputation/sco
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { DocumentStore, Reader } from "../../ports/documents.ts";
-import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
-import { accountKeys } from "./stored-account.ts";
+import { ACCOUNTS, type AccountDocument, accountKeys } from "./account-collections.ts";
 
 interface StoredPerson {
   /** Null when there is none. */

@@ -1,8 +1,7 @@
 import type { Account } from "../../domain/reputation/accounts/account.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
-import { ACCOUNTS, SESSIONS, type SessionDocument } from "./account-collections.ts";
-import { accountOf } from "./stored-account.ts";
+import { ACCOUNTS, accountOf, SESSIONS, type SessionDocument } from "./account-collections.ts";
 
 /** Sessions past their end that one new session drops at most. */
 const MAX_DROPPED = 100;

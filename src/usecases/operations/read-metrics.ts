@@ -1,6 +1,8 @@
 import type { LookupRefusal } from "../../domain/reputation/accounts/consent.ts";
+import { backupAgeSeconds, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
 import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
+import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type {
@@ -18,9 +20,7 @@ import type { RemoteMemory } from "../../repositories/remote-memory.ts";
 import type { Settings } from "../../repositories/settings.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
-import { backupAgeSeconds } from "./scheduled-backups.ts";
 import type { StoreDamage } from "./store-damage.ts";
-import { markerLagSeconds } from "./table-states.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
 interface LookupMetrics {
@@ -100,7 +100,7 @@ async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
   });
   const driftRows = new Map(drifts);
   const pendingAlerts = await outbox.count();
-  const backupAge = backupAgeSeconds(await settings.read("last_backup"), nowMs);
+  const backupAge = backupAgeSeconds(await settings.read(LAST_BACKUP), nowMs);
   return {
     markerLags,
     rejectedRecords: rejectedRecords.flat(),

@@ -1,5 +1,6 @@
 // What an administrator sees first: health, the remote, the schedule, the tables and what was moved. D-9.5.
 import { formatMs } from "../../domain/shared/time.ts";
+import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
 import type { TrafficCounts } from "../../domain/sync/run/traffic.ts";
 import type { CronTimes } from "../../ports/runtime/runtime.ts";
@@ -10,7 +11,6 @@ import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";
 import type { RememberedRemote } from "./remembered-remote.ts";
 import { behindSeconds, countedAt, readTableHistories } from "./table-histories.ts";
-import { markerLagSeconds } from "./table-states.ts";
 
 export interface OverviewDeps {
   readonly sync: SyncDeps;

@@ -1,4 +1,10 @@
 // Backups on a schedule. Of several instances on one store, one makes each of them. D-10.7.
+import {
+  type BackupPlan,
+  backupName,
+  LAST_BACKUP,
+  oldBackups,
+} from "../../domain/shared/backup-plan.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
 import { dateTimeMs, formatMs } from "../../domain/shared/time.ts";
 import type { CronTimes, Ids, Scheduler } from "../../ports/runtime/runtime.ts";
@@ -6,14 +12,6 @@ import type { Settings } from "../../repositories/settings.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";
-
-/** When, where and how many. */
-export interface BackupPlan {
-  readonly cronText: string;
-  readonly folder: string;
-  /** Backups that stay, 1 or more. */
-  readonly keep: number;
-}
 
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, BackUpDeps {
   readonly scheduler: Scheduler;
@@ -23,11 +21,6 @@ interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, BackUpDeps {
   readonly ids: Ids;
   readonly deploymentId: string;
 }
-
-/** When the last scheduled backup was made; a canonical time. */
-const LAST_BACKUP = "last_backup";
-/** Of an id, as much as tells the deployments of one folder apart. */
-const ID_CHARS = 12;
 
 export interface BackupSchedule {
   /** Lets none begin, and ends the one under way, which leaves no file. */
@@ -51,11 +44,6 @@ export function startBackups(deps: ScheduledBackupsDeps, plan: BackupPlan): Back
       await work;
     },
   };
-}
-
-/** Seconds since the last scheduled backup, by its time; null before the first. */
-export function backupAgeSeconds(last: string | null, nowMs: number): number | null {
-  return last === null ? null : Math.max(0, nowMs - dateTimeMs(last)) / 1000;
 }
 
 interface Turn {
@@ -109,25 +97,14 @@ async function makeAndPrune(
   { folder, keep }: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  const { files, settings, clock, logger } = deps;
+  const { files, settings, clock, logger, deploymentId } = deps;
   await files.makeFolder(folder);
   const at = formatMs(clock.nowMs());
-  const prefix = `repsync-${deps.deploymentId.slice(-ID_CHARS)}-`;
-  const name = `${prefix}${at.slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
+  const name = backupName(deploymentId, at);
   const made = await backUp(deps, { path: `${folder}/${name}`, isForced: false, stop });
   await settings.keep(LAST_BACKUP, at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
-  // Sorted by time. What a killed process has left of one is ours, too.
-  const own = (await files.list(folder)).filter((found) => isOwn(found, prefix)).sort();
-  const rest = (await files.list(folder)).filter((found) => isRest(found, prefix));
-  for (const old of [...own.slice(0, -keep), ...rest]) await files.remove(`${folder}/${old}`);
-}
-
-function isOwn(name: string, prefix: string): boolean {
-  return name.startsWith(prefix) && /^\d{8}T\d{6}Z\.backup$/.test(name.slice(prefix.length));
-}
-
-function isRest(name: string, prefix: string): boolean {
-  return name.startsWith(`.${prefix}`) && /Z\.backup\.part-\d+/.test(name);
+  const old = oldBackups(await files.list(folder), deploymentId, keep);
+  for (const file of old) await files.remove(`${folder}/${file}`);
 }

@@ -2,10 +2,10 @@
 // really written or removed by synchronization; pages that others pull are counted by them. Counts are sums, added every 5 s in
 // one commit, so no instance is elected and a crash loses the last seconds at most.
 import { startOf } from "../../domain/sync/run/traffic.ts";
-import type { RowCounter } from "../../ports/runs/row-counter.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
+import type { RowCounter } from "../sync/shared/sync-deps.ts";
 
 /** How often the store is written to, while there is anything to add. */
 const ADD_EVERY_MS = 5_000;

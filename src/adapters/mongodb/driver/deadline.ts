@@ -3,6 +3,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import { isPassing } from "./errors.ts";
 
 /** Measures deadlines. */
@@ -107,4 +108,9 @@ export async function retry<T>(deadline: Deadline, attempt: () => Promise<T>): P
       await deadline.pause(tries);
     }
   }
+}
+
+/** Turns of work on many rows, the first of which begins now. D-7.9. */
+export function beginTurns(clock: Stopwatch): Turns {
+  return new Turns(clock, () => new Promise((resolve) => setImmediate(resolve)));
 }

@@ -19,13 +19,12 @@ import {
 import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
-import { SYNC_CALLS } from "../driver/deadline.ts";
+import { beginTurns, SYNC_CALLS } from "../driver/deadline.ts";
 import type { IdRange } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { noteOwnDeletes } from "../driver/own-deletes.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
-import { beginTurns } from "../driver/turns.ts";
 import { PushWriter } from "./push-writer.ts";
 import { keyOfRow, StoredRows } from "./stored-rows.ts";
 import { setNumber, type Upsert } from "./upserts.ts";

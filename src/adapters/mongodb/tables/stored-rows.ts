@@ -9,9 +9,8 @@ import {
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
 import { cutBatches } from "../driver/collections.ts";
-import type { Stopwatch } from "../driver/deadline.ts";
+import { beginTurns, type Stopwatch } from "../driver/deadline.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
-import { beginTurns } from "../driver/turns.ts";
 import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";

@@ -9,10 +9,9 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
+import { beginTurns, Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
-import { beginTurns } from "../driver/turns.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
 import { PartlyLate, PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";

@@ -17,8 +17,8 @@ import {
   type RowsQuery,
 } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
+import { beginTurns } from "../driver/deadline.ts";
 import { readCommitted, readSnapshot, SNAPSHOT } from "../driver/operations.ts";
-import { beginTurns } from "../driver/turns.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import {
   equalTo,

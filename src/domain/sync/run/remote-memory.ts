@@ -1,6 +1,7 @@
 // What a table remembers of its remote, and whose that is. D-4.5, D-11.10. A table keeps the memory of one remote, known by the
 // id of its store. Each direction says whose it is; where either names another remote the next run takes nothing of both and
 // drops it in its first commit. So two processes with different remotes lose nothing.
+import { dateTimeMs, parseDateTime } from "../../shared/time.ts";
 import type { DeletePlace } from "./delete-place.ts";
 import type { KnownColumns } from "./known-columns.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "./marker.ts";
@@ -73,4 +74,13 @@ export function remoteText({ id, address }: RemoteIdentity): string {
 /** True for the text of another remote. One of which only the address was kept, and that tells an id now, is the same. */
 export function isOtherRemote(kept: string | undefined, { id, address }: RemoteIdentity): boolean {
   return kept !== undefined && kept !== id && kept !== address;
+}
+
+/** Seconds from a marker to now; null without a marker that is a time. */
+export function markerLagSeconds(
+  memory: DirectionMemory | undefined,
+  nowMs: number,
+): number | null {
+  const time = parseDateTime(memory?.marker ?? "");
+  return time === null ? null : (nowMs - dateTimeMs(time)) / 1000;
 }

@@ -1,5 +1,6 @@
 // Names of tables and columns: which are reserved, and what a name in somebody's file becomes.
 import { NAME_PATTERN } from "./registry-schema.ts";
+import type { Column, Table } from "./table.ts";
 
 const NAME = new RegExp(NAME_PATTERN);
 const MAX_NAME_CHARS = 63;
@@ -43,4 +44,17 @@ export function wordsOfName(name: string): string {
     .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
     .replace(/[^A-Za-z0-9]+/g, "_")
     .toLowerCase();
+}
+
+/**
+ * The column that a file means by a name: the one of exactly that name, or the only one with it in other letter case and
+ * with `_` for what no name of a column can have (`order_date` for `Order Date`), as `tables infer` names it; null where
+ * there is none. A numbered `id` is one too, though it is not imported. D-10.2, D-10.3.
+ */
+export function matchColumn(table: Table, name: string): Column | null {
+  const exact = table.columns.find((column) => column.name === name);
+  if (exact !== undefined) return exact;
+  const folded = columnNameOf(name)?.toLowerCase();
+  const alike = table.columns.filter((column) => column.name.toLowerCase() === folded);
+  return alike.length === 1 ? (alike[0] ?? null) : null;
 }

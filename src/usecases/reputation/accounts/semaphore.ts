@@ -2,7 +2,11 @@
 // leaves the queue, and by the mean time of recent tasks what would take longer than 9 s is refused as it comes, and again when
 // it has its turn.
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { BUSY_LOOKUPS, PASSWORD_REST_MS } from "../../../domain/shared/limits.ts";
+import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+
+/** Called when the check of a password begins; what it returns, when it has ended: resolves after the rest. */
+export type PasswordRest = () => () => Promise<void>;
 
 interface SemaphoreLimits {
   /** Tasks at once, 1 or more. */
@@ -13,7 +17,7 @@ interface SemaphoreLimits {
   readonly maxMs: number;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Called when a task begins; what it returns is called when the task has ended, and keeps its place taken meanwhile. */
-  readonly rest?: () => () => Promise<void>;
+  readonly rest?: PasswordRest;
 }
 
 interface WaitingTask {
@@ -101,4 +105,17 @@ export class Semaphore {
 
 function overloaded(): AppError {
   return new AppError("overloaded", "Too many others are signing in; try again soon");
+}
+
+/**
+ * Lets passwords rest while lookups are answered, as each password takes a core for about 20 ms. `lookups` counts those since
+ * the start. D-8.5.
+ */
+export function makePasswordRest(timer: Timer, lookups: () => number): PasswordRest {
+  return () => {
+    const before = lookups();
+    return async () => {
+      if (lookups() - before >= BUSY_LOOKUPS) await timer.sleep(PASSWORD_REST_MS);
+    };
+  };
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../domain/shared/json.ts";
 import { type CsvField, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
-import { matchColumn } from "../../../domain/sync/table/match-column.ts";
+import { matchColumn } from "../../../domain/sync/table/names.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
 

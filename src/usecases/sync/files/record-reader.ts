@@ -4,7 +4,7 @@
 // gap.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { importValue, NOT_JSON } from "../../../domain/sync/rows/import-value.ts";
-import { matchColumn } from "../../../domain/sync/table/match-column.ts";
+import { matchColumn } from "../../../domain/sync/table/names.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
 

@@ -12,11 +12,11 @@ import {
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { RowCounter } from "../shared/sync-deps.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { planDeletes } from "./plan-deletes.ts";
 

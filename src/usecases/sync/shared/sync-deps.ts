@@ -4,7 +4,6 @@ import { cutText } from "../../../domain/shared/text.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { DocumentStore } from "../../../ports/documents.ts";
-import type { RowCounter } from "../../../ports/runs/row-counter.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
@@ -19,6 +18,11 @@ import type { RejectedRecords } from "../../../repositories/rejected-records.ts"
 import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
 import type { Runs } from "../../../repositories/runs.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
+
+/** Counts what this process moves. Nothing here waits or throws. */
+export interface RowCounter {
+  addRows(rows: number): void;
+}
 
 export interface SyncDeps {
   readonly isSyncEnabled: boolean;

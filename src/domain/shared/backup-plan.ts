@@ -1,0 +1,43 @@
+// Backups on a schedule: what is wanted of them, their names, and which of them are too old. D-10.7.
+import { dateTimeMs } from "./time.ts";
+
+/** When, where and how many. */
+export interface BackupPlan {
+  readonly cronText: string;
+  readonly folder: string;
+  /** Backups that stay, 1 or more. */
+  readonly keep: number;
+}
+
+/** The setting that has the canonical time of the last one. */
+export const LAST_BACKUP = "last_backup";
+/** Last characters of the deployment id in a backup's file name. */
+const ID_CHARS = 12;
+
+/** The file name of a backup that is made at a canonical time. */
+export function backupName(deploymentId: string, at: string): string {
+  return `${prefixOf(deploymentId)}${at.slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
+}
+
+/** Of the files of a folder, the deployment's backups beyond the last `keep`, and what a killed process has left of one. */
+export function oldBackups(
+  files: readonly string[],
+  deploymentId: string,
+  keep: number,
+): readonly string[] {
+  const prefix = prefixOf(deploymentId);
+  const isOwn = (name: string) =>
+    name.startsWith(prefix) && /^\d{8}T\d{6}Z\.backup$/.test(name.slice(prefix.length));
+  const isRest = (name: string) =>
+    name.startsWith(`.${prefix}`) && /Z\.backup\.part-\d+/.test(name);
+  return [...files.filter(isOwn).sort().slice(0, -keep), ...files.filter(isRest)];
+}
+
+function prefixOf(deploymentId: string): string {
+  return `repsync-${deploymentId.slice(-ID_CHARS)}-`;
+}
+
+/** Seconds since the last scheduled backup, by its time; null before the first. */
+export function backupAgeSeconds(last: string | null, nowMs: number): number | null {
+  return last === null ? null : Math.max(0, nowMs - dateTimeMs(last)) / 1000;
+}
