@@ -17,7 +17,7 @@ import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/document.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
-import type { SyncKeyRoutesDeps } from "../http/routes/sync-routes.ts";
+import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import { createStartingHandler } from "../http/starting.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
@@ -97,7 +97,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     damage: services.damage,
     health,
     metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, lookups }),
-    pages: pageRoutesDeps(config, services, remote),
+    pages: servedSync(config, services, remote),
     runs: {
       identity: accounts,
       sync,
@@ -233,37 +233,23 @@ async function takeStore(services: Services): Promise<void> {
   }
 }
 
-function pageRoutesDeps(
+function servedSync(
   config: Config,
-  services: Services,
+  { sync, storage }: Services,
   remote: RememberedRemote,
-): SyncKeyRoutesDeps {
-  const { storage, clock, timer, logger } = services;
+): ServedSync {
   return {
-    isSyncEnabled: config.isSyncEnabled,
-    syncApiKey: config.syncApiKey,
-    registry: config.registry,
+    ...sync,
     deploymentId: storage.identity.deploymentId,
-    maxPageRows: config.maxPageRows,
+    syncApiKey: config.syncApiKey,
     maxBodyBytes: config.maxBodyBytes,
-    collectGarbage: systemCollectGarbage,
     maxDecompressedBytes: config.maxDecompressedBytes,
     maxPushRecords: config.maxPushRecords,
-    tables: storage.tables,
-    documents: storage.documents,
-    names: services.sync.names,
-    lateRows: services.sync.lateRows,
-    exchanged: services.sync.exchanged,
     readRemoteId: () => remote.deploymentId(),
-    tombstones: storage.tombstones,
-    memory: services.sync.memory,
+    collectGarbage: systemCollectGarbage,
     gzip: new ZlibGzip(),
     digest: new WebCryptoDigest(),
     comparison: new NodeSecretComparison(),
-    traffic: services.traffic,
-    clock,
-    timer,
-    logger,
   };
 }
 

@@ -34,12 +34,7 @@ import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
-import { ExchangedBlocks } from "../repositories/exchanged-blocks.ts";
-import { LateRows } from "../repositories/late-rows.ts";
-import { Leases } from "../repositories/leases.ts";
-import { RejectedRecords } from "../repositories/rejected-records.ts";
-import { RemoteMemory } from "../repositories/remote-memory.ts";
-import { Runs } from "../repositories/runs.ts";
+import { SyncRepositories } from "../repositories/sync-repositories.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { Alerts } from "../usecases/alerts/alerts.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
@@ -224,15 +219,8 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): SyncDeps {
     registry: config.registry,
     deploymentId: storage.identity.deploymentId,
     tables: storage.tables,
-    names,
-    lateRows: new LateRows(storage.documents, ids),
     tombstones: storage.tombstones,
-    documents: storage.documents,
-    exchanged: new ExchangedBlocks(storage.documents, ids),
-    memory: new RemoteMemory(storage.documents),
-    leases: new Leases(storage.documents),
-    runs: new Runs(storage.documents),
-    rejected: new RejectedRecords(storage.documents),
+    ...new SyncRepositories(storage.documents, names, ids),
     learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>
       createSyncClient({

@@ -20,8 +20,9 @@ import {
   type ProbeDeps,
 } from "./routes/operations/operation-routes.ts";
 import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
+import type { ServedSync } from "./routes/sync/page-routes.ts";
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
-import { type SyncKeyRoutesDeps, syncRoutes } from "./routes/sync-routes.ts";
+import { syncRoutes } from "./routes/sync-routes.ts";
 
 interface AppDeps extends AnsweringDeps {
   readonly digest: Digest;
@@ -31,7 +32,7 @@ interface AppDeps extends AnsweringDeps {
   readonly consoleFiles: ConsoleFiles | null;
   readonly health: ProbeDeps;
   readonly metricsRoute: MetricsRouteDeps;
-  readonly pages: SyncKeyRoutesDeps;
+  readonly pages: ServedSync;
   readonly runs: SyncAdministration;
   readonly reputation: ReputationRoutesDeps;
 }

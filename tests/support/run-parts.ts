@@ -2,32 +2,19 @@ import type { DocumentStore } from "../../src/ports/documents.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import type { TableStore } from "../../src/ports/tables/table-store.ts";
 import { Names } from "../../src/repositories/accounts/names.ts";
-import { ExchangedBlocks } from "../../src/repositories/exchanged-blocks.ts";
-import { LateRows } from "../../src/repositories/late-rows.ts";
-import { Leases } from "../../src/repositories/leases.ts";
-import { RejectedRecords } from "../../src/repositories/rejected-records.ts";
-import { RemoteMemory } from "../../src/repositories/remote-memory.ts";
-import { Runs } from "../../src/repositories/runs.ts";
+import type { LateRows } from "../../src/repositories/late-rows.ts";
+import { SyncRepositories } from "../../src/repositories/sync-repositories.ts";
 import { hmacOfName } from "../repositories/support/people.ts";
 
 let ids = 0;
 
 /** What runs work with of a store that is opened. */
-export function runParts(documents: DocumentStore) {
+export function runParts(documents: DocumentStore): SyncRepositories {
   const own = { next: () => `part-${String(++ids).padStart(12, "0")}` };
-  return {
-    documents,
-    names: new Names(documents, hmacOfName),
-    lateRows: new LateRows(documents, own),
-    exchanged: new ExchangedBlocks(documents, own),
-    memory: new RemoteMemory(documents),
-    leases: new Leases(documents),
-    runs: new Runs(documents),
-    rejected: new RejectedRecords(documents),
-  };
+  return new SyncRepositories(documents, new Names(documents, hmacOfName), own);
 }
 
-export type RunParts = ReturnType<typeof runParts>;
+export type RunParts = SyncRepositories;
 
 /** What writing rows takes, of a store that is opened. */
 export function writingParts(storage: {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
-import { Leases } from "../../src/repositories/leases.ts";
+import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
 import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 
 /** A schedule whose times come when a test says so, over leases that instances share. */
-function startInstance(leases: Pick<Leases, "acquire">, holder: string) {
+function startInstance(leases: LeaseGiver, holder: string) {
   const started: RunRequest[] = [];
   const lines: string[] = [];
   let work = async () => {};

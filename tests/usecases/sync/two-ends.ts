@@ -12,7 +12,7 @@ import {
   type RemotePeer,
   RemotePeerError,
 } from "../../../src/ports/tables/remote-peer.ts";
-import type { Leases } from "../../../src/repositories/leases.ts";
+import type { LeaseGiver } from "../../../src/repositories/leases.ts";
 import type { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
@@ -53,7 +53,7 @@ export interface TwoEnds {
   /** What runs have kept here. */
   readonly kept: KeptNow;
   readonly runs: Runs;
-  readonly leases: Leases;
+  readonly leases: LeaseGiver;
   readonly logger: MemoryLogger;
   /** What each end has registered; `register` changes it. */
   readonly registries: Readonly<Record<"here" | "there", Map<string, Table>>>;

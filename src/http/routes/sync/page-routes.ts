@@ -1,14 +1,15 @@
 // Parts of a table for whoever has the sync key: rows, digests, the schema, deletes. S-4.1, D-4.10, D-7.3, D-7.6.
 import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
-import type { Registry } from "../../../domain/sync/table/table.ts";
-import { type DigestTableDeps, digestTable } from "../../../usecases/sync/pages/digest-table.ts";
-import { type ListDeletedDeps, listDeleted } from "../../../usecases/sync/pages/list-deleted.ts";
-import { type PullPageDeps, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
+import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
+import { listDeleted } from "../../../usecases/sync/pages/list-deleted.ts";
+import { pullPage } from "../../../usecases/sync/pages/pull-page.ts";
+import type { ReadPushBodyDeps } from "../../../usecases/sync/pages/read-push-body.ts";
 import {
   readTableSchema,
   type TableSchemaDeps,
 } from "../../../usecases/sync/pages/read-table-schema.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { type SyncKeyGuardDeps, syncKey } from "../../guards/sync-key.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { page } from "../../replies.ts";
@@ -16,16 +17,13 @@ import { given, tableName } from "../../schemas/parameters.ts";
 import { DigestPageSchema } from "../../schemas/runs.ts";
 import { DeletedPageSchema, PullPageSchema, TableSchemaSchema } from "../../schemas/sync.ts";
 
-export interface PageRouteDeps
-  extends PullPageDeps,
-    DigestTableDeps,
-    TableSchemaDeps,
-    ListDeletedDeps,
-    SyncKeyGuardDeps {
-  readonly registry: Registry;
+/** What other deployments, which have the sync key, are answered with. */
+export interface ServedSync extends SyncDeps, TableSchemaDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
+  readonly deploymentId: string;
+  readonly maxBodyBytes: number;
 }
 
-export function pageRoutes(deps: PageRouteDeps): Operation[] {
+export function pageRoutes(deps: ServedSync): Operation[] {
   return [...rows(deps), ...comparing(deps)];
 }
 
@@ -39,7 +37,7 @@ function keyParameter(text: string) {
   return given(description, { type: "string", pattern: "^\\s*\\[" });
 }
 
-function rows(deps: PageRouteDeps): Operation[] {
+function rows(deps: ServedSync): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/pull/:table_name",
@@ -89,7 +87,7 @@ function rows(deps: PageRouteDeps): Operation[] {
   ];
 }
 
-function comparing(deps: PageRouteDeps): Operation[] {
+function comparing(deps: ServedSync): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/digest/:table_name",

@@ -1,14 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { findTable, type Registry, type Table } from "../../../domain/sync/table/table.ts";
-import { type CountDeletesDeps, countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
-import { type PushRecordsDeps, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
-import {
-  type ReadPushBodyDeps,
-  readPushBody,
-} from "../../../usecases/sync/pages/read-push-body.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import { countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
+import { pushRecords } from "../../../usecases/sync/pages/push-records.ts";
+import { readPushBody } from "../../../usecases/sync/pages/read-push-body.ts";
 import { Answer, type Guard } from "../../description.ts";
-import { type SyncKeyGuardDeps, syncKey } from "../../guards/sync-key.ts";
+import { syncKey } from "../../guards/sync-key.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { given, tableName } from "../../schemas/parameters.ts";
@@ -21,18 +18,10 @@ import {
   PushResultSchema,
   SyncErrorSchema,
 } from "../../schemas/sync.ts";
-
-export interface PushRouteDeps
-  extends PushRecordsDeps,
-    CountDeletesDeps,
-    ReadPushBodyDeps,
-    SyncKeyGuardDeps {
-  readonly registry: Registry;
-  readonly maxBodyBytes: number;
-}
+import type { ServedSync } from "./page-routes.ts";
 
 /** `POST /api/v1/sync/push/{table_name}`. S-4.2, D-7.2, D-7.6. */
-export function pushRoute(deps: PushRouteDeps): Operation {
+export function pushRoute(deps: ServedSync): Operation {
   return operation({
     at: "POST /api/v1/sync/push/:table_name",
     id: "pushRecords",
@@ -64,7 +53,7 @@ export function pushRoute(deps: PushRouteDeps): Operation {
 }
 
 /** As the sync key; an unknown table is refused before its rows are read. S-4.2.1. */
-function withTable(deps: PushRouteDeps): Guard<Table> {
+function withTable(deps: ServedSync): Guard<Table> {
   const { security, failures, admit } = syncKey(deps);
   return {
     security,

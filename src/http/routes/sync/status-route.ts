@@ -1,23 +1,17 @@
 import { DEPLOYMENT_HEADER, SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
-import {
-  readSyncStatus,
-  type SyncStatusDeps,
-} from "../../../usecases/sync/pages/read-sync-status.ts";
+import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import { Answer, EVERYBODY } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { SyncStatusSchema } from "../../schemas/sync.ts";
-
-export interface StatusRouteDeps extends SyncStatusDeps {
-  readonly deploymentId: string;
-}
+import type { ServedSync } from "./page-routes.ts";
 
 /** What this service can do beside the document. D-7.2. */
 const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 
 /** `GET /api/v1/sync/status`. S-4.3. */
-export function statusRoute(deps: StatusRouteDeps): Operation {
+export function statusRoute(deps: ServedSync): Operation {
   const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
   return operation({
     at: "GET /api/v1/sync/status",

@@ -6,7 +6,7 @@ import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
-import type { HeldLease, LeaseClaim, Leases } from "../../../repositories/leases.ts";
+import type { HeldLease, LeaseClaim, LeaseGiver } from "../../../repositories/leases.ts";
 
 /** How often a run that waits for another one looks again. */
 const WAIT_STEP_MS = 500;
@@ -48,7 +48,7 @@ export class RunLease {
 }
 
 export interface LeaseDeps {
-  readonly leases: Pick<Leases, "acquire">;
+  readonly leases: LeaseGiver;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly timer: Timer;
   readonly logger: Logger;

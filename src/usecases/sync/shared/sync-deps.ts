@@ -3,20 +3,13 @@ import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { DocumentStore } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Ids, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
-import type { Names } from "../../../repositories/accounts/names.ts";
-import type { ExchangedBlocks } from "../../../repositories/exchanged-blocks.ts";
-import type { LateRows } from "../../../repositories/late-rows.ts";
-import type { Leases } from "../../../repositories/leases.ts";
-import type { RejectedRecords } from "../../../repositories/rejected-records.ts";
-import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
-import type { Runs } from "../../../repositories/runs.ts";
+import type { SyncRepositories } from "../../../repositories/sync-repositories.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
 
 /** Counts what this process moves. Nothing here waits or throws. */
@@ -24,7 +17,7 @@ export interface RowCounter {
   addRows(rows: number): void;
 }
 
-export interface SyncDeps {
+export interface SyncDeps extends SyncRepositories {
   readonly isSyncEnabled: boolean;
   /** `SYNC_REMOTE_URL`; null when it is not set. */
   readonly remoteUrl: string | null;
@@ -38,16 +31,7 @@ export interface SyncDeps {
   /** By which a remote is known to be this deployment; absent: it never is. D-10.4. */
   readonly deploymentId?: string;
   readonly tables: TableStore;
-  readonly names: Names;
-  readonly lateRows: LateRows;
   readonly tombstones: Tombstones;
-  /** Of the commits that write rows; the repositories below are over it. */
-  readonly documents: DocumentStore;
-  readonly exchanged: ExchangedBlocks;
-  readonly memory: RemoteMemory;
-  readonly leases: Pick<Leases, "acquire">;
-  readonly runs: Runs;
-  readonly rejected: RejectedRecords;
   /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
   readonly traffic?: RowCounter;
   /** Tells operators of what went wrong; absent or null: nobody is to be told. */
