@@ -47,7 +47,7 @@ export function operation<
 
   async function admit(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
-    const headers = readHeaders((name) => exchange.headers.get(name));
+    const headers = readHeaders((name) => oneText(exchange.headers.get(name)));
     if (described.body === undefined) return { ...first, headers, body: null };
     const body = await readDeclared(exchange.request, described.body);
     const again = (await guard.admitAgain?.(exchange)) ?? first;
@@ -61,7 +61,7 @@ export function operation<
     async answer(exchange, values, tools) {
       const { caller, cookieIdentity, headers, body } = await admit(exchange, values);
       if (described.isSlow) exchange.connection.keepOpen();
-      const params = readPath((name) => values[name] ?? null);
+      const params = readPath((name) => oneText(values[name]));
       const query = readQuery(queryReader(exchange));
       const asked = { exchange, caller, params, query, headers, body };
       const run = () => described.run(asked as never);
@@ -85,16 +85,27 @@ export function pageAt(
   return { method: "GET", path, document: null, answer: async (exchange) => answer(exchange) };
 }
 
-type Reader = (get: (name: string) => string | null) => object;
-const NOTHING = {};
+/** The texts of a parameter; of one that is no list only the first is used. */
+type Reader = (get: (name: string) => readonly string[]) => object;
+const NOTHING: Parameters = {};
+const NO_TEXTS: readonly string[] = [];
+
+function oneText(text: string | null | undefined): readonly string[] {
+  return text === null || text === undefined ? NO_TEXTS : [text];
+}
 
 /** Reads parameters into an object with the names of this code. */
 function readerOf(parameters: Parameters | undefined): Reader {
-  const names = Object.keys(parameters ?? NOTHING).map((name) => [name, fieldName(name)] as const);
+  const names = Object.entries(parameters ?? NOTHING).map(([name, { type }]) => {
+    return { name, own: fieldName(name), isList: type === "array" };
+  });
   if (names.length === 0) return () => NOTHING;
   return (get) => {
-    const values: Record<string, string | null> = {};
-    for (const [name, own] of names) values[own] = get(name);
+    const values: Record<string, readonly string[] | string | null> = {};
+    for (const { name, own, isList } of names) {
+      const texts = get(name);
+      values[own] = isList ? texts : (texts[0] ?? null);
+    }
     return values;
   };
 }
@@ -109,7 +120,7 @@ function headerReaderOf(parameters: Parameters | undefined): Reader {
   return (get) => {
     const values = read(get);
     for (const { name, words } of switches) {
-      Object.assign(values, { [name]: readSwitch(name, get(name), words) });
+      Object.assign(values, { [name]: readSwitch(name, get(name)[0] ?? null, words) });
     }
     return values;
   };
@@ -127,10 +138,10 @@ function readSwitch(name: string, value: string | null, words: readonly string[]
 }
 
 /** Most requests have no query, and need none read. */
-function queryReader({ search }: Exchange): (name: string) => string | null {
-  if (search === "") return () => null;
+function queryReader({ search }: Exchange): (name: string) => readonly string[] {
+  if (search === "") return () => NO_TEXTS;
   const query = new URLSearchParams(search);
-  return (name) => query.get(name);
+  return (name) => query.getAll(name);
 }
 
 async function readDeclared(request: Request, body: Body | undefined) {

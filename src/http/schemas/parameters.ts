@@ -7,6 +7,12 @@ export function given(description: string, schema: object = { type: "string" }):
   return Type.Unsafe<string>({ ...schema, description });
 }
 
+/** A text that a query may give several times. */
+export function givenAll(description: string): TUnsafe<readonly string[]> {
+  const schema = { type: "array", items: { type: "string" } };
+  return Type.Unsafe<readonly string[]>({ ...schema, description });
+}
+
 /** An id in the path. */
 export function givenId(description: string): TUnsafe<string> {
   return given(description, { type: "string", minLength: 1 });

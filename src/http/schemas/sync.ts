@@ -225,5 +225,7 @@ export const RowListSchema = model("RowList", {
   table: Text,
   items: Type.Array(Type.Object({}, { additionalProperties: true, description: "Column values" })),
   next_cursor: nullable(Text, { description: "Null after the last part" }),
-  total: Type.Integer({ minimum: 0, description: "Rows that match since and key" }),
+  total: nullable(Type.Integer({ minimum: 0 }), {
+    description: "Rows that match since and key; null where they are looked for",
+  }),
 });

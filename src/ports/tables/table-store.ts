@@ -1,3 +1,4 @@
+import type { RowOrder } from "../../domain/sync/by-hand/row-filter.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 
 /**
@@ -45,8 +46,13 @@ export function columnsOf(table: Table, columns: RowColumns): readonly Column[] 
 export interface RowsQuery {
   readonly from: PageStart;
   /**
+   * Only of a page at a cursor, which is one of the same order; absent: `time`, the order of the table. Rows that another tool
+   * wrote without a key are in no other. D-14.5.
+   */
+  readonly order?: RowOrder;
+  /**
    * Only rows whose timestamp is at or after this canonical time; absent or null: every row. It has no effect on tables
-   * without a timestamp, nor on ranges of keys.
+   * without a timestamp, nor on pages and ranges in the order of the key.
    */
   readonly sinceTime?: string | null;
   /** 1 or more. */
@@ -61,9 +67,9 @@ export interface RowsQuery {
 
 /** Rows and their total, both from one consistent read. D-3.4. */
 export interface RowsPage<Total = number | null> {
-  /** In the order of the table or of the range, columns in registry order. */
+  /** In the order that was asked for, columns in registry order. */
   readonly rows: Row[];
-  /** Rows that match `sinceTime`, whichever of them the page has; null where nobody asked. */
+  /** Rows that match `sinceTime`, whichever of them the page has, rows without a key too; null where nobody asked. */
   readonly totalRows: Total;
   /**
    * Where the next page begins, whatever has changed until then: letters, digits, `-` and `_`. Null after the last row, and

@@ -1,5 +1,6 @@
 import type { StoreHarness } from "../harness.ts";
 import { readingCursorTests } from "./reading-cursors.ts";
+import { readingDirectionTests } from "./reading-directions.ts";
 import { readingHistoryTests } from "./reading-histories.ts";
 import { readingKeyTests } from "./reading-keys.ts";
 import { readingOffsetTests } from "./reading-offsets.ts";
@@ -15,6 +16,7 @@ export function readingContract(harness: StoreHarness<ReadingParts>): void {
   readingSinceTests(harness);
   readingOffsetTests(harness);
   readingCursorTests(harness);
+  readingDirectionTests(harness);
   readingPositionTests(harness);
   readingKeyTests(harness);
   readingRowTests(harness);

@@ -7,7 +7,7 @@ import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { type ReadingParts, walk } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
-const BY_TIME = makeTable({
+export const BY_TIME = makeTable({
   timestamp_column: "at",
   upsert_key: ["shop", "n"],
   columns: {
@@ -39,7 +39,7 @@ const part = (tables: TableStore, table: Table, { cursor = null, ...query }: Par
   });
 
 /** Rows with equal, absent, unparseable and different times, and keys that are hard to tell. */
-function timedRows(): Row[] {
+export function timedRows(): Row[] {
   const times = [null, "no time", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000001Z"];
   const shops = ["", "a", "a\u0000b", "é😀", "x".repeat(5_000), "y".repeat(5_000)];
   return times.flatMap((at, i) =>

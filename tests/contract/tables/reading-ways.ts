@@ -1,5 +1,6 @@
 // The tables of the suites of reading, and every way to read their rows in the order of the table and in that of the key.
 import { expect } from "bun:test";
+import type { RowOrder } from "../../../src/domain/sync/by-hand/row-filter.ts";
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { PageStart, RowsPage, TableStore } from "../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../support/make-table.ts";
@@ -59,6 +60,8 @@ interface WalkQuery {
   /** Absent: 3. */
   readonly limitRows?: number;
   readonly maxJsonBytes?: number;
+  /** Only at a cursor. */
+  readonly order?: RowOrder;
 }
 
 /** All rows, page by page, each from the end of the one before, in one of the ways. */

@@ -76,6 +76,42 @@ onEveryBackend("rows()", (backend) => {
     expect((await app.ask("/rows/notes?key=unknown")).json).toMatchObject({ items: [], total: 0 });
   });
 
+  test("D-14.5 rows() filters by any columns and leafs from either end, by key or time", async () => {
+    const app = await startRunApp({ backend });
+    const prices = ["1.50", "1.5", "2", "1.500", null];
+    const records = prices.map((price, i) => ({ ...listing(i + 1), price }));
+    await app.push("listings", { records });
+    for (const [query, keys] of [
+      ["order=-time&limit=1000", ["k5", "k4", "k3", "k2", "k1"]],
+      ["order=-key", ["k5", "k4", "k3", "k2", "k1"]],
+      ["order=key&where=price:1.5", ["k1", "k2", "k4"]],
+      ["order=-time&where=price:1.5", ["k4", "k2", "k1"]],
+      ["where=price:1.5&where=sku:K4", ["k4"]],
+      ["where=price:", ["k5"]],
+      ["where=sku:K&order=-key&since=2026-01-04", ["k5", "k4"]],
+      ["order=-key&since=2026-01-04", ["k5", "k4"]],
+      ["where=updated_at:2026-01-02T01:00%2B01:00", ["k2"]],
+      ["where=shop:x:y", []],
+    ] as const) {
+      const all = await keysOf(app, `/rows/listings?${query}`, "sku");
+      expect([query, all]).toEqual([query, [...keys]]);
+      const walked: unknown[] = [];
+      for (let cursor = ""; ; ) {
+        const part = await app.ask(`/rows/listings?${query}&limit=2&cursor=${cursor}`);
+        const { items, next_cursor: next } = part.json;
+        walked.push(...(items as JsonFields[]).map(({ sku }) => sku));
+        if (next === null) break;
+        cursor = String(next);
+      }
+      expect([query, walked]).toEqual([query, [...keys]]);
+    }
+    const filtered = await app.ask("/rows/listings?where=price:1.5&limit=1");
+    expect(filtered.json).toMatchObject({ total: null, next_cursor: expect.any(String) });
+    expect((await app.ask("/rows/listings?order=-key&limit=1")).json["total"]).toBe(5);
+    const key = encodeURIComponent('{"shop":"s","sku":"k2"}');
+    expect(await keysOf(app, `/rows/listings?key=${key}&where=price:2`, "sku")).toEqual([]);
+  });
+
   test("D-9.5.3 rows() refuses what it cannot read", async () => {
     const app = await startRunApp({ backend });
     await app.push("listings", { records: [listing(1)] });
@@ -83,6 +119,7 @@ onEveryBackend("rows()", (backend) => {
     const queries = [
       ...["limit=0", "limit=1001", "limit=x", "limit=-1", "since=yesterday", "since=%00"],
       ...["key=k1", 'key={"sku":"k1"}', 'key={"shop":"s","sku":"k1","more":1}', "key=[]"],
+      ...["order=up", "order=time,key", "where=sku", "where=secret:hidden", "where=none:1"],
       ...cursors.map((cursor) => `cursor=${cursor}`),
     ];
     for (const query of queries) {

@@ -78,10 +78,12 @@ export class MemoryTables implements Storage, TableStore {
   }
 
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
+    if (query.order?.startsWith("-")) return this.#pageInReverse(table, query);
     const { from, limitRows, maxJsonBytes = Number.POSITIVE_INFINITY, columns = "page" } = query;
-    const order = "afterKey" in from ? { ...table, timestampColumn: null } : table;
+    const isByKey = "afterKey" in from || query.order === "key";
+    const order = isByKey ? { ...table, timestampColumn: null } : table;
     const stored = this.sortedRows(table);
-    const sorted = order === table ? stored : stored.toSorted((a, b) => compareRows(order, a, b));
+    const sorted = isByKey ? stored.toSorted((a, b) => compareRows(order, a, b)) : stored;
     const since = sinceIndex(order, sorted, query.sinceTime ?? null);
     const first = Math.max(since, this.#firstIndex(order, sorted, from, since));
     const end = "afterKey" in from && from.throughKey !== null ? from.throughKey : null;
@@ -95,10 +97,32 @@ export class MemoryTables implements Storage, TableStore {
     }
     const last = sorted[first + rows.length - 1];
     const hasNext = last !== undefined && first + rows.length < sorted.length;
-    const cursor = "cursor" in from && hasNext ? `part-${this.#places.size}` : null;
-    if (cursor !== null && last !== undefined) this.#places.set(cursor, last);
+    const cursor = "cursor" in from && hasNext ? this.#cursorBehind(order, last) : null;
     const totalRows = query.hasTotal ? sorted.length - since : null;
     return { rows, totalRows, cursor } as RowsPage as PageOf<Query>;
+  }
+
+  /** The rows before a place, turned round. */
+  async #pageInReverse<Query extends RowsQuery>(
+    table: Table,
+    query: Query,
+  ): Promise<PageOf<Query>> {
+    const { from, limitRows, sinceTime = null, columns = "page" } = query;
+    const order = query.order === "-key" ? { ...table, timestampColumn: null } : table;
+    const sorted = this.sortedRows(table).toSorted((a, b) => compareRows(order, a, b));
+    const cursor = "cursor" in from ? from.cursor : null;
+    const place = cursor === null ? null : this.#placeOf(order, cursor);
+    const end = place === null ? sorted.length : rowIndex(order, sorted, place);
+    const left = sorted.slice(sinceIndex(order, sorted, sinceTime), end).reverse();
+    const size = new PageSize(query.maxJsonBytes ?? Number.POSITIVE_INFINITY);
+    const wanted = left.slice(0, limitRows).map((row) => shownRow(table, row, columns));
+    const cut = wanted.findIndex((row) => !size.takes(row));
+    const rows = cut < 0 ? wanted : wanted.slice(0, cut);
+    const last = left[rows.length - 1];
+    const hasNext = last !== undefined && left.length > rows.length;
+    const next = hasNext ? this.#cursorBehind(order, last) : null;
+    const totalRows = query.hasTotal ? await this.count(table, { sinceTime }) : null;
+    return { rows, totalRows, cursor: next } as RowsPage as PageOf<Query>;
   }
 
   async byKeys(table: Table, keys: readonly Row[], columns: RowColumns): Promise<readonly Row[]> {
@@ -180,7 +204,7 @@ export class MemoryTables implements Storage, TableStore {
     if ("offsetRows" in from) return since + from.offsetRows;
     const isAtCursor = "cursor" in from && from.cursor !== null;
     const place = isAtCursor
-      ? (this.#places.get(from.cursor) ?? refuseCursor())
+      ? this.#placeOf(order, from.cursor)
       : "after" in from
         ? from.after
         : "afterKey" in from
@@ -190,6 +214,17 @@ export class MemoryTables implements Storage, TableStore {
     const index = rowIndex(order, sorted, place);
     const isThere = sorted[index] !== undefined && compareRows(order, sorted[index], place) === 0;
     return index + Number(isThere);
+  }
+
+  #cursorBehind({ timestampColumn }: Table, row: Row): string {
+    const cursor = `${timestampColumn ?? ""}-${this.#places.size}`;
+    this.#places.set(cursor, row);
+    return cursor;
+  }
+
+  #placeOf({ timestampColumn }: Table, cursor: string): Row {
+    const isOfOrder = cursor.startsWith(`${timestampColumn ?? ""}-`);
+    return (isOfOrder ? this.#places.get(cursor) : undefined) ?? refuseCursor();
   }
 
   #tell(table: Table, ...rows: readonly (Row | undefined)[]): void {

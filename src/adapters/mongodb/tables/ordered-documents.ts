@@ -1,12 +1,18 @@
 // Documents in the order of their table. Where another program wrote BSON dates as timestamps, they stand in two stretches
 // of the index, texts and dates, which are read beside one another.
-import type { ClientSession, Db, Document, FindCursor } from "mongodb";
+import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { hasCode } from "../driver/errors.ts";
 import { SNAPSHOT } from "../driver/operations.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { type IndexKeys, KEY_TIME_FIELD, sinceFilter, type TableLayout } from "./table-layout.ts";
+import {
+  type IndexKeys,
+  KEY_TIME_FIELD,
+  sinceBound,
+  sinceFilter,
+  type TableLayout,
+} from "./table-layout.ts";
 import { datesSince, placeAmongDates, placeAmongTexts, timeOrderText } from "./time-values.ts";
 
 /** Documents that are put in order before they are handed on. */
@@ -16,6 +22,8 @@ interface DocumentsQuery {
   readonly layout: TableLayout;
   /** The order of the table, or of its key. */
   readonly index: IndexKeys;
+  /** True reads from the end of the index: the documents come before `from`, which is not included. */
+  readonly isReverse?: boolean;
   /** What `hasDates` told; false in the order of the key. */
   readonly hasDates: boolean;
   readonly sinceTime: string | null;
@@ -31,11 +39,13 @@ interface DocumentsQuery {
 /** Server code for a range whose end is not after its start. */
 const EMPTY_RANGE = 51175;
 
-/** What one stretch of the index has to give. */
+/** What one stretch of the index has to give; `from` as in the query. */
 interface Stretch {
   readonly filter: Document;
   readonly from: Document | null;
 }
+
+const DESCENDING = -1;
 
 /** Whether the table has a BSON date as a timestamp, in the snapshot of `tx`. */
 export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): Promise<boolean> {
@@ -104,7 +114,8 @@ export function isWhole(key: Document): boolean {
   return Object.values(key).every((value) => value !== null);
 }
 
-function stretchesOf({ layout, hasDates: isMixed, sinceTime, from }: DocumentsQuery): Stretch[] {
+function stretchesOf(query: DocumentsQuery): Stretch[] {
+  const { layout, hasDates: isMixed, sinceTime, from, isReverse = false } = query;
   const texts = sinceFilter(layout, sinceTime);
   const time = layout.timeField;
   if (!isMixed || time === null) return [{ filter: texts, from }];
@@ -113,16 +124,19 @@ function stretchesOf({ layout, hasDates: isMixed, sinceTime, from }: DocumentsQu
   const fromText = isDate ? placeAmongTexts(layout, from) : from;
   const fromDate = from === null || isDate ? from : placeAmongDates(layout, from);
   const dates = { filter: datesSince(layout, sinceTime), from: fromDate };
-  const isBehindDates = from !== null && fromDate === null;
+  // The place is behind all dates: forward none is left, in reverse all are.
+  const isBehindDates = from !== null && fromDate === null && !isReverse;
   return [{ filter: noDate, from: fromText }, ...(isBehindDates ? [] : [dates])];
 }
 
 function findStretch(
   db: Db,
-  { layout, index, hasDates: isMixed, before = null, conditions, skip, limit }: DocumentsQuery,
+  query: DocumentsQuery,
   { filter, from }: Stretch,
   tx: ClientSession,
 ): FindCursor {
+  const { layout, index, hasDates: isMixed, conditions, skip, limit } = query;
+  const { min, max, sort } = boundsOf(query, from);
   // Where there are two stretches, the rows to be skipped may be in either.
   const range = isMixed ? { limit: skip + limit } : { skip, limit };
   return db
@@ -130,10 +144,10 @@ function findStretch(
     .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {
       ...SNAPSHOT,
       session: tx,
-      sort: index,
+      sort,
       hint: index,
-      ...(from === null ? {} : { min: from }),
-      ...(before === null ? {} : { max: before }),
+      ...(min === null ? {} : { min }),
+      ...(max === null ? {} : { max }),
       ...range,
       // One more than the page holds, so that the server sends all of it at once and closes the cursor.
       batchSize: limit + 1,
@@ -142,14 +156,29 @@ function findStretch(
     });
 }
 
+/** The part of the index that is read; the bound of a time keeps a reverse read from going on to the start of the index. */
+function boundsOf(
+  { index, isReverse, layout, hasDates: isMixed, sinceTime, before = null }: DocumentsQuery,
+  from: Document | null,
+) {
+  if (!isReverse) return { min: from, max: before, sort: index };
+  const names = Object.keys(index);
+  const sort = Object.fromEntries(names.map((name) => [name, DESCENDING] as const));
+  const time = layout.timeField;
+  if (sinceTime === null || time === null || isMixed) return { min: null, max: from, sort };
+  const bound = sinceBound(layout, sinceTime);
+  const min = Object.fromEntries(names.map((name) => [name, name === time ? bound : new MinKey()]));
+  return { min, max: from, sort };
+}
+
 async function* merge(
-  { layout, skip, limit }: DocumentsQuery,
+  { layout, skip, limit, isReverse = false }: DocumentsQuery,
   cursors: readonly FindCursor[],
 ): AsyncGenerator<readonly Uint8Array[]> {
   const heads = await Promise.all(cursors.map((cursor) => nextDocument(cursor, layout)));
   let batch: Uint8Array[] = [];
   for (let count = 0; count < skip + limit; count++) {
-    const place = firstOf(heads);
+    const place = firstOf(heads, isReverse);
     const head = heads[place];
     if (head === undefined || head === null) break;
     heads[place] = await nextDocument(cursors[place] as FindCursor, layout);
@@ -163,11 +192,11 @@ async function* merge(
 }
 
 /** The place of the document that comes first; of null only where there are no others. */
-function firstOf(heads: readonly (PlacedDocument | null)[]): number {
+function firstOf(heads: readonly (PlacedDocument | null)[], isReverse: boolean): number {
   let first = 0;
   for (const [place, head] of heads.entries()) {
     const best = heads[first] ?? null;
-    if (head !== null && (best === null || head.isBefore(best))) first = place;
+    if (head !== null && (best === null || head.isBefore(best) !== isReverse)) first = place;
   }
   return first;
 }

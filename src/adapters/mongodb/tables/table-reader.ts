@@ -31,7 +31,13 @@ import {
 import { TableStates } from "./page-cache.ts";
 import { cursorText, type PartPlace, readCursor, START } from "./part-cursor.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
-import { layoutOf, positionOf, sinceBound, type TableLayout } from "./table-layout.ts";
+import {
+  type IndexKeys,
+  layoutOf,
+  positionOf,
+  sinceBound,
+  type TableLayout,
+} from "./table-layout.ts";
 import { countFilter, timeOrderText } from "./time-values.ts";
 
 /** Keys that one command looks up; fewer or many more take longer in all. */
@@ -51,6 +57,15 @@ interface Reading {
 /** What a read is asked for; `isOfState` where a total or a place at an offset may be used again. */
 interface ReadingOf extends Pick<Reading, "layout" | "sinceTime"> {
   readonly isOfState: boolean;
+}
+
+/** Where a page begins, and how it goes on. */
+interface Start extends PartPlace {
+  readonly index: IndexKeys;
+  readonly isByKey: boolean;
+  readonly isReverse: boolean;
+  /** True when no row is left. */
+  readonly isOver: boolean;
 }
 
 /** Rows that were found, and the document of the last one. */
@@ -78,11 +93,11 @@ export class TableReader {
   }
 
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
-    const { from, sinceTime = null } = query;
+    const { from, sinceTime = null, hasTotal = false } = query;
     const layout = layoutOf(table);
     if ("afterKey" in from) return (await this.#readRange(layout, from, query)) as PageOf<Query>;
     const start = this.#startOf(layout, query);
-    const isOfState = !("after" in from);
+    const isOfState = "offsetRows" in from || hasTotal;
     const page = await this.#read({ layout, sinceTime, isOfState }, (reading) =>
       this.#readPage(reading, start, query),
     );
@@ -134,38 +149,48 @@ export class TableReader {
   }
 
   /** Where a page begins that is not at an offset. */
-  #startOf(layout: TableLayout, { from, sinceTime = null }: RowsQuery): PartPlace {
+  #startOf(layout: TableLayout, query: RowsQuery): Start {
+    const { from, order = "time", sinceTime = null } = query;
+    const isByKey = order.endsWith("key");
+    const isReverse = order.startsWith("-");
+    const index = isByKey ? layout.keyIndex : layout.orderIndex;
     const isAtCursor = "cursor" in from && from.cursor !== null;
     const isBehindRow = "after" in from && from.after !== null;
-    const start = isAtCursor
-      ? readCursor(from.cursor, Object.keys(layout.orderIndex))
+    const place = isAtCursor
+      ? readCursor(from.cursor, Object.keys(index))
       : isBehindRow
         ? { position: this.#placeOf(layout, from.after), skip: 0 }
         : START;
-    return isBefore(start.position, layout, sinceTime) ? START : start;
+    const isOutside = !isByKey && isBefore(place.position, layout, sinceTime);
+    const start = isOutside && !isReverse ? START : place;
+    return { ...start, index, isByKey, isReverse, isOver: isOutside && isReverse };
   }
 
-  async #readPage(reading: Reading, start: PartPlace, query: RowsQuery): Promise<RowsPage> {
+  async #readPage(reading: Reading, start: Start, query: RowsQuery): Promise<RowsPage> {
     const { layout, sinceTime, isMixed, tx } = reading;
-    const { from, limitRows, hasTotal = false } = query;
+    const { from, order = "time", limitRows, hasTotal = false } = query;
+    const { index, isByKey, isReverse } = start;
     const { clock, db } = this.#deps;
     const isAtOffset = "offsetRows" in from;
     const knownRows = hasTotal ? this.#knownTotal(reading) : null;
-    if (isAtOffset && knownRows !== null && from.offsetRows >= knownRows) {
-      return { rows: [], totalRows: knownRows, cursor: null };
+    const isOver = isAtOffset && knownRows !== null && from.offsetRows >= knownRows;
+    if (isOver || start.isOver) {
+      const totalRows = hasTotal ? (knownRows ?? (await this.#countRows(reading))) : null;
+      return { rows: [], totalRows, cursor: null };
     }
     const { position, skip } = isAtOffset ? this.#nearest(reading, from.offsetRows) : start;
-    const hasKey = "after" in from ? keyed(layout) : [];
+    const hasKey = "after" in from || order !== "time" ? keyed(layout) : [];
     const documents = readOrdered(
       db,
       {
         layout,
-        index: layout.orderIndex,
-        hasDates: isMixed,
-        sinceTime,
+        index,
+        isReverse,
+        hasDates: isMixed && !isByKey,
+        sinceTime: isByKey ? null : sinceTime,
         from: position,
         skip,
-        conditions: isAtOffset ? [] : [...hasKey, ...placedBehind(layout.orderIndex, position)],
+        conditions: isAtOffset ? [] : [...hasKey, ...placedBehind(index, position)],
         // One more tells whether there is a next page.
         limit: "cursor" in from ? limitRows + 1 : limitRows,
       },
@@ -178,7 +203,8 @@ export class TableReader {
     ]);
     const isCostly = hasTotal && (knownRows === null || skip > limitRows);
     if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
-    const place = last === null ? null : readPosition(last, layout);
+    const found = last === null ? null : readPosition(last, layout);
+    const place = found === null ? null : partOf(found, index);
     if (isAtOffset && place !== null && reading.sequence !== null) {
       const offsetRows = from.offsetRows + rows.length;
       this.#bookmarks.remember(reading.sequence, { offsetRows, position: place });
@@ -278,8 +304,13 @@ export class TableReader {
 
   #keyOf(layout: TableLayout, row: RowPosition): Document {
     const place = this.#placeOf(layout, row);
-    return Object.fromEntries(Object.keys(layout.keyIndex).map((name) => [name, place[name]]));
+    return partOf(place, layout.keyIndex);
   }
+}
+
+/** The values of a place that an index has, in its order. */
+function partOf(place: Document, index: IndexKeys): Document {
+  return Object.fromEntries(Object.keys(index).map((name) => [name, place[name]]));
 }
 
 /** What every read in the order of the key has. */
@@ -292,7 +323,7 @@ function keyed({ table }: TableLayout): readonly Document[] {
   return table.keyColumns.map(({ name }) => ({ [name]: { $ne: null } }));
 }
 
-/** True for a place before `sinceTime`: then reading begins at that time. */
+/** True for a place before `sinceTime`: then reading begins at that time, or in reverse is over. */
 function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
   if (place === null || sinceTime === null || layout.timeField === null) return false;
   const value: unknown = place[layout.timeField];

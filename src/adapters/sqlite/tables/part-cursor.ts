@@ -1,11 +1,10 @@
 // Cursors of parts: the place of a row in the order of its table, and rows to be skipped behind it. D-9.5.
 import { Buffer } from "node:buffer";
 import { refuseCursor } from "../../../domain/shared/list-query.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 
 export interface PartPlace {
-  /** The values of `qualifiedOrder` of the row before; null: the first row. */
+  /** The values of the row before that the rows are ordered by; null: the first row. */
   readonly position: readonly SqliteValue[] | null;
   readonly skipRows: number;
 }
@@ -16,9 +15,8 @@ export function cursorText({ position, skipRows }: PartPlace): string {
   return Buffer.from(JSON.stringify([values, skipRows])).toString("base64url");
 }
 
-/** The place of a text in a table. Throws `invalid_request` for one that was never given. */
-export function readCursor(text: string, { keyColumns, timestampColumn }: Table): PartPlace {
-  const columns = keyColumns.length + (timestampColumn === null ? 0 : 1);
+/** The place of a text in an order of so many columns. Throws `invalid_request` for one that was never given. */
+export function readCursor(text: string, columns: number): PartPlace {
   const [values, skipRows] = parsed(text);
   if (!Number.isSafeInteger(skipRows) || Number(skipRows) < 0) return refuseCursor();
   if (values === null) return { position: null, skipRows: Number(skipRows) };

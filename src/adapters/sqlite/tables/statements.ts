@@ -13,10 +13,14 @@ const MAX_KEYS = 100;
 /** Consecutive rows of a table: one range of one of the two indexes that every table has. */
 export interface RowRange {
   readonly order: "table" | "key";
-  /** At the first row, at a time, or right after a place. */
+  /** At the first row, at a time, or right after a place, in the direction of reading. */
   readonly from: "first" | "time" | "position";
   /** True where it ends with a key; only in the order of the key. */
   readonly hasEnd?: boolean;
+  /** True reads from the end; only of rows that have a key, as no row compares as before NULL. */
+  readonly isReverse?: boolean;
+  /** True where it ends with a time; only in reverse. */
+  readonly hasEndTime?: boolean;
   /** True leaves out rows without a key. */
   readonly hasKey: boolean;
 }
@@ -44,7 +48,7 @@ export class TableSql {
   readonly #table: Table;
   readonly #order: readonly string[];
   readonly #key: readonly string[];
-  readonly #place: string;
+  readonly #keyPlace: string;
   readonly #columns: Readonly<
     Record<RowColumns, { readonly list: readonly Column[]; readonly sql: string }>
   >;
@@ -59,7 +63,7 @@ export class TableSql {
     this.#table = table;
     this.#order = qualifiedOrder(table, foreignTables);
     this.#key = table.keyColumns.map(({ name }) => `"${table.name}"."${name}"`);
-    this.#place = [...this.#orderColumn(), ...read(table.keyColumns)].join(", ");
+    this.#keyPlace = read(table.keyColumns).join(", ");
     this.#columns = { page: columns("page"), sent: columns("sent") };
     const perLookup = Math.floor(MAX_VALUES / this.#key.length);
     this.keysPerLookup = Math.max(1, Math.min(MAX_KEYS, perLookup));
@@ -77,9 +81,11 @@ export class TableSql {
     return `SELECT ${this.#select(columns, range)} ${this.#from(range)} ${this.#by(range)} LIMIT ? OFFSET ?`;
   }
 
-  /** Reads one row's place in the order of the table. Values: those of the range, then the number of rows before it. */
+  /** Reads one row's place in the order of the range. Values: those of the range, then the number of rows before it. */
   place(range: RowRange): string {
-    return `SELECT ${this.#place} ${this.#from(range)} ${this.#by(range)} LIMIT 1 OFFSET ?`;
+    const time = range.order === "table" ? this.#orderColumn() : [];
+    const place = [...time, this.#keyPlace].join(", ");
+    return `SELECT ${place} ${this.#from(range)} ${this.#by(range)} LIMIT 1 OFFSET ?`;
   }
 
   count(range: RowRange): string {
@@ -102,28 +108,36 @@ export class TableSql {
     return this.#table.timestampColumn === null ? [] : [`${this.#order[0]} AS ${ORDER_COLUMN}`];
   }
 
-  #from({ order, from, hasEnd, hasKey }: RowRange, ...conditions: readonly string[]): string {
+  #from(range: RowRange, ...conditions: readonly string[]): string {
+    const { order, from, hasEnd, hasEndTime, hasKey, isReverse = false } = range;
     const all = [
       ...conditions,
-      ...startConditions(order === "table" ? this.#order : this.#key, from),
+      ...startConditions(order === "table" ? this.#order : this.#key, from, isReverse ? "<" : ">"),
       ...(hasEnd ? [`${tuple(this.#key)} <= ${marks(this.#key)}`] : []),
+      ...(hasEndTime ? [`${this.#order[0]} >= ?`] : []),
       ...(hasKey ? this.#key.map((name) => `${name} IS NOT NULL`) : []),
     ];
     return `FROM "${this.#table.name}"${all.length === 0 ? "" : ` WHERE ${all.join(" AND ")}`}`;
   }
 
-  #by({ order }: RowRange): string {
-    return `ORDER BY ${(order === "table" ? this.#order : this.#key).join(", ")}`;
+  #by({ order, isReverse }: RowRange): string {
+    const by = order === "table" ? this.#order : this.#key;
+    return `ORDER BY ${by.map((value) => (isReverse ? `${value} DESC` : value)).join(", ")}`;
   }
 }
 
 /** An expression in a comparison of tuples finds no place in an index, but one alone does. */
-function startConditions(order: readonly string[], from: RowRange["from"]): readonly string[] {
+function startConditions(
+  order: readonly string[],
+  from: RowRange["from"],
+  behind: "<" | ">",
+): readonly string[] {
   const [first = "", ...others] = order;
   if (from === "first") return [];
   if (from === "time") return [`${first} >= ?`];
-  if (/^[\w".]+$/.test(first)) return [`${tuple(order)} > ${marks(order)}`];
-  return [`${first} >= ?1`, `${tuple(order)} > ${tuple(["?1", ...others.map(() => "?")])}`];
+  if (/^[\w".]+$/.test(first)) return [`${tuple(order)} ${behind} ${marks(order)}`];
+  const values = tuple(["?1", ...others.map(() => "?")]);
+  return [`${first} ${behind}= ?1`, `${tuple(order)} ${behind} ${values}`];
 }
 
 function tuple(names: readonly string[]): string {

@@ -27,8 +27,10 @@ const FIRST_PORTION_ROWS = 16;
 /** About as much JSON as the later portions have, in bytes. */
 const PORTION_BYTES = 4 * 1024 * 1024;
 
-/** A row's place in the order of its table, as the file has it: the values of `qualifiedOrder`. */
+/** A row's place in the order of its table, or of its key, as the file has it: the values that it is ordered by. */
 type Place = readonly SqliteValue[];
+
+type AtCursor = Extract<PageStart, { readonly cursor: string | null }>;
 
 /** A start, and the rows to be skipped from there on. */
 interface SkippingStart extends Start {
@@ -69,7 +71,7 @@ export class TableReader {
     const { from, sinceTime = null } = query;
     const hasKey = !("offsetRows" in from || "cursor" in from);
     const first = firstStart(table, sinceTime, hasKey);
-    const start = this.#startOf(table, first, from);
+    const start = this.#startOf(table, first, query);
     const turns = new Turns(this.#database, () => this.#database.nextTurn());
     let opened: OpenPage | null = null;
     let isChanged = false;
@@ -120,14 +122,11 @@ export class TableReader {
   }
 
   /** Where a page begins: of one at an offset, with all rows before it to be skipped. */
-  #startOf(table: Table, first: Start, from: PageStart): SkippingStart {
+  #startOf(table: Table, first: Start, query: RowsQuery): SkippingStart {
+    const { from } = query;
     if ("offsetRows" in from) return { ...first, skipRows: from.offsetRows };
     if ("after" in from) return startBehind(first, from.after && this.#placeOf(table, from.after));
-    if ("cursor" in from) {
-      if (from.cursor === null) return { ...first, skipRows: 0 };
-      const { position, skipRows } = readCursor(from.cursor, table);
-      return startBehind(first, position, skipRows);
-    }
+    if ("cursor" in from) return startAtCursor(table, first, { ...query, from });
     const [after, through] = [from.afterKey, from.throughKey].map((row) =>
       row === null ? [] : this.#keyOf(table, row),
     ) as [Place, Place];
@@ -206,10 +205,9 @@ export class TableReader {
     const behind = cursorText({ position, skipRows: 0 });
     // No row compares as after NULL, and a long place is no part of a URL: then it is counted off from the start.
     if (!position.includes(null) && behind.length <= MAX_CURSOR_CHARS) return behind;
-    return cursorText({
-      position: start.range.from === "position" ? start.values : null,
-      skipRows,
-    });
+    const { range, values } = start;
+    const counted = range.hasEndTime ? values.slice(0, -1) : values;
+    return cursorText({ position: range.from === "position" ? counted : null, skipRows });
   }
 
   /** The number of rows from a start on, unless it is known. */
@@ -272,6 +270,28 @@ export class TableReader {
     this.#sql.set(table, sql);
     return sql;
   }
+}
+
+function startAtCursor(
+  table: Table,
+  first: Start,
+  { from: { cursor }, order = "time" }: RowsQuery & { readonly from: AtCursor },
+): SkippingStart {
+  const isByTime = order.endsWith("time") && table.timestampColumn !== null;
+  const columns = table.keyColumns.length + Number(isByTime);
+  const { position, skipRows } =
+    cursor === null ? { position: null, skipRows: 0 } : readCursor(cursor, columns);
+  if (order === "time") return startBehind(first, position, skipRows);
+  const isReverse = order.startsWith("-");
+  const hasEndTime = isReverse && isByTime && first.range.from === "time";
+  const range: RowRange = {
+    order: isByTime ? "table" : "key",
+    from: position === null ? "first" : "position",
+    isReverse,
+    hasEndTime,
+    hasKey: true,
+  };
+  return { range, values: [...(position ?? []), ...(hasEndTime ? first.values : [])], skipRows };
 }
 
 /** After the place or at the first row, whichever is later: one condition makes one range of the index. */

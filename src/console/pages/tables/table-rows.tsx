@@ -65,7 +65,7 @@ export function TableRows({ table }: { readonly table: string }) {
         tools={({ data }) => (
           <div class="toolbar">
             <p class="quiet" role="status">
-              {data !== null && counted(data.total, "row")}
+              {data !== null && data.total !== null && counted(data.total, "row")}
             </p>
             {data !== null && data.items.length > 0 && <CopyRows rows={data.items} />}
           </div>

@@ -35,6 +35,11 @@ export function keyText(table: Table, row: Row): string {
   return text;
 }
 
+/** True for two values of a column that differ at most in how a decimal is written or JSON fields ordered. */
+export function isSameValue(column: Column, a: ColumnValue, b: ColumnValue): boolean {
+  return columnText(column, a) === columnText(column, b);
+}
+
 function columnsText(columns: readonly Column[], row: Row): string {
   let text = "";
   for (const column of columns) text += columnText(column, row[column.name] ?? null);

@@ -1,5 +1,6 @@
 // Tables, their rows and how synchronization is doing, for administrators, with sync disabled too. D-9.5.
 
+import { ROW_ORDERS } from "../../../domain/sync/by-hand/row-filter.ts";
 import { readOverview } from "../../../usecases/operations/read-overview.ts";
 import { listRows } from "../../../usecases/sync/pages/list-rows.ts";
 import { listTables } from "../../../usecases/sync/pages/list-tables.ts";
@@ -7,7 +8,7 @@ import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { OverviewSchema, TableListSchema } from "../../schemas/overview.ts";
-import { given, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
+import { given, givenAll, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
 import { RowListSchema } from "../../schemas/sync.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
@@ -26,7 +27,8 @@ export function tableRoutes({ identity, sync, overview: deps }: SyncAdministrati
       id: "listRows",
       summary: "List the rows of a table",
       description:
-        "In the order of the table. Integers beyond 2^53 are strings; columns that are not serialized are left out.",
+        "Integers beyond 2^53 are strings; columns that are not serialized are left out. A list with `where` is looked for " +
+        "through 300 milliseconds: a part may be short, even empty, with a `next_cursor`.",
       guard: syncAdministrator(identity),
       params: { table_name: tableName(sync) },
       query: {
@@ -38,10 +40,18 @@ export function tableRoutes({ identity, sync, overview: deps }: SyncAdministrati
         key: given(
           "Only the row with this key: the text of a key of one column, or a JSON object with every part",
         ),
+        where: givenAll(
+          "`column:text`, each: a column of texts contains the text, letter case aside, any other equals it as a value",
+        ),
+        order: given("By the key, or by the timestamp; `-`: from the end", {
+          type: "string",
+          enum: ROW_ORDERS,
+          default: "time",
+        }),
       },
       replies: {
         200: json("A part of the rows", RowListSchema),
-        400: "Unknown table, or a bad limit, cursor, since or key",
+        400: "Unknown table, or a bad limit, cursor, since, key, where or order",
       },
       run: ({ params, query }) => listRows(sync, params.tableName, query),
     }),

@@ -9,6 +9,13 @@ import {
 import { MAX_CURSOR_CHARS, MAX_SHOWN_ROWS_BYTES } from "../../../domain/shared/limits.ts";
 import { type ListParameters, readListQuery } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, parseSince } from "../../../domain/shared/time.ts";
+import {
+  ROW_ORDERS,
+  type RowFilter,
+  type RowOrder,
+  readRowFilter,
+} from "../../../domain/sync/by-hand/row-filter.ts";
+import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { convertPosition, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
@@ -18,60 +25,148 @@ import {
   type Row,
   type Table,
 } from "../../../domain/sync/table/table.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 
 interface ListRowsDeps {
   readonly registry: Registry;
   readonly tables: TableStore;
+  readonly clock: Clock;
 }
 
 /** As texts; null, absent or empty is none. */
-export interface RowsQuery extends ListParameters {
+export interface ListRowsQuery extends ListParameters {
   /** Only rows whose timestamp is at or after this time. */
   readonly since?: string | null;
   /** Only the row with this key: the text of a key of one column, or a JSON object with every part. */
   readonly key?: string | null;
+  /** Only rows that all of these `column:text` fit: `readRowFilter`. */
+  readonly where?: readonly string[] | null;
+  /** One of `ROW_ORDERS`. */
+  readonly order?: string | null;
 }
 
 export interface RowList {
   readonly table: string;
-  /** In the order of the table, as `shownRow` shows them. */
+  /** In the order asked for, else that of the table, as `shownRow` shows them. */
   readonly items: readonly JsonObject[];
   /** Null after the last part. */
   readonly nextCursor: string | null;
-  /** Rows that match `since` and `key`. */
-  readonly total: number;
+  /** Rows that match `since` and `key`; null where they would have to be looked through. */
+  readonly total: number | null;
 }
 
 const CURSOR = new RegExp(`^[\\w-]{1,${MAX_CURSOR_CHARS}}$`);
 const WHOLE = /^[+-]?\d+$/;
+/** How long one request looks through a table. D-14.5. */
+const LOOKING_MS = 300;
+/** Rows that are looked at at once: the first ones tell how it goes. */
+const FIRST_LOOKED_ROWS = 250;
+const MAX_LOOKED_ROWS = 2_000;
 
-/** Lists rows. Throws `unknown_table`, `invalid_request`, `store_unavailable`. */
+/**
+ * Lists rows. A list that is filtered goes through the store for 300 ms, so a part may be short, even empty, with a cursor.
+ * Throws `unknown_table`, `invalid_request`, `store_unavailable`.
+ */
 export async function listRows(
-  { registry, tables }: ListRowsDeps,
+  { registry, tables, clock }: ListRowsDeps,
   tableName: string,
-  query: RowsQuery,
+  query: ListRowsQuery,
 ): Promise<RowList> {
   const table = findTable(registry, tableName);
   const problems: InputProblem[] = [];
   const { limit, cursor } = readListQuery(query, CURSOR, problems);
   const sinceTime = readSince(table, query.since || null, problems);
   const record = query.key ? readKey(table, query.key, problems) : null;
+  const order = readOrder(query.order || null, problems);
+  const filters = readFilters(table, query.where ?? [], problems);
   refuse(problems);
+  // The order of the key tells nothing of times.
+  if (sinceTime !== null && order.endsWith("key")) {
+    filters.push((row) => isSince(table, row, sinceTime));
+  }
+  const fits: RowFilter = (row) => filters.every((filter) => filter(row));
   if (record !== null) {
     const row = await findRow(tables, table, record);
-    const items = row !== null && isSince(table, row, sinceTime) ? [shownRow(row)] : [];
+    const isFound = row !== null && isSince(table, row, sinceTime) && fits(row);
+    const items = isFound ? [shownRow(row)] : [];
     return { table: table.name, items, nextCursor: null, total: items.length };
   }
-  const part = await tables.page(table, {
-    from: { cursor },
-    sinceTime,
-    limitRows: limit,
-    maxJsonBytes: MAX_SHOWN_ROWS_BYTES,
-    hasTotal: true,
-  });
+  const wanted = { from: { cursor }, order, sinceTime, limitRows: limit } as const;
+  const part =
+    filters.length > 0
+      ? await lookThrough({ tables, clock }, { table, wanted, fits })
+      : await tables.page(table, { ...wanted, ...SHOWN, hasTotal: true });
   const items = part.rows.map((row) => shownRow(row));
   return { table: table.name, items, nextCursor: part.cursor, total: part.totalRows };
+}
+
+const SHOWN = { maxJsonBytes: MAX_SHOWN_ROWS_BYTES } as const;
+
+interface Search {
+  readonly table: Table;
+  readonly wanted: RowsQuery & { readonly from: { readonly cursor: string | null } };
+  readonly fits: RowFilter;
+}
+
+/** Reads on until enough rows fit, none is left, or the time is over. */
+async function lookThrough(
+  { tables, clock }: Omit<ListRowsDeps, "registry">,
+  { table, wanted, fits }: Search,
+): Promise<RowsPage> {
+  const endMs = clock.monotonicMs() + LOOKING_MS;
+  const found: Row[] = [];
+  let { cursor } = wanted.from;
+  let limitRows = FIRST_LOOKED_ROWS;
+  for (;;) {
+    const page = await tables.page(table, { ...wanted, ...SHOWN, from: { cursor }, limitRows });
+    const taken = takenRows(page.rows, found, { ...wanted, fits });
+    if (taken === 0 && page.rows.length > 0) break;
+    // A cursor stands behind a page only, so the page is read anew as far as it fits: the rows of that one count.
+    limitRows = taken < page.rows.length ? taken : Math.min(limitRows * 2, MAX_LOOKED_ROWS);
+    if (taken < page.rows.length) continue;
+    found.push(...page.rows.filter(fits));
+    cursor = page.cursor;
+    const isOver = found.length >= wanted.limitRows || clock.monotonicMs() >= endMs;
+    if (cursor === null || isOver) break;
+  }
+  return { rows: found, totalRows: null, cursor };
+}
+
+/** How many rows of a page have room in the list: up to the last one wanted, and as far as its bytes go. */
+function takenRows(
+  rows: readonly Row[],
+  found: readonly Row[],
+  { limitRows, fits }: { readonly limitRows: number; readonly fits: RowFilter },
+): number {
+  const size = new PageSize(MAX_SHOWN_ROWS_BYTES);
+  for (const row of found) size.takes(row);
+  let count = found.length;
+  for (const [i, row] of rows.entries()) {
+    if (!fits(row)) continue;
+    if (!size.takes(row)) return i;
+    if (++count === limitRows) return i + 1;
+  }
+  return rows.length;
+}
+
+function readOrder(text: string | null, problems: InputProblem[]): RowOrder {
+  const order = ROW_ORDERS.find((one) => one === (text ?? "time"));
+  if (order !== undefined) return order;
+  problems.push({ pointer: "/order", detail: `Must be one of ${ROW_ORDERS.join(", ")}` });
+  return "time";
+}
+
+function readFilters(
+  table: Table,
+  texts: readonly string[],
+  problems: InputProblem[],
+): RowFilter[] {
+  return texts.flatMap((text) => {
+    const { filter, problem } = readRowFilter(table, text);
+    if (problem !== null) problems.push({ pointer: "/where", detail: problem });
+    return filter ?? [];
+  });
 }
 
 /** Null for no filter; a table without timestamps has none. */

@@ -4,6 +4,7 @@ import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
+import { walk } from "../../../contract/tables/reading-ways.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { readAfter } from "../../../support/read-rows.ts";
@@ -90,7 +91,12 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
           expect(page.rows.map(({ k }) => k)).toEqual(order.slice(offsetRows, offsetRows + 2));
           expect(page.totalRows).toBe(order.length);
         }
-        for (const limit of [1, 2, 5]) expect(await keysAfter(storage, null, limit)).toEqual(order);
+        for (const limit of [1, 2, 5]) {
+          expect(await keysAfter(storage, null, limit)).toEqual(order);
+          const backwards = { order: "-time", limitRows: limit } as const;
+          const rows = await walk(storage.tables, ITEMS, "cursor", backwards);
+          expect(rows.map(({ k }) => k)).toEqual(order.toReversed());
+        }
       }),
       15,
     );

@@ -1,0 +1,58 @@
+// Which rows somebody looks for by hand, and in which order. D-14.5.
+import { isRawNumber, numberText } from "../../shared/json.ts";
+import { readCsvField } from "../rows/csv-fields.ts";
+import { importValue } from "../rows/import-value.ts";
+import { isSameValue } from "../rows/row-text.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
+
+/** Orders of rows; `-` is from the end. In a table without timestamps `time` is the order of the key. */
+export const ROW_ORDERS = ["key", "-key", "time", "-time"] as const;
+
+export type RowOrder = (typeof ROW_ORDERS)[number];
+
+/** True for a row that is looked for. */
+export type RowFilter = (row: Row) => boolean;
+
+type ReadFilter =
+  | { readonly filter: RowFilter; readonly problem: null }
+  | { readonly filter: null; readonly problem: string };
+
+/**
+ * Reads `column:text`: a column of texts contains the text, letter case aside; any other equals it as a value, read as a field
+ * of a CSV file, so that an empty text is null. Fails for a column that no page shows, and for a text that the column cannot hold.
+ */
+export function readRowFilter(table: Table, where: string): ReadFilter {
+  const [name = ""] = where.split(":", 1);
+  const column = table.pageColumns.find((each) => each.name === name);
+  if (name.length === where.length || column === undefined) {
+    const names = table.pageColumns.map((each) => each.name).join(", ");
+    return { filter: null, problem: `Must be column:text, of the columns ${names}` };
+  }
+  const text = where.slice(name.length + 1);
+  if (column.type === "text") return { filter: contains(column, text), problem: null };
+  const read = importValue(table, column, readCsvField(column, text) ?? (text || null));
+  if (read.problem !== null) return { filter: null, problem: `${name} ${read.problem}` };
+  const { value } = read;
+  return { filter: (row) => isSameValue(column, row[name] ?? null, value), problem: null };
+}
+
+function contains({ name }: Column, text: string): RowFilter {
+  const wanted = folded(text);
+  return (row) => {
+    const shown = shownText(row[name] ?? null);
+    return shown !== null && folded(shown).includes(wanted);
+  };
+}
+
+/** Scalars that are no texts are found by what is shown of them. */
+function shownText(value: ColumnValue): string | null {
+  if (value === null || typeof value === "string") return value;
+  return typeof value === "number" || isRawNumber(value)
+    ? numberText(value)
+    : JSON.stringify(value);
+}
+
+/** Capitals first: some letters are the same as others only there. */
+function folded(text: string): string {
+  return text.toUpperCase().toLowerCase();
+}
