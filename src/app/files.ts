@@ -4,25 +4,29 @@ import { readCsv } from "../adapters/csv/read-csv.ts";
 import { csvEncoder } from "../adapters/csv/write-csv.ts";
 import { readJsonArray, readNdjson } from "../adapters/json-files/read-json.ts";
 import { jsonEncoder, ndjsonEncoder } from "../adapters/json-files/write-json.ts";
+import { decodeText } from "../adapters/text-files/decode-text.ts";
+import { encodeText } from "../adapters/text-files/encode-text.ts";
 import type { FileFormats } from "../ports/files.ts";
 import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
 
 export const fileFormats: FileFormats = {
+  decode: decodeText,
+  encode: encodeText,
   read(format, chunks, options) {
     switch (format) {
       case "csv":
         return readCsv(chunks, options);
       case "json":
-        return readJsonArray(chunks);
+        return readJsonArray(chunks, options.path);
       case "ndjson":
         return readNdjson(chunks);
     }
   },
   findDelimiter,
-  encoder(format, columns, isForSpreadsheet) {
+  encoder(format, columns, options) {
     switch (format) {
       case "csv":
-        return csvEncoder(columns, isForSpreadsheet);
+        return csvEncoder(columns, options);
       case "json":
         return jsonEncoder(columns);
       case "ndjson":

@@ -15,7 +15,7 @@ export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promi
   const { adminUsername, logLevel, registry } = config;
   const tools = { clock: new SystemClock(), logger: new PinoLogger(logLevel) };
   const from = storeAt(config.storageUrl);
-  await requireStore(from, "moved");
+  await requireStore(config.storageUrl, "moved");
   // Brings the store in line with the registry, as a start does, and waits until all deletes are recorded.
   const tables = [...registry.values()];
   const storage = await from.open({ ...tools, tables });

@@ -2,8 +2,10 @@
 // parser` gives every problem its line and column, and an edit at an offset keeps everything else. Trailing commas are refused:
 // without its comments the file is JSON. A name that stands twice is a problem, because one of them would silently not count.
 import {
+  applyEdits,
   findNodeAtLocation,
   getNodeValue,
+  modify,
   type Node,
   type ParseError,
   parseTree,
@@ -122,6 +124,33 @@ export function withTables(source: string, tables: Readonly<Record<string, Table
     isAlone ? added + lineEnd : `${lineEnd}${added}${lineEnd}  `,
     source.slice(place),
   ].join("");
+}
+
+/** The entries of a valid registry file. */
+export function tablesOf(source: string): Readonly<Record<string, TableEntry>> {
+  const file = plainValue(source.replace(BYTE_ORDER_MARK, ""));
+  return (file as { readonly tables: Readonly<Record<string, TableEntry>> }).tables;
+}
+
+/** A valid registry file in which a table has more columns and another `import`; all else in it stays as it is. */
+export function withNewColumns(
+  source: string,
+  table: string,
+  { before, entry }: { readonly before: TableEntry; readonly entry: TableEntry },
+): string {
+  const formattingOptions = { insertSpaces: true, tabSize: 2 };
+  const changes = Object.entries(entry.columns)
+    .filter(([name]) => !Object.hasOwn(before.columns, name))
+    .map(([name, column]) => ({
+      path: ["tables", table, "columns", name],
+      value: column as unknown,
+    }));
+  const isSame = JSON.stringify(before.import) === JSON.stringify(entry.import);
+  if (!isSame) changes.push({ path: ["tables", table, "import"], value: entry.import });
+  return changes.reduce(
+    (text, { path, value }) => applyEdits(text, modify(text, path, value, { formattingOptions })),
+    source,
+  );
 }
 
 function ownNames(root: Node): string[] {

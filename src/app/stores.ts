@@ -155,11 +155,17 @@ export function storeAt(url: string): Store {
   return store;
 }
 
-/** Throws `invalid_request` where there is no store yet, and opening would make one. `aim` says what it is wanted for. */
-export async function requireStore({ files, isInMemory }: Store, aim: string): Promise<void> {
+/** False where there is no store yet, and opening would make one. */
+export async function hasStore(url: string): Promise<boolean> {
+  const { files, isInMemory } = storeAt(url);
   const [path] = files;
   const isThere = path === undefined || (await stat(path).catch(() => null)) !== null;
-  if (isThere && !isInMemory) return;
+  return isThere && !isInMemory;
+}
+
+/** Throws `invalid_request` where there is no store yet. `aim` says what it is wanted for. */
+export async function requireStore(url: string, aim: string): Promise<void> {
+  if (await hasStore(url)) return;
   throw new AppError("invalid_request", `There is no store at STORAGE_URL to be ${aim}`);
 }
 

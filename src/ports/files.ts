@@ -1,6 +1,7 @@
 // Files of records: what imports, exports and guesses of tables ask of each format. D-4.12, D-10.2, D-10.3.
 import type { JsonValue } from "../domain/shared/json.ts";
-import type { Column, Row } from "../domain/sync/table/table.ts";
+import type { Encoding } from "../domain/sync/table/registry-schema.ts";
+import type { Column, FileForm, Row } from "../domain/sync/table/table.ts";
 
 export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
 
@@ -17,8 +18,10 @@ export type FoundRecord = {
       /** Of CSV: the fields by the names of the header, each a text, or null for an empty one without quotes. */
       readonly record: JsonValue;
       readonly problem: null;
-      /** Fields that should hold JSON and hold another text, which is their value. */
-      readonly notJson?: readonly string[];
+      /** Fields that are none of their column's type, by the column's name; their text is their value. */
+      readonly odd?: readonly string[];
+      /** Fields whose value an export marked, so that it is taken as it is. */
+      readonly exact?: readonly string[];
     }
   | { readonly record: null; readonly problem: string }
 );
@@ -31,11 +34,31 @@ export interface HeaderReader {
   take(names: readonly string[]): void;
 }
 
+/** How bytes become text. */
+export interface DecodeOptions {
+  /** What messages call the file. */
+  readonly name: string;
+  /** Null: UTF-8. A byte order mark goes before either. */
+  readonly encoding: Encoding | null;
+}
+
+/** How rows are written as a file. */
+export interface WriteOptions {
+  /** Of CSV. */
+  readonly form: FileForm;
+  /** True: fields of CSV that a spreadsheet would run are texts. D-11.3. */
+  readonly isForSpreadsheet: boolean;
+}
+
 export interface ReadOptions {
   /** One character between two fields of CSV. */
   readonly delimiter: string;
   /** Null takes any names but one twice, and a CSV file without a line. */
   readonly header: HeaderReader | null;
+  /** Told the names of a CSV file. */
+  readonly onNames?: (names: readonly string[]) => void;
+  /** Names to the array within a JSON document that is none, separated by points; null where the document is the array. */
+  readonly path: string | null;
 }
 
 /** Writes a file part by part: `begin`, any number of rows, `end`. */
@@ -46,6 +69,10 @@ export interface RowEncoder {
 }
 
 export interface FileFormats {
+  /** The text of a file, without byte order mark, in parts; gzip is decompressed. Throws `file_failed`, and what `bytes` throws. */
+  decode(bytes: AsyncIterable<Uint8Array>, options: DecodeOptions): AsyncIterable<string>;
+  /** The bytes of a text, in its parts. Throws `file_failed` for what the encoding cannot write, and what `parts` throws. */
+  encode(parts: AsyncIterable<string>, encoding: Encoding): AsyncIterable<string | Uint8Array>;
   /**
    * The records of a text, in its order, in parts of any length; a record that cannot be read is one with a problem. JSON keeps every
    * digit. Throws `file_failed`, after the records before, where the text cannot be read on; what `chunks` throws comes out.
@@ -57,6 +84,5 @@ export interface FileFormats {
   ): AsyncIterable<readonly FoundRecord[]>;
   /** The delimiter that takes each line of a CSV file apart into as many fields; a comma where none does. Reads the beginning. */
   findDelimiter(chunks: AsyncIterable<string>): Promise<string>;
-  /** `isForSpreadsheet`: fields of CSV that a spreadsheet would run are texts. D-11.3. */
-  encoder(format: FileFormat, columns: readonly Column[], isForSpreadsheet: boolean): RowEncoder;
+  encoder(format: FileFormat, columns: readonly Column[], options: WriteOptions): RowEncoder;
 }

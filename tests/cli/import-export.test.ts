@@ -57,7 +57,7 @@ onOneBackend("repsync import and export", (backend) => {
       write(`in.${format}`, FILES[format]);
       const imported = await runCli(["import", "listings", `in.${format}`], { folder, env });
       const done = { code: 0, stderr: "" };
-      expect(imported).toMatchObject({ ...done, stdout: "listings: 2 rows imported\n" });
+      expect(imported).toMatchObject({ ...done, stdout: "listings: 2 rows imported: 2 new\n" });
       const exported = await runCli(["export", "listings", `out.${format}`], { folder, env });
       expect(exported).toMatchObject({ ...done, stdout: "listings: 2 rows exported\n" });
       expect(await Bun.file(join(folder, `out.${format}`)).text()).toBe(FILES[format]);
@@ -109,7 +109,7 @@ describe("repsync import and export", () => {
     const imported = await runCli(piped, { folder, env, input });
     expect(imported.json).toEqual({
       ...{ table: "listings", dry_run: false, read: 2, written: 2, failed: 0, last_line: 3 },
-      ...{ failures: [], warnings: [], warning_count: 0 },
+      ...{ new: 2, changed: 0, same: 0, failures: [], warnings: [], warning_count: 0 },
     });
 
     const exported = await runCli(["export", "listings", "-", "--format", "csv"], { folder, env });
@@ -162,7 +162,7 @@ describe("repsync import and export", () => {
     const command = ["import", "samples", "-", "--format", "ndjson"];
     const text = await runCli(command, { folder, env, input });
     expect(text.code).toBe(3);
-    expect(text.stdout).toBe("samples: 2 rows imported\n");
+    expect(text.stdout).toBe("samples: 2 rows imported: 2 new\n");
     expect(text.stderr.split("\n")).toEqual([
       "6 records failed:",
       "  line 3: name=b: required must not be null",
@@ -185,7 +185,7 @@ describe("repsync import and export", () => {
     const input = '[{"name":"a","value":"1","note":"x"},{"name":"a","value":"2","note":"y"}]';
     const command = ["import", "settings", "-", "--format", "json"];
     expect((await runCli(command, { folder, env, input })).stdout).toBe(
-      "settings: 2 rows imported\n",
+      "settings: 2 rows imported: 1 new, 1 changed\n",
     );
     const exported = await runCli(["export", "settings", "-", "--format", "ndjson"], {
       folder,
@@ -313,7 +313,7 @@ describe("repsync import and export", () => {
     await shown.waitFor("notes: 50,000 rows imported");
     expect(shown.shown()).toContain("import notes [");
     const piped = await runCli(["import", "notes", "in.csv"], { folder, env });
-    expect(piped.stdout).toBe("notes: 50,000 rows imported\n");
+    expect(piped.stdout).toBe("notes: 50,000 rows imported: 50,000 same\n");
     expect(piped.stderr).toBe("Set to null, because the file does not have this column: body\n");
   });
 

@@ -57,13 +57,17 @@ const SHEET = [
 ].join("\r\n");
 
 onOneBackend("repsync import", (backend) => {
-  test("D-10.3 what could not be read is told by line and column, and the rest is written", async () => {
+  test("D-10.3, D-14.7 --lax tells what could not be read by line and column, and writes it as it came", async () => {
     const { cli, rows } = makeDeployment({ STORAGE_URL: await backend.makeUrl() });
-    const { code, json, stderr } = await cli([...CSV, "--delimiter", ";", "--json"], SHEET);
+    const { code, json, stderr } = await cli(
+      [...CSV, "--delimiter", ";", "--lax", "--json"],
+      SHEET,
+    );
     expect(code).toBe(3);
     const counts = { table: "goods", dry_run: false, read: 6, written: 3, failed: 3, last_line: 8 };
     expect(json).toEqual({
       ...counts,
+      ...{ new: 3, changed: 0, same: 0 },
       failures: [
         {
           ...{ line: 5, key: "sku=null", column: "sku", value: null },
@@ -149,27 +153,43 @@ onOneBackend("repsync import", (backend) => {
 });
 
 describe("repsync import", () => {
-  test("D-10.3 warnings alone are exit code 0, and --strict makes failures of them", async () => {
-    const { cli } = makeDeployment();
-    const input = "sku,price,colour\na,1,red\nb,x,\n";
-    const odd = await cli(CSV, input);
-    expect([odd.code, odd.stdout]).toEqual([0, "goods: 2 rows imported\n"]);
-    expect(odd.stderr.split("\n").slice(-4)).toEqual([
-      "2 warnings:",
-      '  line 1: There is no column "colour"; left out',
-      '  line 3: price is not a decimal number; written as it came: "x"',
-      "",
-    ]);
+  test("D-14.7 a value that its column's type does not understand fails its record, --strict or not; an unknown column is a warning", async () => {
+    const input = "sku,price,colour\na,1,red\nb,x,\nc,2,\n";
+    for (const strict of [[], ["--strict"]]) {
+      const { cli, rows } = makeDeployment();
+      const odd = await cli([...CSV, ...strict], input);
+      expect([odd.code, odd.stdout]).toEqual([3, "goods: 2 rows imported: 2 new\n"]);
+      expect(odd.stderr.split("\n").slice(-5)).toEqual([
+        "1 warning:",
+        '  line 1: There is no column "colour"; left out',
+        "1 record failed:",
+        '  line 3: sku=b: price is not a decimal number: "x"',
+        "",
+      ]);
+      expect((await rows()).map(({ sku }) => sku)).toEqual(["a", "c"]);
+    }
+    const lax = await makeDeployment().cli([...CSV, "--lax"], input);
+    expect([lax.code, lax.stdout]).toEqual([0, "goods: 3 rows imported: 3 new\n"]);
+    expect(lax.stderr).toContain(
+      '\n  line 3: price is not a decimal number; written as it came: "x"\n',
+    );
+  });
 
-    const strict = makeDeployment();
-    const known = await strict.cli([...CSV, "--strict", "--json"], "sku,price\na,1\nb,x\n");
-    expect([known.code, known.json.written, known.json.warnings]).toEqual([3, 1, []]);
-    const place = { line: 3, key: "sku=b", column: "price", value: "x" };
-    expect(known.json.failures).toEqual([{ ...place, message: "price is not a decimal number" }]);
-    const unknown = await strict.cli([...CSV, "--strict", "--json"], input);
-    expect([unknown.code, unknown.json.failed]).toEqual([3, 2]);
-    expect(unknown.json.failures[0]).toMatchObject({ line: 2, column: "colour" });
-    expect((await strict.rows()).map(({ sku }) => sku)).toEqual(["a"]);
+  test("D-14.7 new, changed and same rows are counted, in dry runs too", async () => {
+    const { cli } = makeDeployment();
+    const dry = [...CSV, "--dry-run"];
+    const first = "sku,price\na,1\nb,2\na,3\n";
+    const counts = { read: 3, written: 3, new: 2, changed: 1, same: 0 };
+    expect((await cli([...dry, "--json"], first)).json).toMatchObject(counts);
+    expect((await cli([...CSV, "--json"], first)).json).toMatchObject(counts);
+    const second = "sku,price\na,3\nb,2.0\nc,4\nd,maybe\n";
+    const later = { read: 4, written: 3, failed: 1, new: 1, changed: 1, same: 1 };
+    expect((await cli([...dry, "--json"], second)).json).toMatchObject(later);
+    expect((await cli([...dry], second)).stdout).toBe(
+      "goods: 3 rows would be imported: 1 new, 1 changed, 1 same\n",
+    );
+    expect((await cli([...CSV, "--json"], second)).json).toMatchObject(later);
+    expect((await cli(CSV, second)).stdout).toBe("goods: 3 rows imported: 3 same\n");
   });
 
   test("D-10.3 objects are checked as lines of a CSV file are, an unknown field once for the file", async () => {
@@ -182,7 +202,7 @@ describe("repsync import", () => {
       '{"sku":"e","active":2}',
     ].join("\n");
     const { code, json } = await cli(
-      ["import", "goods", "-", "--format", "ndjson", "--json"],
+      ["import", "goods", "-", "--format", "ndjson", "--lax", "--json"],
       input,
     );
     expect([code, json.written, json.failed, json.warning_count]).toEqual([3, 2, 3, 3]);
@@ -220,7 +240,7 @@ describe("repsync import", () => {
     const { cli } = makeDeployment();
     const lines = Array.from({ length: 1_500 }, (_, i) => `w${i},x,\nf${i},1,maybe`);
     const input = `sku,price,active\n${lines.join("\n")}\n`;
-    const { code, json, stderr } = await cli([...CSV, "--json"], input);
+    const { code, json, stderr } = await cli([...CSV, "--lax", "--json"], input);
     expect([code, json.written, json.failed, json.warning_count]).toEqual([3, 1_500, 1_500, 1_500]);
     expect([json.warnings.length, json.failures.length]).toEqual([1_000, 1_000]);
     expect(json.warnings[999]).toMatchObject({ line: 2_000, column: "price", value: "x" });
@@ -229,10 +249,20 @@ describe("repsync import", () => {
     expect(stderr.match(/^ {2}and 500 more$/gm)?.length).toBe(2);
   });
 
+  test("D-14.7 a dry run takes a table that the store does not have yet for an empty one", async () => {
+    const { folder, cli } = makeDeployment();
+    expect((await cli(["import", "goods", "-", "--format", "csv"], "sku\na\n")).code).toBe(0);
+    const more = { goods: GOODS, later: { upsert_key: ["k"], columns: { k: { type: "text" } } } };
+    const env = serviceEnv(folder, more);
+    const args = ["import", "later", "-", "--format", "csv", "--dry-run"];
+    const { stdout } = await runCli(args, { folder, env, input: "k\na\n" });
+    expect(stdout).toBe("later: 1 row would be imported: 1 new\n");
+  });
+
   test("D-10.3 --dry-run reads and tells the same, and makes neither row nor store", async () => {
     const { folder, cli } = makeDeployment();
     const before = readdirSync(folder).sort();
-    const args = [...CSV, "--delimiter", ";", "--dry-run"];
+    const args = [...CSV, "--delimiter", ";", "--dry-run", "--lax"];
     const dry = await cli([...args, "--json"], SHEET);
     expect([dry.code, dry.json.dry_run, dry.json.written, dry.json.failed]).toEqual([
       3,
@@ -241,9 +271,9 @@ describe("repsync import", () => {
       3,
     ]);
     expect(dry.json.warning_count).toBe(4);
-    expect((await cli(args, SHEET)).stdout).toBe("goods: 3 rows would be imported\n");
-    expect((await cli([...args, "--strict"], SHEET)).stdout).toBe(
-      "goods: 0 rows would be imported\n",
+    expect((await cli(args, SHEET)).stdout).toBe("goods: 3 rows would be imported: 3 new\n");
+    expect((await cli(args.slice(0, -1), SHEET)).stdout).toBe(
+      "goods: 2 rows would be imported: 2 new\n",
     );
     expect(readdirSync(folder).sort()).toEqual(before);
   });

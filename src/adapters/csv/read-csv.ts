@@ -1,10 +1,11 @@
 // Records of CSV files (RFC 4180, any line ends), by csv-parse.
-import { CsvError, parse } from "csv-parse";
-import { AppError } from "../../domain/shared/errors.ts";
+import { CsvError, parse } from "csv-parse/sync";
+import { AppError, isAppError } from "../../domain/shared/errors.ts";
 import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import type { CsvField } from "../../domain/sync/rows/csv-fields.ts";
 import type { FoundRecord, ReadOptions } from "../../ports/files.ts";
 import { HeaderLine } from "./delimiters.ts";
+import { type CsvBlock, CsvSplitter } from "./split-csv.ts";
 
 interface CsvRecord {
   readonly texts: readonly CsvField[];
@@ -13,6 +14,7 @@ interface CsvRecord {
 }
 
 const PART_RECORDS = 1_000;
+const OWN = { configurable: true, enumerable: true, writable: true };
 
 const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   CSV_INVALID_CLOSING_QUOTE: "text follows the closing quote of a field",
@@ -24,30 +26,33 @@ const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
 /** The records by the names of the first line. Throws `file_failed` as the port says, with advice on the delimiter. */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
-  { delimiter, header }: ReadOptions,
+  { delimiter, header, onNames }: ReadOptions,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
   const line = new HeaderLine(delimiter, header);
   let names: readonly string[] | null = null;
   let part: FoundRecord[] = [];
   try {
-    for await (const { texts, line: at } of parseCsv(line.watch(chunks), delimiter)) {
-      if (names === null) {
-        names = texts.map((text) => text ?? "");
-        const problem = header === null ? nameTwice(names) : header.problemOf(names);
-        if (problem !== null) throw new AppError("file_failed", problem + line.advice());
-        header?.take(names);
-        continue;
+    for await (const records of parseCsv(line.watch(chunks), delimiter)) {
+      for (const { texts, line: at } of records) {
+        if (names === null) {
+          names = texts.map((text) => text ?? "");
+          const problem = header === null ? nameTwice(names) : header.problemOf(names);
+          if (problem !== null) throw new AppError("file_failed", problem + line.advice());
+          header?.take(names);
+          onNames?.(names);
+          continue;
+        }
+        part.push(toRecord(names, texts, at));
+        if (part.length < PART_RECORDS) continue;
+        yield part;
+        part = [];
       }
-      part.push(toRecord(names, texts, at));
-      if (part.length < PART_RECORDS) continue;
-      yield part;
-      part = [];
     }
   } catch (error) {
     if (part.length > 0) yield part;
-    if (!(error instanceof CsvError)) throw error;
-    const advice = names === null ? line.advice() : "";
-    throw new AppError("file_failed", problemOf(error) + advice, { cause: error });
+    if (names !== null || !isAppError(error, "file_failed") || error.cause === undefined)
+      throw error;
+    throw new AppError("file_failed", error.message + line.advice(), { cause: error });
   }
   if (names === null && header !== null) {
     throw new AppError("file_failed", "The CSV file is empty: its first line names columns");
@@ -66,49 +71,76 @@ function toRecord(names: readonly string[], texts: readonly CsvField[], line: nu
     const problem = `has ${texts.length} fields where the header names ${names.length}`;
     return { ...place, record: null, problem };
   }
-  const record = Object.fromEntries(names.map((name, i) => [name, texts[i] ?? null]));
+  const record: Record<string, CsvField> = {};
+  for (const [i, name] of names.entries()) {
+    // Assigned, this name would be no field.
+    if (name === "__proto__")
+      Object.defineProperty(record, name, { ...OWN, value: texts[i] ?? null });
+    else record[name] = texts[i] ?? null;
+  }
   return { ...place, record, problem: null };
 }
 
-/** The lines, the header too, parsed part by part, so that those before a place that is no CSV come before the `CsvError`. */
+/** The lines, the header too, so that those before a place that is no CSV come before the `CsvError`. */
 async function* parseCsv(
   chunks: AsyncIterable<string>,
   delimiter: string,
-): AsyncGenerator<CsvRecord, void, undefined> {
+): AsyncGenerator<readonly CsvRecord[], void, undefined> {
+  const splitter = new CsvSplitter(delimiter);
+  for await (const chunk of chunks) {
+    for (const block of splitter.take(chunk)) yield* parseBlock(block, delimiter);
+  }
+  const rest = splitter.rest();
+  if (rest !== null) yield* parseBlock(rest, delimiter);
+}
+
+function* parseBlock(
+  block: CsvBlock,
+  delimiter: string,
+): Generator<readonly CsvRecord[], void, undefined> {
+  if (!block.hasQuotes) {
+    yield linesOf(block, delimiter);
+    return;
+  }
   const parsed: CsvRecord[] = [];
   let extraLines = 0;
-  const parser = parse({
-    cast: (field, { quoting }): CsvField => (field === "" && !quoting ? null : field),
-    delimiter,
-    max_record_size: MAX_RECORD_CHARS,
-    on_record: (texts: readonly CsvField[], { lines }) => {
-      // The parser tells the line on which a record ends, and counts a CRLF inside quotes as two lines.
-      const breaks = countBreaks(texts);
-      extraLines += breaks.crlf;
-      parsed.push({ texts, line: lines - extraLines - breaks.all });
-      return null;
-    },
-    record_delimiter: ["\r\n", "\n", "\r"],
-    relax_column_count: true,
-    skip_empty_lines: true,
-  });
-  // The same failure is given to the callback of the call that meets it.
-  parser.on("error", () => {});
-  parser.resume();
-  const take = async (give: (done: (error?: Error | null) => void) => void) => {
-    const problem = await new Promise<Error | null>((resolve) => {
-      give((error) => resolve(error ?? null));
+  try {
+    parse(block.text, {
+      cast: (field, { quoting }): CsvField => (field === "" && !quoting ? null : field),
+      delimiter,
+      max_record_size: MAX_RECORD_CHARS,
+      on_record: (texts: readonly CsvField[], { lines }) => {
+        // The parser tells the line on which a record ends, and counts a CRLF inside quotes as two lines.
+        const breaks = countBreaks(texts);
+        extraLines += breaks.crlf;
+        parsed.push({ texts, line: block.line - 1 + lines - extraLines - breaks.all });
+        return null;
+      },
+      record_delimiter: ["\r\n", "\n", "\r"],
+      relax_column_count: true,
+      skip_empty_lines: true,
     });
-    return { records: parsed.splice(0), problem };
-  };
-  for await (const chunk of chunks) {
-    const { records, problem } = await take((done) => parser.write(chunk, done));
-    yield* records;
-    if (problem !== null) throw problem;
+  } catch (error) {
+    yield parsed;
+    if (!(error instanceof CsvError)) throw error;
+    const line = "lines" in error ? block.line - 1 + Number(error.lines) : block.line;
+    const problem = `Line ${line}: ${PROBLEMS[error.code] ?? "is not CSV"}`;
+    throw new AppError("file_failed", problem, { cause: error });
   }
-  const { records, problem } = await take((done) => parser.end(done));
-  yield* records;
-  if (problem !== null) throw problem;
+  yield parsed;
+}
+
+/** Records without quotes. */
+function linesOf({ text, line }: CsvBlock, delimiter: string): CsvRecord[] {
+  const records: CsvRecord[] = [];
+  const lines = text.split(text.includes("\r") ? /\r\n|\n|\r/ : "\n");
+  for (const [i, one] of lines.entries()) {
+    if (one === "") continue;
+    const texts: CsvField[] = one.split(delimiter);
+    for (let field = 0; field < texts.length; field++) if (texts[field] === "") texts[field] = null;
+    records.push({ texts, line: line + i });
+  }
+  return records;
 }
 
 function countBreaks(fields: readonly CsvField[]) {
@@ -120,10 +152,4 @@ function countBreaks(fields: readonly CsvField[]) {
     }
   }
   return breaks;
-}
-
-/** What is wrong, with its line. The parser's own messages quote the data. */
-function problemOf(error: CsvError): string {
-  const line = "lines" in error ? `Line ${error.lines}` : "The CSV file";
-  return `${line}: ${PROBLEMS[error.code] ?? "is not CSV"}`;
 }

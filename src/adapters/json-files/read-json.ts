@@ -6,6 +6,7 @@ import { parseJson } from "../../domain/shared/json.ts";
 import { JsonLimitError } from "../../domain/shared/json-reader.ts";
 import { MAX_JSON_VALUES, MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import type { FoundRecord } from "../../ports/files.ts";
+import { ArraySeeker, ONE_ARRAY } from "./array-seeker.ts";
 
 /** One JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
 export async function* readNdjson(
@@ -68,19 +69,22 @@ const NEWLINE = 0x0a;
 const NO_BLANK = /[^ \t\r\n]/;
 
 /**
- * The elements of a JSON array. An element that is not JSON is a failed record. A text that is not an array, or ends
- * inside it, throws `file_failed` after the elements before.
+ * The elements of a JSON array: of the document, or where that is an object of the array at a path within it. An element that is
+ * not JSON is a failed record. A text without such an array, or that ends inside it, throws `file_failed` after the elements
+ * before.
  */
 export async function* readJsonArray(
   chunks: AsyncIterable<string>,
+  path: string | null,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
+  const seeker = new ArraySeeker(path);
   const scanner = new ArrayScanner();
   for await (const chunk of chunks) {
-    const { found, problem } = scanner.scan(chunk);
+    const { found, problem } = scanner.scan(seeker.pass(chunk));
     if (found.length > 0) yield found;
     if (problem !== null) throw problem;
   }
-  const problem = scanner.problemAtEnd();
+  const problem = seeker.problemAtEnd() ?? scanner.problemAtEnd();
   if (problem !== null) throw problem;
 }
 
@@ -162,9 +166,7 @@ class ArrayScanner {
   }
 
   #notAnArray(): AppError {
-    const text = this.#hasEnded
-      ? "there is more after the JSON array"
-      : "a JSON file must hold one array of objects; for one object per line give --format ndjson";
+    const text = this.#hasEnded ? "there is more after the JSON array" : ONE_ARRAY;
     return new AppError("file_failed", `Line ${this.#line}: ${text}`);
   }
 

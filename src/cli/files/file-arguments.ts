@@ -10,6 +10,8 @@ const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
   ["ndjson", "ndjson"],
   ["jsonl", "ndjson"],
   ["csv", "csv"],
+  ["tsv", "csv"],
+  ["geojson", "json"],
 ]);
 
 /** The name of standard input and output. */
@@ -47,6 +49,11 @@ export function readFileArguments(
 export function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
   return script === "repsync" && folder !== undefined ? resolve(folder, path) : path;
+}
+
+/** What separates the fields of a file with this name; null where that does not tell. */
+export function delimiterByName(path: string): string | null {
+  return /\.tsv(?:\.gz)?$/i.test(path) ? "\t" : null;
 }
 
 /** By the ending of the name, `.gz` left out. Throws `invalid_request` when it tells nothing. */

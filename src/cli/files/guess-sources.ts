@@ -3,11 +3,13 @@ import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileFormats } from "../../app/files.ts";
 import { AppError } from "../../domain/shared/errors.ts";
+import type { GuessWishes } from "../../domain/sync/guess/table-guess.ts";
 import { isReservedTable, registryNameOf } from "../../domain/sync/table/names.ts";
+import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { FileFormat } from "../../ports/files.ts";
-import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
+import type { ForeignDatabase } from "../../ports/tables/foreign-database.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
-import { formatByName } from "./file-arguments.ts";
+import { delimiterByName, formatByName } from "./file-arguments.ts";
 import { TextSource, unreadable } from "./read-text.ts";
 import {
   findForeignTable,
@@ -21,57 +23,86 @@ export interface OpenedSources {
   readonly sources: readonly GuessSource[];
   /** How the file was read, for people. */
   readonly format: string;
-  /** What an import of the file has to be told; empty for nothing. */
-  readonly importOptions: string;
+  /** What of the file becomes no table, for people. */
+  readonly leftOut: readonly string[];
   close(): void;
 }
+
+export interface SourceOptions {
+  readonly table?: string;
+  readonly format?: FileFormat;
+}
+
+/** What is wanted of the guess of a table, once the format of the file is known. */
+type WishesFor = (table: string, format: FileFormat | "sqlite") => GuessWishes;
 
 /** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
 export async function openSources(
   path: string,
-  asked: { readonly table?: string; readonly format?: FileFormat },
+  asked: SourceOptions,
+  wishesFor: WishesFor,
 ): Promise<OpenedSources> {
   await requireFile(path);
   if (asked.format === undefined && (await isSqliteFile(path))) {
-    return await openSqliteFile(path, (database) => sourcesOf(database, asked.table));
+    return await openSqliteFile(path, (database) => sourcesOf(database, asked.table, wishesFor));
   }
   const format = asked.format ?? formatByName(path);
   const name = asked.table ?? nameOfFile(path);
   requireTableName(name);
-  const delimiter = format === "csv" ? await fileFormats.findDelimiter(textOf(path)) : ",";
-  const read = () => fileFormats.read(format, textOf(path), { delimiter, header: null });
+  const given = wishesFor(name, format);
+  const encoding = given.files.encoding ?? null;
+  const text = () => textOf(path, encoding);
+  const delimiter = format === "csv" ? await delimiterOf(path, given, text) : ",";
+  const isUsual = delimiter === "," || delimiter === delimiterByName(path);
+  const wishes = isUsual ? given : { ...given, files: { delimiter, ...given.files } };
+  const read: GuessSource["read"] = (onNames) => {
+    const path = given.files.path ?? null;
+    return fileFormats.read(format, text(), { delimiter, header: null, onNames, path });
+  };
   const shown = delimiter === "\t" ? "tab" : `"${delimiter}"`;
-  const isComma = delimiter === ",";
+  const form = format === "csv" ? "field" : "json";
   return {
-    sources: [{ name, form: format === "csv" ? "field" : "json", declaration: null, read }],
-    format: isComma ? format : `${format}, separated by ${shown}`,
-    importOptions: isComma ? "" : ` --delimiter ${shown}`,
+    sources: [{ name, form, declaration: null, wishes, read, notes: () => [] }],
+    format: delimiter === "," ? format : `${format}, separated by ${shown}`,
+    leftOut: [],
     close: () => {},
   };
 }
 
-function sourcesOf(database: ForeignDatabase, asked: string | undefined): OpenedSources {
-  const tables = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
-  if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
-  const sources = tables.map(sourceOf);
-  for (const { name } of sources) requireTableName(name);
-  return { sources, format: "sqlite", importOptions: "", close: () => database.close() };
+async function delimiterOf(
+  path: string,
+  { files }: GuessWishes,
+  text: () => AsyncIterable<string>,
+): Promise<string> {
+  return files.delimiter ?? delimiterByName(path) ?? (await fileFormats.findDelimiter(text()));
 }
 
-function sourceOf(table: ForeignTable): GuessSource {
-  return {
-    name: ownNameOf(table),
-    form: "sqlite",
-    declaration: table.declaration,
-    read: () => recordsOf(table),
-  };
+function sourcesOf(
+  database: ForeignDatabase,
+  asked: string | undefined,
+  wishesFor: WishesFor,
+): OpenedSources {
+  const tables = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
+  if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
+  const sources = tables.map((table): GuessSource => {
+    const name = ownNameOf(table);
+    requireTableName(name);
+    return {
+      ...{ name, form: "sqlite", declaration: table.declaration },
+      wishes: wishesFor(name, "sqlite"),
+      read: () => recordsOf(table),
+      notes: () => table.notes(),
+    };
+  });
+  const leftOut = asked === undefined ? database.leftOut() : [];
+  return { sources, format: "sqlite", leftOut, close: () => database.close() };
 }
 
 /** Read anew each time; closed when the reader stops. */
-async function* textOf(path: string): AsyncGenerator<string> {
+async function* textOf(path: string, encoding: Encoding | null): AsyncGenerator<string> {
   const source = await TextSource.open(path);
   try {
-    yield* source.chunks;
+    yield* source.chunks(encoding);
   } finally {
     source.close();
   }

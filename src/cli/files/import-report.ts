@@ -2,10 +2,10 @@
 import { isRawNumber, type JsonValue } from "../../domain/shared/json.ts";
 import { cutText } from "../../domain/shared/text.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import type {
-  ImportCounts,
-  ImportFailure,
-  ImportWarning,
+import {
+  type ImportFailure,
+  type ImportWarning,
+  NOTHING_IMPORTED,
 } from "../../usecases/sync/files/import-rows.ts";
 import { countOf, formatCount, type Output } from "../output.ts";
 
@@ -35,7 +35,7 @@ class ProblemList<Problem extends ImportWarning> {
 
 /** Gathers what one import has to tell. */
 export class ImportReport {
-  counts: ImportCounts = { read: 0, written: 0, failed: 0, lastLine: 0 };
+  counts = NOTHING_IMPORTED;
   readonly #table: Table;
   readonly #isDryRun: boolean;
   readonly #warnings = new ProblemList<ImportWarning>();
@@ -84,8 +84,12 @@ export class ImportReport {
 
   /** What an import that reached the end of its file did, in a line. */
   summary(): string {
-    const rows = countOf(this.counts.written, "row");
-    return `${this.#table.name}: ${rows} ${this.#isDryRun ? "would be imported" : "imported"}`;
+    const { counts } = this;
+    const done = this.#isDryRun ? "would be imported" : "imported";
+    const fates = (["new", "changed", "same"] as const).filter((fate) => counts[fate] > 0);
+    const listed = fates.map((fate) => `${formatCount(counts[fate])} ${fate}`).join(", ");
+    const detail = listed === "" ? "" : `: ${listed}`;
+    return `${this.#table.name}: ${countOf(counts.written, "row")} ${done}${detail}`;
   }
 
   toJson(): object {

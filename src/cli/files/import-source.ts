@@ -1,29 +1,34 @@
 // What an import reads: a file of records, standard input, or a table of a SQLite file.
 
 import { fileFormats } from "../../app/files.ts";
+import { AppError } from "../../domain/shared/errors.ts";
+import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../ports/files.ts";
-import type { ForeignDatabase } from "../../ports/tables/foreign-database.ts";
+import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
 import { CsvColumns, type CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
-import { fromCallersFolder, readFileArguments } from "./file-arguments.ts";
+import { delimiterByName, fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sqlite-file.ts";
 
-interface CsvOptions {
+interface ReadingOptions {
+  /** With what the file is like. */
   readonly table: Table;
-  /** One character between two fields; a comma when it is absent. */
-  readonly delimiter?: string;
+  /** Of JSON; that of CSV is the table's. */
+  readonly encoding: Encoding | null;
   onHeader(header: CsvHeader): void;
 }
 
 export interface ImportSource {
   readonly format: FileFormat | "sqlite";
+  /** Between the fields of CSV, where the file's name tells it. */
+  readonly delimiter: string | null;
   /** Length of the file; null when it is unknown, as of a pipe. */
   readonly totalBytes: number | null;
   /** Bytes read so far. */
   bytesRead(): number;
   /** Read them once. A table's rows count as lines. */
-  records(csv: CsvOptions): AsyncIterable<readonly FoundRecord[]>;
+  records(options: ReadingOptions): AsyncIterable<readonly FoundRecord[]>;
   /** Ends the reading, also while it waits for a pipe. */
   close(): void;
 }
@@ -36,35 +41,55 @@ export async function openImportSource(
 ): Promise<ImportSource> {
   const meant = fromCallersFolder(path);
   if (asked === undefined && (await isSqliteFile(meant))) {
-    return await openSqliteFile(meant, (database) => tableOf(database, tableName));
+    return await openSqliteFile(meant, (database) =>
+      sourceOf(database, findForeignTable(database, tableName)),
+    );
   }
   const request = readFileArguments(tableName, path, asked);
   const source = await TextSource.open(request.path);
   return {
     format: request.format,
+    delimiter: delimiterByName(path),
     totalBytes: source.totalBytes,
     bytesRead: () => source.bytesRead(),
-    records: (csv) => fileRecords(request.format, source, csv),
+    records: (options) => fileRecords(request.format, source, options),
     close: () => source.close(),
   };
+}
+
+/** The tables of a SQLite file, by their own names. Throws `invalid_request` for a file of another kind, and `file_failed`. */
+export async function openEveryTable(path: string): Promise<ReadonlyMap<string, ImportSource>> {
+  const meant = fromCallersFolder(path);
+  if (!(await isSqliteFile(meant))) {
+    throw new AppError("invalid_request", `--all is for SQLite files, and "${path}" is none`);
+  }
+  return await openSqliteFile(meant, (database) => {
+    const tables = database
+      .tables()
+      .map((table) => [table.name, sourceOf(database, table)] as const);
+    return new Map(tables);
+  });
 }
 
 /** With the values that fields of CSV have in their columns. */
 async function* fileRecords(
   format: FileFormat,
-  { chunks }: TextSource,
-  { table, delimiter = ",", onHeader }: CsvOptions,
+  source: TextSource,
+  { table, encoding, onHeader }: ReadingOptions,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
   const header = new CsvColumns(table, onHeader);
-  for await (const part of fileFormats.read(format, chunks, { delimiter, header })) {
+  const { delimiter, path, encoding: usual } = table.files;
+  const chunks = source.chunks(format === "csv" ? usual : encoding);
+  const options = { delimiter: delimiter ?? ",", header, path };
+  for await (const part of fileFormats.read(format, chunks, options)) {
     yield format === "csv" ? part.map((found) => header.read(found)) : part;
   }
 }
 
-function tableOf(database: ForeignDatabase, tableName: string): ImportSource {
-  const table = findForeignTable(database, tableName);
+function sourceOf(database: ForeignDatabase, table: ForeignTable): ImportSource {
   return {
     format: "sqlite",
+    delimiter: null,
     totalBytes: null,
     bytesRead: () => 0,
     records: () => recordsOf(table),

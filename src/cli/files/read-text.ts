@@ -1,25 +1,24 @@
-// Reads a file or standard input as text: gzip is decompressed, and invalid UTF-8 refused.
+// Opens a file or standard input, to be read as text.
 import { open, readFile } from "node:fs/promises";
-import { pipeline, type Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import type { Readable } from "node:stream";
+import { fileFormats } from "../../app/files.ts";
 import { AppError, isAppError } from "../../domain/shared/errors.ts";
+import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import { STANDARD_STREAM } from "./file-arguments.ts";
 
-const GZIP_MAGIC = [0x1f, 0x8b];
 const CHUNK_BYTES = 64 * 1024;
 
 export class TextSource {
   /** Length of the file; null when it is unknown, as of a pipe. */
   readonly totalBytes: number | null;
-  /** The text without byte order mark, in parts. Throws `file_failed`. Read it once. */
-  readonly chunks: AsyncIterable<string>;
+  readonly #name: string;
   readonly #input: Readable;
   #bytesRead = 0;
 
   private constructor(name: string, input: Readable, totalBytes: number | null) {
     this.totalBytes = totalBytes;
+    this.#name = name;
     this.#input = input;
-    this.chunks = decode(name, inflate(this.#bytes()));
   }
 
   /** Opens a file, or standard input for `-`. Throws `invalid_request` when it cannot be opened. */
@@ -27,6 +26,11 @@ export class TextSource {
     if (path === STANDARD_STREAM) return new TextSource("Standard input", process.stdin, null);
     const { input, totalBytes } = await openFile(path);
     return new TextSource(`"${path}"`, input, totalBytes);
+  }
+
+  /** The text without byte order mark, in parts. Throws `file_failed`. Read it once. */
+  chunks(encoding: Encoding | null): AsyncIterable<string> {
+    return fileFormats.decode(this.#bytes(), { name: this.#name, encoding });
   }
 
   /** Bytes of the file read so far. */
@@ -40,10 +44,18 @@ export class TextSource {
   }
 
   async *#bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of this.#input) {
-      const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-      this.#bytesRead += bytes.length;
-      yield bytes;
+    try {
+      for await (const chunk of this.#input) {
+        const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+        this.#bytesRead += bytes.length;
+        yield bytes;
+      }
+    } catch (error) {
+      if (isAppError(error)) throw error;
+      const reason = systemReason(error);
+      throw new AppError("file_failed", `${this.#name} cannot be read further: ${reason}`, {
+        cause: error,
+      });
     }
   }
 }
@@ -62,54 +74,6 @@ async function openFile(path: string) {
   } catch (error) {
     if (isAppError(error)) throw error;
     throw unreadable(path, error);
-  }
-}
-
-/** Recognizes gzip by its first bytes, not by the file name. */
-async function* inflate(
-  source: AsyncGenerator<Uint8Array, void, undefined>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let head: Uint8Array = new Uint8Array();
-  while (head.length < GZIP_MAGIC.length) {
-    const next = await source.next();
-    if (next.done === true) break;
-    head = Buffer.concat([head, next.value]);
-  }
-  const whole = startingWith(head, source);
-  if (!GZIP_MAGIC.every((byte, i) => head[i] === byte)) {
-    yield* whole;
-    return;
-  }
-  const gunzip = createGunzip();
-  pipeline(whole, gunzip, () => {});
-  yield* gunzip;
-}
-
-async function* startingWith(head: Uint8Array, rest: AsyncIterable<Uint8Array>) {
-  if (head.length > 0) yield head;
-  yield* rest;
-}
-
-async function* decode(
-  name: string,
-  bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const toText = (chunk?: Uint8Array) => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-    } catch (cause) {
-      throw new AppError("file_failed", `${name} is not text in UTF-8`, { cause });
-    }
-  };
-  try {
-    for await (const chunk of bytes) yield toText(chunk);
-    yield toText();
-  } catch (error) {
-    if (isAppError(error)) throw error;
-    throw new AppError("file_failed", `${name} cannot be read further: ${systemReason(error)}`, {
-      cause: error,
-    });
   }
 }
 
@@ -143,8 +107,6 @@ export function systemReason(error: unknown): string {
     ENOSPC: "the disk is full",
     EROFS: "the disk is read-only",
     EPIPE: "the reader has gone",
-    Z_DATA_ERROR: "its gzip data is damaged",
-    Z_BUF_ERROR: "its gzip data is cut short",
   };
   return reasons[code] ?? code;
 }

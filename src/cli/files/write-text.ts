@@ -16,7 +16,7 @@ const NEW_FILE_MODE = 0o666;
 /** Writes all parts, waiting for slow readers. Throws `file_failed`, and what the parts throw; leaves no partial file. */
 export async function writeText(
   path: string,
-  parts: Iterable<string> | AsyncIterable<string>,
+  parts: Iterable<string> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   let problem: unknown = null;
   const source = Readable.from(

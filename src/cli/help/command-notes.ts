@@ -27,6 +27,8 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     examples: [
       ["tables infer stock.csv > tables.json", "makes a registry file for a CSV file"],
       ["tables infer stock.csv --into tables.json", "adds the table to a registry file"],
+      ["tables infer stock.csv --key shop,sku --type price=numeric", "where you know better"],
+      ["tables infer new.csv --table stock --into tables.json --update", "adds new columns"],
     ],
     exits: { 1: "failed, or a table has no key that could be guessed" },
   },
@@ -97,7 +99,8 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
   import: {
     examples: [
       ["import listings stock.csv --dry-run", "checks a file and writes nothing"],
-      ['import listings stock.csv --delimiter ";"', "imports a file of a spreadsheet"],
+      ['import listings stock.csv --delimiter ";" --decimal ,', "imports a file of a spreadsheet"],
+      ["import --all shop.db", "imports all tables of a SQLite file"],
       ["import listings - --format ndjson < stock.ndjson", "imports standard input"],
     ],
     exits: { 3: "records were not imported" },

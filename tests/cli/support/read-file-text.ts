@@ -26,7 +26,7 @@ export async function* recordsOf(
   const { table, text, chunkChars = 7, delimiter = ",", onHeader = () => {} } = options;
   const header = new CsvColumns(table, onHeader);
   const chunks = chunksOf(text, chunkChars);
-  for await (const part of fileFormats.read(format, chunks, { delimiter, header })) {
+  for await (const part of fileFormats.read(format, chunks, { delimiter, header, path: null })) {
     yield format === "csv" ? part.map((found) => header.read(found)) : part;
   }
 }
@@ -48,7 +48,10 @@ export async function readAll(
 export function fileText(format: FileFormat, table: Table, rows: readonly Row[]): string {
   const compared = comparedColumns(table);
   const columns = table.columns.filter((column) => compared.includes(column));
-  const encoder = fileFormats.encoder(format, columns, false);
+  const encoder = fileFormats.encoder(format, columns, {
+    form: table.files,
+    isForSpreadsheet: false,
+  });
   const parts = [encoder.begin()];
   for (const row of rows) parts.push(encoder.encode([row]));
   return [...parts, encoder.end()].join("");

@@ -96,6 +96,9 @@ describe("values of a file", () => {
 
   test.each<[string, JsonValue, JsonValue]>([
     ["a_text", "", ""],
+    ["a_text", 5, "5"],
+    ["a_text", 1.5, "1.5"],
+    ["sku", true, "true"],
     ["an_integer", 7, 7],
     ["an_integer", 1e3, 1000],
     ["a_bigint", "123456789012345678901", "123456789012345678901"],
@@ -127,7 +130,6 @@ describe("values of a file", () => {
   });
 
   test.each<[string, JsonValue, string]>([
-    ["a_text", 5, "is not a text"],
     ["an_integer", 1.5, "is not a whole number"],
     ["an_integer", "7", "is not a whole number"],
     ["an_integer", "1,000", "is not a whole number"],
@@ -170,5 +172,53 @@ describe("values of a file", () => {
     expect(read("an_integer", null)).toEqual({ problem: "must not be null" });
     expect(read("a_text", "four")).toEqual({ problem: "must not be longer than 3 characters" });
     expect(read("a_numeric", [1])).toEqual({ problem: "must not be an object or an array" });
+  });
+
+  test("D-14.7 what an export marked is taken as it is", () => {
+    const exact = (name: string, value: JsonValue) => {
+      const column = TABLE.columns.find((one) => one.name === name);
+      if (column === undefined) throw new Error(`There is no column ${name}`);
+      return importValue(TABLE, column, value, true);
+    };
+    for (const [name, value] of [
+      ...([
+        ["a_text", 5],
+        ["an_integer", "7"],
+        ["a_numeric", "1,5"],
+        ["sku", ""],
+      ] as const),
+      ...([
+        ["updated_at", "soon"],
+        ["a_date", 20260131],
+        ["a_datetime", false],
+      ] as const),
+    ] as const) {
+      expect([name, exact(name, value)]).toEqual([name, { value, oddity: null, problem: null }]);
+    }
+    expect(exact("a_text", "four")).toMatchObject({ problem: expect.stringContaining("longer") });
+    expect(exact("a_boolean", "maybe")).toMatchObject({ problem: expect.stringContaining("none") });
+  });
+
+  test("D-14.1 numbers since 1970 are times where the table's files have such", () => {
+    const table = (unit: "seconds" | "milliseconds") =>
+      makeTable({
+        upsert_key: ["sku"],
+        columns: { sku: { type: "text" }, at: { type: "datetime" } },
+        import: { epoch: { at: unit } },
+      });
+    for (const [unit, value, time] of [
+      ["seconds", 1767225600, "2026-01-01T00:00:00Z"],
+      ["seconds", "1767225600", "2026-01-01T00:00:00Z"],
+      ["seconds", -1, "1969-12-31T23:59:59Z"],
+      ["milliseconds", 1767225600123, "2026-01-01T00:00:00.123Z"],
+      ["milliseconds", "2026-01-01", "2026-01-01T00:00:00Z"],
+    ] as const) {
+      expect(read("at", value, table(unit))).toEqual({ value: time, oddity: null, problem: null });
+    }
+    for (const value of [1.5, 1e15, "soon", true]) {
+      expect(read("at", value, table("seconds"))).toMatchObject({
+        oddity: "is not a time such as 2026-01-31T12:00:00Z",
+      });
+    }
   });
 });

@@ -291,4 +291,18 @@ describe("readRegistry()", () => {
       "/tables/b/conflict: must be one of overwrite, newer",
     ]);
   });
+
+  test.each<[entry: object, problem: string]>([
+    [{ delimiter: ";;" }, "expected string to match"],
+    [{ decimal: ";" }, "/tables/items/import/decimal: must be one of ,, ."],
+    [{ encoding: "ebcdic" }, "must be one of utf-8, utf-16"],
+    [{ date_format: "DD.MM.YY" }, 'date_format "DD.MM.YY" is no date format'],
+    [{ columns: { x: "X" } }, 'import.columns names the unknown column "x"'],
+    [{ columns: { k: "A", v: "A" } }, 'import.columns has "A" twice'],
+    [{ epoch: { v: "seconds" } }, 'import.epoch needs a column "v" of type datetime'],
+    [{ number_rows: true }, 'number_rows needs the upsert_key ["row"], of type integer'],
+  ])("D-14.1 files of a table cannot be like %j", (entry, problem) => {
+    const problems = problemsOfTable({ import: entry }).join("\n");
+    expect(problems).toContain(problem);
+  });
 });

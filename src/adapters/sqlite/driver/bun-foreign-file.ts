@@ -15,6 +15,14 @@ const WAIT_MS = 5_000;
 const TABLES =
   "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
   "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' ORDER BY name";
+/** Tables in which a virtual one keeps its rows are none of their own. */
+const LEFT_OUT =
+  "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS text FROM pragma_table_list " +
+  "WHERE schema = 'main' AND type IN ('view', 'virtual') AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' " +
+  "UNION ALL SELECT 'trigger ' || name FROM sqlite_schema WHERE type = 'trigger' " +
+  "AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' ORDER BY 1";
+const FOREIGN_KEYS =
+  'SELECT DISTINCT "table" AS target FROM pragma_foreign_key_list(?) ORDER BY "table"';
 const COLUMNS =
   'SELECT name, type, "notnull" AS is_not_null, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
 const INDEXES =
@@ -36,13 +44,36 @@ export function openForeignFile(path: string): ForeignDatabase {
           .all()
           .map(({ name }) => foreignTable(database, name)),
       ),
+    leftOut: () =>
+      reading(() =>
+        database
+          .query<{ text: string }, []>(LEFT_OUT)
+          .all()
+          .map(({ text }) => text),
+      ),
     close: () => database.close(),
   };
 }
 
 function foreignTable(database: Database, name: string): ForeignTable {
   const declaration = declarationOf(database, name);
-  return { name, declaration, rows: () => rowsOf(database, name) };
+  const targets = database.query<{ target: string }, [string]>(FOREIGN_KEYS).all(name);
+  const blobs = new Map<string, number>();
+  return {
+    name,
+    declaration,
+    rows: () => {
+      blobs.clear();
+      return rowsOf(database, name, blobs);
+    },
+    notes: () => [
+      ...targets.map(({ target }) => `the foreign key to ${target} is not kept`),
+      ...[...blobs].map(([column, count]) => {
+        const subject = count === 1 ? "1 blob becomes a text" : `${count} blobs become texts`;
+        return `${column}: ${subject} in base64`;
+      }),
+    ],
+  };
 }
 
 function declarationOf(database: Database, table: string): Declaration {
@@ -81,7 +112,12 @@ function uniqueKey(database: Database, table: string, notNull: readonly string[]
   return [];
 }
 
-function* rowsOf(database: Database, table: string): Generator<readonly JsonObject[]> {
+/** Counts the blobs of each column as it goes. */
+function* rowsOf(
+  database: Database,
+  table: string,
+  blobs: Map<string, number>,
+): Generator<readonly JsonObject[]> {
   const quoted = `"${table.replaceAll('"', '""')}"`;
   const rows = reading(() =>
     database.query<ForeignRow, []>(`SELECT * FROM ${quoted}`).iterate()[Symbol.iterator](),
@@ -90,7 +126,10 @@ function* rowsOf(database: Database, table: string): Generator<readonly JsonObje
   for (;;) {
     const next = reading(() => rows.next());
     if (next.done === true) break;
-    const fields = Object.entries(next.value).map(([name, value]) => [name, jsonOf(value)]);
+    const fields = Object.entries(next.value).map(([name, value]) => {
+      if (value instanceof Uint8Array) blobs.set(name, (blobs.get(name) ?? 0) + 1);
+      return [name, jsonOf(value)];
+    });
     part.push(Object.fromEntries(fields) as JsonObject);
     if (part.length < PART_ROWS) continue;
     yield part;

@@ -34,8 +34,8 @@ async function writeBackup(
   isForced: boolean,
 ): Promise<ExitCode> {
   const { backUpDeps } = await import("../../../app/backups.ts");
-  const { requireStore, storeAt } = await import("../../../app/stores.ts");
-  await requireStore(storeAt((await readDeploymentConfig()).storageUrl), "backed up");
+  const { requireStore } = await import("../../../app/stores.ts");
+  await requireStore((await readDeploymentConfig()).storageUrl, "backed up");
   const { config, services } = await open();
   const deps = backUpDeps(config, services);
   const stop = interruption.stopSignal();

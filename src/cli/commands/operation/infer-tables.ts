@@ -1,28 +1,39 @@
 import { readFile } from "node:fs/promises";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import {
   problemText,
   readRegistryFile,
   registryText,
+  tablesOf,
+  withNewColumns,
   withTables,
 } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
+import { updatedEntry } from "../../../domain/sync/guess/updated-entry.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
-import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import type { ImportEntry, TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
+import type { FileFormat } from "../../../ports/files.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { createFile } from "../../files/create-file.ts";
 import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
 import { withFileLock } from "../../files/file-lock.ts";
+import { addFormOptions, type FormOptions, importEntry } from "../../files/form-options.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
 import { codeOf, unreadable } from "../../files/read-text.ts";
 import { writeText } from "../../files/write-text.ts";
 import { type Columns, countOf, type Output, tableLines } from "../../output.ts";
 
-interface InferOptions extends FileOptions {
+interface InferOptions extends FileOptions, FormOptions {
   readonly table?: string;
   readonly into?: string;
+  readonly update?: true;
+  readonly key?: string;
+  readonly timestamp?: string;
+  readonly type?: readonly (readonly [column: string, type: ColumnType])[];
 }
 
 type Tables = Readonly<Record<string, TableEntry>>;
@@ -35,13 +46,13 @@ const COLUMNS: Columns<FileGuess["columns"][number]> = {
 
 const NO_KEY =
   "no column, and no two or three together, tell its rows apart, and a table needs a key: " +
-  "add a column with a value of its own in every row";
+  "name one with --key, number its rows with --number-rows, or add a column with a value of its own in every row";
 
 const ONE_END =
   'Nothing says which of two versions of a row is newer, so it is to be written at one end only: "direction" names it';
 
 export function addInferCommand(group: Command, run: RunCommand): void {
-  declareCommand(group, "infer")
+  const command = declareCommand(group, "infer")
     .summary("guess the tables of a file")
     .description(
       "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it: types, key and " +
@@ -50,10 +61,14 @@ export function addInferCommand(group: Command, run: RunCommand): void {
     .argument("<file>", "path of the file")
     .option("--table <name>", "name of the table, or the one table of a SQLite file")
     .option("--into <file>", "registry file to add the tables to, which keeps its comments")
-    .addOption(formatOption())
-    .action((file: string, options: InferOptions) =>
-      run(options, (tools) => infer(tools, fromCallersFolder(file), options)),
-    );
+    .option("--update", "with --into, add the columns of the file to a table that is there")
+    .option("--key <columns>", "the key, such as shop,sku")
+    .option("--timestamp <column>", "the timestamp column, or none")
+    .option("--type <column=type>", "type of a column; once for each", readType)
+    .addOption(formatOption());
+  addFormOptions(command).action((file: string, options: InferOptions) =>
+    run(options, (tools) => infer(tools, fromCallersFolder(file), options)),
+  );
 }
 
 async function infer(
@@ -62,9 +77,16 @@ async function infer(
   options: InferOptions,
 ): Promise<ExitCode> {
   const target = options.into === undefined ? null : fromCallersFolder(options.into);
+  if (options.update === true && target === null) {
+    throw new AppError("invalid_request", "--update is for a table of the file of --into");
+  }
   // Before a long file is read.
-  if (target !== null) requireSound(target, (await textIfThere(target)) ?? registryText({}));
-  const opened = await naming(path, () => openSources(path, options));
+  const registry = target === null ? null : ((await textIfThere(target)) ?? registryText({}));
+  if (target !== null && registry !== null) requireSound(target, registry);
+  const there = options.update === true && registry !== null ? tablesOf(registry) : {};
+  const wishesFor = (name: string, format: FileFormat | "sqlite") =>
+    wishesOf(options, importEntry(options, format), there[name]);
+  const opened = await naming(path, () => openSources(path, options, wishesFor));
   const found: Record<string, TableEntry> = {};
   const keyless: string[] = [];
   try {
@@ -74,6 +96,7 @@ async function infer(
       if (guess.entry === null) keyless.push(guess.name);
       else found[guess.name] = guess.entry;
     }
+    if (opened.leftOut.length > 0) output.warn(`Left out: ${opened.leftOut.join(", ")}`);
   } finally {
     opened.close();
   }
@@ -83,14 +106,47 @@ async function infer(
   requireValid(found);
   if (target === null) output.printText(registryText(found));
   else {
-    await addTables(target, found);
-    output.show({ file: target, tables: names }, `${target}: ${names.join(", ")} added`);
+    const updated = names.filter((name) => Object.hasOwn(there, name));
+    await putTables(output, target, { found, updated });
+    const added = names.filter((name) => !updated.includes(name));
+    const done = [
+      ...(added.length > 0 ? [`${added.join(", ")} added`] : []),
+      ...(updated.length > 0 ? [`${updated.join(", ")} updated`] : []),
+    ];
+    output.show({ file: target, tables: names }, `${target}: ${done.join("; ")}`);
   }
-  for (const name of names) {
-    output.warn(`Next: repsync import ${name} ${shellWord(path)}${opened.importOptions}`);
-  }
+  const subject = names.length > 1 ? "--all" : names.join();
+  output.warn(`Next: repsync import ${subject} ${shellWord(path)}`);
   if (problem !== null) output.tellError(problem);
   return problem === null ? EXIT.success : EXIT.failed;
+}
+
+/** What the caller wants; what a table's entry says of its files counts where he says nothing. */
+function wishesOf(
+  { key, timestamp, type = [] }: InferOptions,
+  files: ImportEntry,
+  entry: TableEntry | undefined,
+): GuessWishes {
+  const { columns: _, epoch: __, ...known } = entry?.import ?? {};
+  return {
+    key: key?.split(",").map((name) => name.trim()) ?? entry?.upsert_key ?? null,
+    types: new Map(type),
+    files: { ...known, ...files },
+    ...(timestamp === undefined ? {} : { timestamp: timestamp === "none" ? null : timestamp }),
+  };
+}
+
+/** Reads `column=type`, and adds it to those before. Throws the error that commander tells. */
+function readType(
+  text: string,
+  earlier: readonly (readonly [string, ColumnType])[] = [],
+): readonly (readonly [string, ColumnType])[] {
+  const [, column = "", asked = ""] = /^(.+)=([a-z]+)$/.exec(text) ?? [];
+  const type = COLUMN_TYPES.find((name) => name === asked);
+  if (type !== undefined) return [...earlier, [column, type]];
+  throw new InvalidArgumentError(
+    `It must be a column, =, and one of ${COLUMN_TYPES.join(", ")}, such as updated_at=datetime.`,
+  );
 }
 
 /** The path as a shell takes it. */
@@ -110,7 +166,7 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
 
 /** What the guess rests on. */
 function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void {
-  const { name, records, entry, columns, keyReason, leftOut, unread, firstUnread } = guess;
+  const { name, records, entry, columns, leftOut, unread, firstUnread, warnings } = guess;
   output.warn(`${name}: ${countOf(records, "record")} (${format})`);
   output.warn(...tableLines(columns, COLUMNS).slice(1));
   if (leftOut.length > 0) {
@@ -119,16 +175,19 @@ function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void
   }
   if (unread > 0)
     output.warn(`  left out: ${countOf(unread, "record")} that cannot be read; ${firstUnread}`);
-  if (entry === null) return;
-  const timestamp = entry.timestamp_column ?? null;
-  output.warn(
-    `  key: ${entry.upsert_key.join(", ")} (${keyReason})`,
-    timestamp === null
-      ? "  timestamp column: none; every run moves all rows, as no column is named as the time of a change. " +
-          ONE_END
-      : `  timestamp column: ${timestamp}`,
-  );
-  if (name in BUILT_IN_TABLES) output.warn(`  it replaces the built-in table ${name}`);
+  if (entry !== null) {
+    const timestamp = entry.timestamp_column ?? null;
+    output.warn(
+      `  key: ${entry.upsert_key.join(", ")} (${guess.keyReason})`,
+      timestamp === null
+        ? `  timestamp column: none; every run moves all rows, as ${guess.timelessReason}. ${ONE_END}`
+        : `  timestamp column: ${timestamp}`,
+    );
+  }
+  for (const warning of warnings) output.warn([{ colour: "yellow", text: `  warn: ${warning}` }]);
+  if (entry !== null && name in BUILT_IN_TABLES) {
+    output.warn(`  it replaces the built-in table ${name}`);
+  }
 }
 
 /** Two names that differ only in case, for example. */
@@ -138,14 +197,37 @@ function requireValid(tables: Tables): void {
   if (first !== undefined) throw new AppError("file_failed", first.message);
 }
 
-/** Adds all of the tables to a registry file, or none. Throws `invalid_request` when it has one of them, or has problems. */
-async function addTables(path: string, tables: Tables): Promise<void> {
+interface TablesToPut {
+  readonly found: Tables;
+  /** Those of them that the file has. */
+  readonly updated: readonly string[];
+}
+
+/** Puts all of the tables into a registry file, or none. Throws `invalid_request` when it has one to be added, or problems. */
+async function putTables(
+  output: Output,
+  path: string,
+  { found, updated }: TablesToPut,
+): Promise<void> {
   await withFileLock(path, async () => {
     const text = await textIfThere(path);
-    if (text !== null) await writeText(path, [extended(path, text, tables)]);
-    else if (!(await createFile(path, { text: registryText(tables) }))) {
+    if (text === null) {
+      if (await createFile(path, { text: registryText(found) })) return;
       throw new AppError("file_failed", `"${path}" cannot be read`);
     }
+    requireSound(path, text);
+    const there = tablesOf(text);
+    const others = Object.entries(found).filter(([name]) => !updated.includes(name));
+    let put = others.length === 0 ? text : extended(path, text, Object.fromEntries(others));
+    for (const name of updated) {
+      const [before, now] = [there[name], found[name]];
+      if (before === undefined || now === undefined) continue;
+      const { entry, differences } = updatedEntry(before, now);
+      put = withNewColumns(put, name, { before, entry });
+      for (const difference of differences) output.warn(`  ${name}: ${difference}`);
+    }
+    requireSound(path, put);
+    await writeText(path, [put]);
   });
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import { readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
+import { markedValue, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
@@ -48,7 +48,7 @@ function readKey(table: Table, values: readonly string[]): Row {
   }
   const given = keyColumns.map((column, i) => [
     column.name,
-    readCsvField(column, values[i] ?? "") ?? null,
+    markedValue(values[i] ?? "") ?? readCsvField(column, values[i] ?? "", table.files) ?? null,
   ]);
   const key = convertKey(table, Object.fromEntries(given));
   if (key !== null) return keyRow(table, key);

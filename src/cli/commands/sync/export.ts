@@ -8,6 +8,7 @@ import { exportRows } from "../../../usecases/sync/files/export-rows.ts";
 import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import {
+  delimiterByName,
   type FileOptions,
   type FileRequest,
   formatOption,
@@ -55,10 +56,14 @@ async function exportFile(
   const counts = { rows: 0, total: await storage.tables.count(table) };
   const compared = comparedColumns(table);
   const columns = table.columns.filter((column) => compared.includes(column));
-  const encoder = fileFormats.encoder(format, columns, isForSpreadsheet);
-  await withProgress(output, `export ${table.name}`, (progress) =>
-    writeText(path, textOf(storage, { table, encoder, counts, progress, stop })),
-  );
+  const delimiter = delimiterByName(path) ?? table.files.delimiter;
+  const form = { ...table.files, delimiter };
+  const encoder = fileFormats.encoder(format, columns, { form, isForSpreadsheet });
+  const encoding = (format === "csv" ? form.encoding : null) ?? "utf-8";
+  await withProgress(output, `export ${table.name}`, (progress) => {
+    const text = textOf(storage, { table, encoder, counts, progress, stop });
+    return writeText(path, fileFormats.encode(text, encoding));
+  });
   if (path === STANDARD_STREAM) return EXIT.success;
   const document = { table: table.name, rows: counts.rows, format };
   output.show(document, `${table.name}: ${countOf(counts.rows, "row")} exported`);

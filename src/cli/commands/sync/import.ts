@@ -1,9 +1,14 @@
-import { InvalidArgumentError } from "commander";
+import { Option } from "commander";
+import { hasStore } from "../../../app/stores.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { CsvHeader } from "../../../usecases/sync/files/csv-columns.ts";
 import { importRows } from "../../../usecases/sync/files/import-rows.ts";
+import { DryWriter, StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
 import { RecordReader } from "../../../usecases/sync/files/record-reader.ts";
+import { greatestRow, RowNumbers } from "../../../usecases/sync/files/row-numbers.ts";
 import type { WriteRowsDeps } from "../../../usecases/sync/shared/write-rows.ts";
 import {
   type AddCommand,
@@ -13,64 +18,120 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { type FileOptions, formatOption } from "../../files/file-arguments.ts";
+import {
+  addFormOptions,
+  type FormOptions,
+  importEntry,
+  withFileForm,
+} from "../../files/form-options.ts";
 import { ImportReport } from "../../files/import-report.ts";
-import { type ImportSource, openImportSource } from "../../files/import-source.ts";
-import type { Output } from "../../output.ts";
+import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
+import { countOf, type Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
-interface ImportOptions extends FileOptions {
-  readonly delimiter?: string;
-  readonly strict?: true;
+interface ImportOptions extends FileOptions, FormOptions {
+  readonly all?: true;
+  readonly append?: true;
+  readonly lax?: true;
   readonly dryRun?: true;
   readonly force?: true;
 }
 
 export const addImportCommand: AddCommand = (parent, run) => {
-  declareJob(parent, "import")
+  const command = declareJob(parent, "import")
     .description(
       "Writes the records of a JSON, NDJSON or CSV file, or the rows of the table of that name of a SQLite file, into " +
         "a table, by the rules of a push: a record whose key " +
         "exists updates its row. What could not be read is told by line and column.",
     )
-    .argument("<table>", "table of the registry")
-    .argument("<file>", "path, or - for standard input")
-    .addOption(formatOption())
-    .option("--delimiter <character>", "what separates the fields of a CSV file", readDelimiter)
-    .option("--strict", "do not write records of which something could not be read")
+    .argument("<table>", "table of the registry; with --all the file")
+    .argument("[file]", "path, or - for standard input")
+    .option("--all", "every table of a SQLite file that the registry has")
+    .addOption(formatOption());
+  addFormOptions(command)
+    .option("--append", "number rows on behind the last one")
+    .option("--lax", "write values that their column's type does not understand as they came")
+    .addOption(new Option("--strict").hideHelp())
     .option("--dry-run", "read and check the file, and write nothing")
     .option("--force", "import into a table whose rows the remote owns, too")
-    .action((tableName: string, file: string, { format: asked, ...options }: ImportOptions) =>
-      run(options, async (tools) => {
-        const source = await openImportSource(tableName, file, asked);
-        return await importFile(tools, { tableName, source }, options);
-      }),
+    .action(
+      (tableName: string, file: string | undefined, { format: asked, ...options }: ImportOptions) =>
+        run(options, async (tools) => {
+          if (options.all === true) return await importAll(tools, file ?? tableName, options);
+          if (file === undefined) throw new AppError("invalid_request", "Name a file to import");
+          const source = await openImportSource(tableName, file, asked);
+          const { report, code } = await importFile(tools, { tableName, source }, options);
+          tools.output.show(report.toJson(), report.summary());
+          return code;
+        }),
     );
 };
+
+/** Every table of a SQLite file that the registry has. */
+async function importAll(
+  tools: CommandTools,
+  path: string,
+  options: ImportOptions,
+): Promise<ExitCode> {
+  const { output } = tools;
+  const { registry } = await readDeploymentConfig();
+  const sources = await openEveryTable(path);
+  const nameOf = (own: string) =>
+    [own, registryNameOf(own) ?? own].find((name) => registry.has(name));
+  const unknown = [...sources.keys()].filter((own) => nameOf(own) === undefined);
+  const names = unknown.join(", ");
+  if (unknown.length === sources.size) {
+    throw new AppError(
+      "unknown_table",
+      `The registry has no table of the file: ${names || "none"}`,
+    );
+  }
+  if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
+  const reports: ImportReport[] = [];
+  let all: ExitCode = EXIT.success;
+  for (const [own, source] of sources) {
+    const tableName = nameOf(own);
+    if (tableName === undefined) continue;
+    const { report, code } = await importFile(tools, { tableName, source }, options);
+    reports.push(report);
+    if (code !== EXIT.success) all = code;
+  }
+  const lines = reports.map((report) => report.summary());
+  output.show({ tables: reports.map((report) => report.toJson()) }, ...lines);
+  return all;
+}
 
 async function importFile(
   tools: CommandTools,
   { tableName, source }: { readonly tableName: string; readonly source: ImportSource },
   options: ImportOptions,
-): Promise<ExitCode> {
+): Promise<{ readonly report: ImportReport; readonly code: ExitCode }> {
   const { output, interruption } = tools;
-  if (options.delimiter !== undefined && source.format !== "csv") {
-    throw new AppError("invalid_request", "--delimiter is for CSV files");
-  }
+  const given = importEntry(options, source.format);
   const isDryRun = options.dryRun === true;
-  const { table, deps } = await openTable(tools, tableName, isDryRun);
+  const opened = await openTable(tools, tableName, isDryRun);
+  const table = withFileForm(opened.table, {
+    ...(source.delimiter === null ? {} : { delimiter: source.delimiter }),
+    ...given,
+  });
   if (options.force !== true) requireOwned(table);
+  const numbers = await numbersOf(table, source, options.append === true ? opened : null);
+  const writer =
+    opened.deps === null
+      ? new DryWriter(opened.tables, table, opened.nowMs)
+      : new StoreWriter(opened.deps, table);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
-  const reader = new RecordReader(table, options.strict === true);
+  const reader = new RecordReader(table, { isLax: options.lax === true, numbers });
   const report = new ImportReport(table, isDryRun);
   const onHeader = (header: CsvHeader) => tellHeader(output, header, { reader, report });
   try {
     await withProgress(output, `import ${table.name}`, (progress) =>
-      importRows(deps, {
+      importRows(writer, {
         table,
         reader,
         stop,
-        records: source.records({ ...options, table, onHeader }),
+        records: source.records({ table, encoding: given.encoding ?? null, onHeader }),
         onWarning: (warning) => report.addWarning(warning),
         onFailure: (failure) => report.addFailure(failure),
         onProgress: (state) => {
@@ -89,22 +150,61 @@ async function importFile(
     throw error;
   }
   report.tellProblems(output);
-  output.show(report.toJson(), report.summary());
-  return report.counts.failed > 0 ? EXIT.partial : EXIT.success;
+  const { changed, failed } = report.counts;
+  if (numbers?.isByPlace === true && changed > 0) {
+    output.warn(
+      `${countOf(changed, "row")} got other contents, as records have the numbers that they had: --append numbers on behind the last row`,
+    );
+  }
+  return { report, code: failed > 0 ? EXIT.partial : EXIT.success };
 }
 
-/** The table, and the store that holds it; a dry run opens none, as that would make one. */
+/** Null for a table whose records have a key of their own. `appendTo`: what rows are numbered on behind. */
+async function numbersOf(
+  table: Table,
+  { format }: ImportSource,
+  appendTo: OpenedTable | null,
+): Promise<RowNumbers | null> {
+  if (!table.files.numberRows) {
+    if (appendTo === null) return null;
+    throw new AppError("invalid_request", "--append is for tables whose rows are numbered");
+  }
+  if (appendTo === null) return new RowNumbers(format === "json" ? "place" : "line");
+  const { tables } = appendTo;
+  return new RowNumbers(tables === null ? 0 : await greatestRow(tables, table));
+}
+
+interface OpenedTable {
+  readonly table: Table;
+  /** Null where there is no store yet. */
+  readonly tables: TableStore | null;
+  /** Null for a dry run. */
+  readonly deps: WriteRowsDeps | null;
+  readonly nowMs: number;
+}
+
+/** The table and its store; a dry run makes none. */
 async function openTable(
-  { open }: CommandTools,
+  { open, openStore }: CommandTools,
   tableName: string,
   isDryRun: boolean,
-): Promise<{ readonly table: Table; readonly deps: WriteRowsDeps | null }> {
+): Promise<OpenedTable> {
   if (isDryRun) {
-    const { registry } = await readDeploymentConfig();
-    return { table: findTable(registry, tableName), deps: null };
+    const { registry, storageUrl } = await readDeploymentConfig();
+    const table = findTable(registry, tableName);
+    if (!(await hasStore(storageUrl))) return { table, tables: null, deps: null, nowMs: 0 };
+    const { storage, clock } = (await openStore()).services;
+    // A table of the registry that the store does not have yet cannot be read.
+    const isThere = await storage.tables.count(table).then(
+      () => true,
+      () => false,
+    );
+    const tables = isThere ? storage.tables : null;
+    return { table, tables, deps: null, nowMs: clock.nowMs() };
   }
   const { config, services } = await open();
-  return { table: findTable(config.registry, tableName), deps: services.sync };
+  const table = findTable(config.registry, tableName);
+  return { table, tables: services.storage.tables, deps: services.sync, nowMs: 0 };
 }
 
 /** Throws `invalid_request` for a table whose rows the remote owns: the next pull would undo the import. D-11.9. */
@@ -132,13 +232,4 @@ function tellHeader(
     const columns = missing.length === 1 ? "this column" : "these columns";
     output.warn(`Set to null, because the file does not have ${columns}: ${missing.join(", ")}`);
   }
-}
-
-/** Reads the separator of fields. Throws the error that commander tells. */
-function readDelimiter(text: string): string {
-  if (text === "tab" || text === "\\t") return "\t";
-  if ([...text].length === 1 && !/["\r\n]/.test(text)) return text;
-  throw new InvalidArgumentError(
-    'It must be one character other than a quote, such as ";", or tab.',
-  );
 }

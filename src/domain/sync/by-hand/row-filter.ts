@@ -1,14 +1,18 @@
 // Which rows somebody looks for by hand, and in which order. D-14.5.
 import { isRawNumber, numberText } from "../../shared/json.ts";
-import { readCsvField } from "../rows/csv-fields.ts";
+import { markedValue, readCsvField } from "../rows/csv-fields.ts";
 import { importValue } from "../rows/import-value.ts";
 import { isSameValue } from "../rows/row-text.ts";
+import { fileFormOf } from "../table/registry.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
 /** Orders of rows; `-` is from the end. In a table without timestamps `time` is the order of the key. */
 export const ROW_ORDERS = ["key", "-key", "time", "-time"] as const;
 
 export type RowOrder = (typeof ROW_ORDERS)[number];
+
+/** Numbers and times are written as pages show them, whatever the table's files are like. */
+const PLAIN = fileFormOf();
 
 /** True for a row that is looked for. */
 export type RowFilter = (row: Row) => boolean;
@@ -30,10 +34,12 @@ export function readRowFilter(table: Table, where: string): ReadFilter {
   }
   const text = where.slice(name.length + 1);
   if (column.type === "text") return { filter: contains(column, text), problem: null };
-  const read = importValue(table, column, readCsvField(column, text) ?? (text || null));
+  const marked = markedValue(text);
+  const value = marked ?? readCsvField(column, text, PLAIN) ?? (text || null);
+  const read = importValue(table, column, value, marked !== undefined);
   if (read.problem !== null) return { filter: null, problem: `${name} ${read.problem}` };
-  const { value } = read;
-  return { filter: (row) => isSameValue(column, row[name] ?? null, value), problem: null };
+  const { value: wanted } = read;
+  return { filter: (row) => isSameValue(column, row[name] ?? null, wanted), problem: null };
 }
 
 function contains({ name }: Column, text: string): RowFilter {

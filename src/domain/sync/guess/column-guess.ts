@@ -1,37 +1,46 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
-import { isSameDecimal, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonValue, numberText, parseJson } from "../../shared/json.ts";
-import { parseDate, parseDateTime } from "../../shared/time.ts";
+import { DateFormat } from "../../shared/date-format.ts";
+import { isRawNumber, type JsonValue } from "../../shared/json.ts";
+import { readFileNumber } from "../table/file-values.ts";
 import { wordsOfName } from "../table/names.ts";
-import type { ColumnType } from "../table/table.ts";
+import type { ColumnType, EpochUnit, FileForm } from "../table/table.ts";
+import {
+  FLAGS,
+  jsonOf,
+  kindOfField,
+  kindOfJson,
+  NUMBERS,
+  READS,
+  TIMES,
+  type ValueForm,
+  type ValueKind,
+  WHOLES,
+} from "./value-kind.ts";
 
-/** How the values of a file are written: as fields without types, as JSON, or as SQLite holds them. */
-export type ValueForm = "field" | "json" | "sqlite";
-
-/**
- * - `bit`: 0 or 1, which is a whole number or a boolean. `flag`: true, false. `word`: yes, no, on, off, y, n, t, f.
- * - `integer`: a whole number that every program reads exactly; `bigint`: one within ±(2^63-1); `huge`: one beyond it.
- * - `decimal`: a number with a fraction; `float`: one that is a double to the last digit, as measurements are written.
- * - `date`, `datetime`: as ISO 8601 writes them. `json`: an object or array. `text`: all else.
- */
-type ValueKind =
-  | "bit"
-  | "flag"
-  | "word"
-  | "integer"
-  | "bigint"
-  | "huge"
-  | "decimal"
-  | "float"
-  | "date"
-  | "datetime"
-  | "json"
-  | "text";
-
-interface FirstValue {
+/** How many values are of a kind. */
+interface KindCount {
+  count: number;
+  /** The first of them, for people, and the line of its record. */
   readonly text: string;
-  /** Of its record. */
   readonly line: number;
+}
+
+/** Values that a type does not understand: the first of them, and how many there are. */
+export interface Misfits {
+  readonly count: number;
+  readonly text: string;
+  readonly line: number;
+}
+
+/** What is known of a column before its values. */
+export interface ColumnHints {
+  readonly form: ValueForm;
+  /** What the database declares; empty elsewhere. */
+  readonly declared?: string;
+  /** What the files of the table are like. */
+  readonly files?: FileForm;
+  /** The type that somebody wants. */
+  readonly asked?: ColumnType | null;
 }
 
 const FLAG_NAME =
@@ -42,38 +51,52 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ["on", "off"],
   ["t", "f"],
 ];
-/** A date as many countries write it, which could be read in two ways. */
-const FOREIGN_DATE = /^"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b/;
 const EXAMPLE_CHARS = 40;
 
-const FLAG = /^(?:true|false)$/i;
-const WORD = /^(?:yes|no|on|off|y|n|t|f)$/i;
-/** Leading zeros and a plus sign mean a code or a telephone number. */
-const WHOLE = /^(?:0|-?[1-9]\d*)$/;
-const NUMBER = /^-?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?$/;
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** A decimal with so many digits was made by a program from a double. */
-const DOUBLE_DIGITS = 16;
+/** What the values of a type are called. */
+const PLURALS: readonly (readonly [type: ColumnType, plural: string])[] = [
+  ["datetime", "times"],
+  ["numeric", "numbers"],
+  ["boolean", "booleans"],
+];
 
-const NUMBERS: readonly ValueKind[] = ["bit", "integer", "bigint", "huge", "decimal", "float"];
-const FLAGS: readonly ValueKind[] = ["flag", "word", "bit"];
+const TIME_NAME =
+  /(?:^|_)(?:at|on|time|date|datetime|timestamp|ts|epoch|when|since|until|expires|seen|(?:last_)?(?:created?|updated?|modified|changed?|edited))$/;
+
+/** Of those that are the same all day long the one with fixed digits comes first. */
+const DATES = [
+  ...["DD.MM.YYYY", "D.M.YYYY", "DD/MM/YYYY", "D/M/YYYY", "MM/DD/YYYY", "M/D/YYYY"],
+  ...["YYYY/MM/DD", "DD-MM-YYYY", "MM-DD-YYYY"],
+];
+const DATE_FORMATS = ["", " HH:mm", " HH:mm:ss"].flatMap((time) =>
+  DATES.map((date) => DateFormat.parse(date + time)).filter((format) => format !== null),
+);
 
 export class ColumnGuess {
   /** In the registry. */
   readonly name: string;
   readonly #form: ValueForm;
-  /** What the database declares, in capitals; empty elsewhere. */
+  /** In capitals. */
   readonly #declared: string;
-  readonly #firsts = new Map<ValueKind, FirstValue>();
+  readonly #files: FileForm | null;
+  #asked: ColumnType | null;
+  readonly #kinds = new Map<ValueKind, KindCount>();
   readonly #words = new Set<string>();
   /** Of values that have a type of their own. */
   readonly #types = new Set<string>();
+  /** Formats that read every text so far. */
+  #formats: readonly DateFormat[] = DATE_FORMATS;
+  /** True while every value could be a number with a decimal comma. */
+  #mayHaveCommas = true;
+  #hasCommas = false;
   #values = 0;
 
-  constructor(name: string, form: ValueForm, declared = "") {
+  constructor(name: string, { form, declared = "", files, asked = null }: ColumnHints) {
     this.name = name;
     this.#form = form;
     this.#declared = declared.toUpperCase();
+    this.#files = form === "field" ? (files ?? null) : null;
+    this.#asked = asked;
   }
 
   /** Adds the value of a record; null for none. */
@@ -81,15 +104,26 @@ export class ColumnGuess {
     if (value === null || (value === "" && this.#form === "field")) return;
     this.#values++;
     const kind = this.#kindOf(value);
-    if (kind === "word" && typeof value === "string") this.#words.add(value.toLowerCase());
-    if (!this.#firsts.has(kind)) this.#firsts.set(kind, { text: exampleOf(value), line });
+    const known = this.#kinds.get(kind);
+    if (known === undefined) this.#kinds.set(kind, { count: 1, text: exampleOf(value), line });
+    else known.count++;
+    if (typeof value !== "string") return;
+    if (kind === "word") this.#words.add(value.toLowerCase());
+    if (this.#form !== "field" || this.#files === null) return;
+    if (kind === "text" && this.#formats.length > 0) {
+      this.#formats = this.#formats.filter((format) => format.read(value) !== null);
+    }
+    if (kind === "text" && this.#mayHaveCommas) {
+      this.#mayHaveCommas = readFileNumber(value, ",") !== null;
+      this.#hasCommas ||= value.includes(",");
+    }
   }
 
   #kindOf(value: Exclude<JsonValue, null>): ValueKind {
     if (this.#form === "field" && typeof value === "string") {
       // A field of an export that holds JSON.
       const marked = value.startsWith("\\") ? jsonOf(value.slice(1)) : null;
-      return marked === null ? kindOfField(value) : kindOfJson(marked);
+      return marked === null ? kindOfField(value, this.#files) : kindOfJson(marked);
     }
     this.#types.add(isRawNumber(value) ? "number" : typeof value);
     return kindOfJson(value);
@@ -100,34 +134,111 @@ export class ColumnGuess {
     return this.#values;
   }
 
-  /** The type that reads every value as it is. */
+  /** Asks for a type, once the values are there. */
+  ask(type: ColumnType): void {
+    this.#asked = type;
+  }
+
+  /** The type that reads every value as it is, or the one that was asked for. */
   type(): ColumnType {
+    if (this.#asked !== null) return this.#asked;
     if (this.#values === 0) return this.#declaredType();
     if (this.#isFlags()) return "boolean";
+    if (this.epoch() !== null) return "datetime";
     if (this.#all(NUMBERS)) return this.#numberType();
-    if (this.#types.size > 1) return "json";
+    if (this.#types.size > 1) {
+      return this.#types.has("string") && !this.#kinds.has("object") ? "text" : "json";
+    }
     if (this.#all(["date"])) return "date";
-    if (this.#all(["date", "datetime"])) return "datetime";
-    return this.#all(["json"]) ? "json" : "text";
+    if (this.#all(TIMES)) return "datetime";
+    return this.#all(["json", "object"]) ? "json" : "text";
+  }
+
+  /** What the numbers of a column with times count; null where there are none. */
+  epoch(): EpochUnit | null {
+    const count = (kind: ValueKind) => this.#kinds.get(kind)?.count ?? 0;
+    const [seconds, millis] = [count("seconds"), count("millis")];
+    if (seconds + millis === 0) return null;
+    const unit = seconds > millis ? "seconds" : "milliseconds";
+    if (this.#asked !== null) return this.#asked === "datetime" ? unit : null;
+    const isNamed = TIME_NAME.test(wordsOfName(this.name)) || /DATE|TIME/.test(this.#declared);
+    const kind = unit === "seconds" ? "seconds" : "millis";
+    return isNamed && this.#all([...TIMES, kind]) ? unit : null;
+  }
+
+  /** What of the values the type does not understand: an import fails these rows. Null for nothing. */
+  misfits(type = this.type()): Misfits | null {
+    const others = [...this.#kinds].filter(([kind]) => !this.#reads(type, kind));
+    const [first] = others.map(([, one]) => one).toSorted((a, b) => a.line - b.line);
+    if (first === undefined) return null;
+    return { ...first, count: others.reduce((sum, [, { count }]) => sum + count, 0) };
+  }
+
+  #reads(type: ColumnType, kind: ValueKind): boolean {
+    if (type === "text") return kind !== "object";
+    if (type === "json") {
+      return this.#form !== "field" || ["json", "object", "bit", "integer"].includes(kind);
+    }
+    const isEpoch = type === "datetime" && this.epoch() !== null;
+    return READS[type].includes(kind) || (isEpoch && WHOLES.includes(kind) && kind !== "bigint");
   }
 
   /** What the guess rests on, for people. */
   reason(records: number): string {
     if (this.#values === 0) return "no values";
-    const first = [...this.#firsts.values()][0];
-    const odd = this.#oddest();
-    const foreign = this.#firsts.get("text");
     const lacking = records - this.#values;
-    const empty = lacking > 0 ? `, empty in ${lacking}` : "";
-    if (odd !== null) return `because of ${odd.text} in line ${odd.line}${empty}`;
-    if (foreign !== undefined && FOREIGN_DATE.test(foreign.text)) {
-      return `because ${foreign.text} is not written like 2026-01-31${empty}`;
+    const empty = lacking > 0 ? `, empty in ${countText(lacking)}` : "";
+    return `${this.#basis()}${empty}`;
+  }
+
+  #basis(): string {
+    const type = this.type();
+    const misfits = this.misfits(type);
+    if (this.#asked !== null) {
+      return misfits === null ? "as asked" : `as asked, but ${this.fitText(misfits, "none")}`;
     }
-    return `such as ${first?.text ?? ""}${empty}`;
+    const proposal = type === "text" ? this.#proposal() : null;
+    if (proposal !== null) return proposal;
+    const epoch = this.epoch();
+    const example = this.#kinds.values().next().value?.text ?? "";
+    if (epoch !== null) return `${epoch} since 1970, such as ${example}`;
+    const near = type === "text" ? this.#nearType() : null;
+    return near ?? `such as ${example}`;
+  }
+
+  /** How many values are not what somebody takes them for. */
+  fitText({ count, text, line }: Misfits, what: string): string {
+    const verb = count === 1 ? "is" : "are";
+    return `${countText(count)} of ${countText(this.#values)} values ${verb} ${what}, the first ${text} in line ${line}`;
+  }
+
+  /** Options by which texts are read as dates or numbers. */
+  #proposal(): string | null {
+    const texts = this.#kinds.get("text");
+    if (this.#form !== "field" || texts === undefined) return null;
+    if (this.#all(["text"]) && this.#formats.length > 0) {
+      const [first, ...others] = this.#formats.map(({ text }) => text);
+      // Day and month may be the other way round.
+      const other = others.find((one) => one.length === first?.length && one[0] !== first[0]);
+      const choice = other === undefined ? `'${first}'` : `'${first}' or '${other}'`;
+      return `dates such as ${texts.text}: name --date-format ${choice}`;
+    }
+    const isNumber = this.#mayHaveCommas && this.#hasCommas && this.#all([...NUMBERS, "text"]);
+    return isNumber ? `numbers such as ${texts.text}: name --decimal ,` : null;
+  }
+
+  /** Says which values make a text of what would be something else without them, where those are few. */
+  #nearType(): string | null {
+    for (const [type, plural] of PLURALS) {
+      const misfits = this.misfits(type);
+      if (misfits === null || misfits.count * 2 > this.#values) continue;
+      return this.fitText(misfits, `no ${misfits.count === 1 ? plural.slice(0, -1) : plural}`);
+    }
+    return null;
   }
 
   #all(kinds: readonly ValueKind[]): boolean {
-    return [...this.#firsts.keys()].every((kind) => kinds.includes(kind));
+    return [...this.#kinds.keys()].every((kind) => kinds.includes(kind));
   }
 
   #isFlags(): boolean {
@@ -141,13 +252,14 @@ export class ColumnGuess {
   }
 
   #numberType(): ColumnType {
-    const has = (kind: ValueKind) => this.#firsts.has(kind);
+    const has = (kind: ValueKind) => this.#kinds.has(kind);
     if (this.#form === "sqlite") {
       if (/DEC|NUM|MONEY/.test(this.#declared)) return "numeric";
       // SQLite holds doubles.
-      if (/REAL|FLOA|DOUB/.test(this.#declared) || has("decimal") || has("float")) return "real";
+      const isReal = /REAL|FLOA|DOUB/.test(this.#declared) || has("decimal") || has("float");
+      if (isReal && !has("quoted")) return "real";
     }
-    if (has("huge") || has("decimal")) return "numeric";
+    if (has("huge") || has("decimal") || has("quoted")) return "numeric";
     if (has("float")) return has("bigint") ? "numeric" : "real";
     return has("bigint") || this.#declared === "BIGINT" ? "bigint" : "integer";
   }
@@ -166,73 +278,13 @@ export class ColumnGuess {
     ];
     return types.find(([pattern]) => pattern.test(this.#declared))?.[1] ?? "text";
   }
-
-  /** The value that makes a text of what would be something else without it. */
-  #oddest(): FirstValue | null {
-    if (this.#firsts.size < 2 || this.type() !== "text") return null;
-    return this.#firsts.get("text") ?? null;
-  }
 }
 
-/** Null for a text that is no JSON. */
-function jsonOf(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
+function countText(count: number): string {
+  return count.toLocaleString("en-US");
 }
 
 function exampleOf(value: Exclude<JsonValue, null>): string {
   const text = JSON.stringify(value);
   return text.length <= EXAMPLE_CHARS ? text : `${text.slice(0, EXAMPLE_CHARS)}…`;
-}
-
-/** The kind of a field of a CSV file, which has no type of its own. */
-function kindOfField(text: string): ValueKind {
-  if (text === "0" || text === "1") return "bit";
-  const first = text.charCodeAt(0);
-  const isNumeric = first === 0x2d || first === 0x2e || (first >= 0x30 && first <= 0x39);
-  if (isNumeric) return numberKind(text) ?? timeKind(text) ?? "text";
-  if (text.startsWith("{") || text.startsWith("[")) return jsonOf(text) === null ? "text" : "json";
-  if (FLAG.test(text)) return "flag";
-  return WORD.test(text) ? "word" : "text";
-}
-
-/** The kind of a value of a JSON file. In quotes only times, dates and decimals with a point are more than texts. */
-function kindOfJson(value: Exclude<JsonValue, null>): ValueKind {
-  if (typeof value === "boolean") return "flag";
-  if (typeof value === "string") {
-    const isDecimal = value.includes(".") && numberKind(value) === "decimal";
-    return timeKind(value) ?? (isDecimal ? "decimal" : "text");
-  }
-  if (typeof value === "number" || isRawNumber(value)) {
-    if (value === 0 || value === 1) return "bit";
-    return numberKind(numberText(value)) ?? "decimal";
-  }
-  return "json";
-}
-
-function timeKind(text: string): ValueKind | null {
-  if (text.length === 10) return parseDate(text) === null ? null : "date";
-  return text.length > 10 && parseDateTime(text) !== null ? "datetime" : null;
-}
-
-/** Null for what is no number, or more than one. */
-function numberKind(text: string): ValueKind | null {
-  if (WHOLE.test(text)) {
-    if (text.length < 16 || Number.isSafeInteger(Number(text))) return "integer";
-    return parseInt64(text) === null ? "huge" : "bigint";
-  }
-  if (!NUMBER.test(text) || parseDecimal(text) === null) return null;
-  return isDouble(text) ? "float" : "decimal";
-}
-
-/** With an exponent or as many digits as a double has, and no more than it can hold. */
-function isDouble(text: string): boolean {
-  if (!JSON_NUMBER.test(text)) return false;
-  const digits = text.replace(/[eE].*$/, "").replace(/^-?0?\.?0*|\D/g, "").length;
-  if (!/[eE]/.test(text) && digits < DOUBLE_DIGITS) return false;
-  const number = Number(text);
-  return Number.isFinite(number) && isSameDecimal(text, String(number));
 }

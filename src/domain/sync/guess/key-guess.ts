@@ -11,6 +11,16 @@ export interface KeyCandidate {
   readonly rank: number;
   /** Why these columns, for people. */
   readonly reason: string;
+  /** True where only values speak for them: other records may repeat them. */
+  readonly isByValues: boolean;
+}
+
+/** Records without a value in some columns, or with values that an earlier record has. */
+export interface Repeats {
+  readonly columns: readonly string[];
+  readonly count: number;
+  /** Lines of the first ones. */
+  readonly lines: readonly number[];
 }
 
 /** A column that may be part of a key: without empty values, and of a type whose values have one spelling. */
@@ -25,6 +35,11 @@ const CODE =
   /(?:^|_)(?:code|sku|slug|username|user_name|email|ean|isbn|iban|upc|number|no|nr|num|ref|reference|symbol|iso|iso2|iso3|handle|login)$/;
 const MEASURE =
   /(?:^|_)(?:qty|quantity|amount|price|total|count|sum|value|score|rating|age|year|size|weight|height|width|length|stock|temperature|humidity|lat|lon|lng|latitude|longitude|percent|rate|balance|cost|points|duration|note|notes|comment|comments|description|text|body|message|title)$/;
+
+/** Records that may be in the way of a column that would be the key else: so many, or one in a hundred. D-14.1. */
+const MAX_STRAY = 5;
+const MAX_STRAY_SHARE = 0.01;
+const TOLD_LINES = 10;
 
 /** Columns looked at for keys of several columns. */
 const MAX_PARTS = 8;
@@ -53,31 +68,83 @@ const MIX = Math.LN2;
 /** Keeps a hash of each value that may be part of a key, so that any columns can be compared after one reading. */
 export class KeyGuess {
   readonly #table: string;
-  /** The most believed column first; null before the first record. */
-  #columns: { readonly name: string; readonly hashes: number[] }[] | null = null;
+  /** Columns that somebody names; null for a guess. */
+  readonly #asked: ((name: string) => boolean) | null;
+  /** The most believed column first; null before the first record. A value that is empty has the hash NaN. */
+  #columns:
+    | {
+        readonly name: string;
+        /** True where it may be told though it is no key. */
+        readonly isNamed: boolean;
+        readonly hashes: number[];
+      }[]
+    | null = null;
+  readonly #lines: number[] = [];
   #records = 0;
 
-  constructor(table: string) {
+  constructor(table: string, asked: ((name: string) => boolean) | null = null) {
     this.#table = table;
+    this.#asked = asked;
   }
 
-  add(record: JsonObject): void {
+  add(record: JsonObject, line: number): void {
     if (++this.#records > MAX_RECORDS) return;
-    // A column that the first record lacks is no part of a key.
-    this.#columns ??= singleCandidates(
-      this.#table,
-      Object.keys(record).map((name) => ({ name, isTime: false })),
-    ).map(({ columns: [name = ""] }) => ({ name, hashes: [] }));
+    this.#lines.push(line);
+    this.#columns ??= this.#columnsOf(record);
     let hasEmpty = false;
-    for (const { name, hashes } of this.#columns) {
+    for (const { name, isNamed, hashes } of this.#columns) {
       const value = Object.hasOwn(record, name) ? (record[name] ?? "") : "";
-      if (value === "") hasEmpty = true;
-      else hashes.push(hashOf(value));
+      if (value !== "") hashes.push(hashOf(value));
+      else if (isNamed) hashes.push(Number.NaN);
+      else hasEmpty = true;
     }
     if (hasEmpty) {
       this.#columns = this.#columns.filter(({ hashes }) => hashes.length === this.#records);
     }
     if (this.#columns.length * this.#records > MAX_HASHES) this.#columns.pop();
+  }
+
+  /** A column that the first record lacks is no part of a key. */
+  #columnsOf(record: JsonObject) {
+    const names = Object.keys(record);
+    const asked = this.#asked;
+    if (asked !== null) {
+      return names.filter(asked).map((name) => ({ name, isNamed: true, hashes: [] }));
+    }
+    const columns = names.map((name) => ({ name, isTime: false }));
+    return singleCandidates(this.#table, columns).map(({ columns: [name = ""], rank }) => {
+      return { name, isNamed: rank < RANKS.first + 1, hashes: [] };
+    });
+  }
+
+  /** Columns that would do but for a few records, the most believed first. */
+  nearly(): Repeats[] {
+    const most = Math.max(MAX_STRAY, this.#records * MAX_STRAY_SHARE);
+    const named = (this.#columns ?? []).filter(({ isNamed }) => isNamed);
+    return named.flatMap(({ name }) => {
+      const repeats = this.repeats([name]);
+      const isFew = repeats !== null && repeats.count <= most && repeats.count * 2 < this.#records;
+      return isFew ? [repeats] : [];
+    });
+  }
+
+  /** Null for none, or where a column is not compared. */
+  repeats(names: readonly string[]): Repeats | null {
+    const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];
+    if (columns.length < names.length) return null;
+    const seen = new Set<number>();
+    const lines: number[] = [];
+    let count = 0;
+    for (const [i, line] of this.#lines.entries()) {
+      const mixed = columns.reduce((sum, { hashes }) => sum * MIX + (hashes[i] ?? 0), 0);
+      if (!Number.isNaN(mixed) && !seen.has(mixed)) {
+        seen.add(mixed);
+        continue;
+      }
+      count++;
+      if (lines.length < TOLD_LINES) lines.push(line);
+    }
+    return count === 0 ? null : { columns: names, count, lines };
   }
 
   /** The key of these columns; null when every candidate repeats. */
@@ -122,9 +189,21 @@ function keyText(value: Exclude<JsonValue, null>): string {
 function singleCandidates(table: string, columns: readonly KeyColumn[]): KeyCandidate[] {
   const candidates = columns.map((column, place): KeyCandidate => {
     const { rank, reason } = rankOf(table, column, place);
-    return { columns: [column.name], rank: rank + place / 1_000, reason };
+    const isByValues = rank > RANKS.code;
+    return { columns: [column.name], rank: rank + place / 1_000, reason, isByValues };
   });
   return candidates.toSorted((a, b) => a.rank - b.rank);
+}
+
+/** The column that a header without records names as an identity, else its first. */
+export function nameKey(table: string, names: readonly string[]): KeyCandidate | null {
+  const columns = names.map((name) => ({ name, isTime: false }));
+  const [best] = singleCandidates(table, columns);
+  const isNamed = best !== undefined && !best.isByValues;
+  const [first] = names;
+  if (first === undefined) return null;
+  const reason = isNamed ? "its name says so" : "it is the first";
+  return { columns: isNamed ? best.columns : [first], rank: 0, reason, isByValues: true };
 }
 
 /** Pairs and triples of the columns that are most like parts of a key. */
@@ -138,7 +217,12 @@ function joinedCandidates(table: string, columns: readonly KeyColumn[]): KeyCand
     const inOrder = parts.toSorted((a, b) => a.place - b.place);
     const names = inOrder.map(({ name }) => name);
     const rank = base + parts.reduce((sum, part) => sum + part.rank, 0) / 10;
-    candidates.push({ columns: names, rank, reason: "no column alone does, these together do" });
+    candidates.push({
+      columns: names,
+      rank,
+      reason: "no column alone does, these together do",
+      isByValues: true,
+    });
   };
   for (const [i, a] of ranked.entries()) {
     for (const [j, b] of ranked.entries()) {

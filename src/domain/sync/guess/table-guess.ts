@@ -4,11 +4,13 @@
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
-import { columnNameOf, wordsOfName } from "../table/names.ts";
-import type { ColumnEntry, TableEntry } from "../table/registry-schema.ts";
-import type { ColumnType } from "../table/table.ts";
-import { ColumnGuess, type ValueForm } from "./column-guess.ts";
-import { type KeyCandidate, type KeyColumn, KeyGuess } from "./key-guess.ts";
+import { columnNameOf, registryNameOf, wordsOfName } from "../table/names.ts";
+import { fileFormOf } from "../table/registry.ts";
+import type { ColumnEntry, ImportEntry, TableEntry } from "../table/registry-schema.ts";
+import { type ColumnType, ROW_NUMBER } from "../table/table.ts";
+import { ColumnGuess, type ColumnHints, type Misfits } from "./column-guess.ts";
+import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } from "./key-guess.ts";
+import type { ValueForm } from "./value-kind.ts";
 
 /** What a database says of a table. */
 export interface Declaration {
@@ -22,6 +24,19 @@ export interface Declaration {
   readonly key: readonly string[];
 }
 
+/** What somebody wants of the guess. D-14.1. */
+export interface GuessWishes {
+  /** Columns, by their names in the file or the registry; null for a guess. */
+  readonly key: readonly string[] | null;
+  /** A column, or none; undefined for a guess. */
+  readonly timestamp?: string | null;
+  readonly types: ReadonlyMap<string, ColumnType>;
+  /** What the files are like. */
+  readonly files: ImportEntry;
+}
+
+export const NO_WISHES: GuessWishes = { key: null, types: new Map(), files: {} };
+
 /** The guess, and what it rests on. */
 export interface GuessedTable {
   readonly name: string;
@@ -33,9 +48,15 @@ export interface GuessedTable {
     readonly name: string;
     readonly type: ColumnType;
     readonly reason: string;
+    /** Values that an import by the guess fails. */
+    readonly misfits: Misfits | null;
   }[];
   /** Why this key; null without one. */
   readonly keyReason: string | null;
+  /** Why no column is the timestamp column; null where one is. */
+  readonly timelessReason: string | null;
+  /** What is to be looked at before the guess is believed. */
+  readonly warnings: readonly string[];
   /** Fields that no column can be made of. */
   readonly leftOut: readonly string[];
 }
@@ -44,8 +65,14 @@ const CHANGE =
   /^(?:last_)?(?:updated?|modified|changed?|edited|modification)(?:_(?:at|on|date|time|timestamp|utc|ts))*$/;
 const DATE_OF_CHANGE =
   /^(?:date|time|ts|timestamp)_(?:of_)?(?:last_)?(?:updated?|modified|changed?|edited)$/;
-const RECORDED =
-  /^(?:timestamp|ts|mtime|at|(?:event|recorded|measured|logged|occurred)_(?:at|on|time))$/;
+const CHANGES = [CHANGE, DATE_OF_CHANGE];
+const TIME_TYPES: readonly ColumnType[] = ["datetime", "date"];
+
+const DECLARED = "the database declares it";
+const ROW_COLUMN: ColumnEntry = { type: "integer", nullable: false };
+const NUMBERED: KeyCandidate = {
+  ...{ columns: [ROW_NUMBER], rank: 0, reason: "rows are numbered", isByValues: false },
+};
 
 const KEY_TYPES: readonly ColumnType[] = ["text", "integer", "bigint", "datetime", "date"];
 const DECLARED_KEY_TYPES: readonly ColumnType[] = [...KEY_TYPES, "boolean"];
@@ -53,19 +80,35 @@ const DECLARED_KEY_TYPES: readonly ColumnType[] = [...KEY_TYPES, "boolean"];
 /** Gathers what the records of one table are like. */
 export class TableGuess {
   readonly #name: string;
-  readonly #form: ValueForm;
+  readonly #hints: ColumnHints;
   readonly #declaration: Declaration | null;
+  readonly #wishes: GuessWishes;
   /** By the name in the file; null for a field that is left out. */
   readonly #columns = new Map<string, ColumnGuess | null>();
   readonly #key: KeyGuess;
   #records = 0;
 
-  constructor(name: string, form: ValueForm, declaration: Declaration | null = null) {
+  constructor(
+    name: string,
+    form: ValueForm,
+    declaration: Declaration | null = null,
+    wishes: GuessWishes = NO_WISHES,
+  ) {
     this.#name = name;
-    this.#form = form;
+    this.#hints = { form, files: fileFormOf(wishes.files) };
     this.#declaration = declaration;
-    this.#key = new KeyGuess(name);
+    this.#wishes = wishes;
+    const { key } = wishes;
+    this.#key = new KeyGuess(
+      name,
+      key === null ? null : (field) => key.some((one) => this.#isMeant(field, one)),
+    );
     for (const column of declaration?.columns ?? []) this.#addColumn(column.name, column.type);
+  }
+
+  /** Adds the columns of a header. */
+  declare(fields: readonly string[]): void {
+    for (const field of fields) if (!this.#columns.has(field)) this.#addColumn(field);
   }
 
   /** Throws `file_failed` when the fields make no columns. */
@@ -76,26 +119,31 @@ export class TableGuess {
       if (column === undefined) this.#addColumn(field)?.add(value, line);
       else column?.add(value, line);
     }
-    this.#key.add(record);
+    this.#key.add(record, line);
   }
 
+  /** Throws `invalid_request` for wishes about columns that there are not. */
   finish(): GuessedTable {
+    const { types, timestamp: wanted, files } = this.#wishes;
+    for (const [name, type] of types) this.#find(name).guess.ask(type);
+    const asked = typeof wanted === "string" ? this.#find(wanted).guess : null;
+    if (asked !== null && !TIME_TYPES.includes(asked.type())) asked.ask("datetime");
     const known = [...this.#columns].flatMap(([field, guess]) =>
       guess === null ? [] : [{ field, guess, type: guess.type() }],
     );
-    const key = this.#declaredKey() ?? this.#key.best(this.#keyColumns());
+    const isNumbered = files.number_rows === true;
+    const key = isNumbered ? NUMBERED : this.#chooseKey();
     const keyed = new Set(key?.columns);
-    const columns: Record<string, ColumnEntry> = {};
+    const columns: Record<string, ColumnEntry> = isNumbered ? { [ROW_NUMBER]: ROW_COLUMN } : {};
     for (const { field, guess, type } of known) {
+      if (isNumbered && guess.name === ROW_NUMBER) continue;
       const isNotNull = keyed.has(field) || this.#isDeclaredNotNull(field);
       columns[guess.name] = isNotNull ? { type, nullable: false } : { type };
     }
-    const timestamp = timestampColumnOf(
-      known
-        .filter(({ field }) => !keyed.has(field))
-        .map(({ guess, type }) => ({ name: guess.name, type })),
-    );
+    const others = known.filter(({ field }) => !keyed.has(field)).map(({ guess }) => guess);
+    const timestamp = wanted === undefined ? timestampColumnOf(others) : (asked?.name ?? null);
     const upsertKey = (key?.columns ?? []).map((field) => this.#columns.get(field)?.name ?? field);
+    const importOf = this.#importEntry(known);
     return {
       name: this.#name,
       records: this.#records,
@@ -105,16 +153,93 @@ export class TableGuess {
           : {
               ...(timestamp === null ? {} : { timestamp_column: timestamp }),
               upsert_key: upsertKey,
+              ...(Object.keys(importOf).length === 0 ? {} : { import: importOf }),
               columns,
             },
       columns: known.map(({ guess, type }) => ({
         name: guess.name,
         type,
         reason: guess.reason(this.#records),
+        misfits: guess.misfits(type),
       })),
       keyReason: key?.reason ?? null,
+      timelessReason: timestamp === null ? timelessReason(others, wanted === null) : null,
+      warnings: this.#warnings(key),
       leftOut: [...this.#columns].flatMap(([field, guess]) => (guess === null ? [field] : [])),
     };
+  }
+
+  /** What imports of the file have to know. */
+  #importEntry(
+    known: readonly { readonly field: string; readonly guess: ColumnGuess }[],
+  ): ImportEntry {
+    const headers = known.filter(({ field, guess }) => field !== guess.name);
+    const epochs = known.flatMap(({ guess }) => {
+      const unit = guess.type() === "datetime" ? guess.epoch() : null;
+      return unit === null ? [] : [[guess.name, unit] as const];
+    });
+    return {
+      ...this.#wishes.files,
+      ...(headers.length === 0
+        ? {}
+        : { columns: Object.fromEntries(headers.map(({ field, guess }) => [guess.name, field])) }),
+      ...(epochs.length === 0 ? {} : { epoch: Object.fromEntries(epochs) }),
+    };
+  }
+
+  #chooseKey(): KeyCandidate | null {
+    const { key } = this.#wishes;
+    if (key !== null) {
+      const columns = key.map((name) => this.#find(name).field);
+      return { columns, rank: 0, reason: "as asked", isByValues: false };
+    }
+    const declared = this.#declaredKey();
+    if (declared !== null || this.#records > 0)
+      return declared ?? this.#key.best(this.#keyColumns());
+    return this.#declaration === null ? nameKey(this.#name, [...this.#columns.keys()]) : null;
+  }
+
+  /** What speaks against the key. */
+  #warnings(key: KeyCandidate | null): string[] {
+    const records = this.#records.toLocaleString("en-US");
+    const warnings: string[] = [];
+    if (key === NUMBERED) {
+      return ["rows are numbered by their lines: for a file that is read in once, or only grows"];
+    }
+    if (this.#wishes.key !== null && key !== null) {
+      const repeats = this.#key.repeats(key.columns);
+      if (repeats !== null) warnings.push(`${namesOf(repeats)} ${strayText(repeats)}`);
+      return warnings;
+    }
+    if (key?.isByValues === true) {
+      const basis = this.#records === 0 ? "the header alone" : `${records} records`;
+      warnings.push(
+        `the key ${namesOf(key)} is a guess from ${basis}: look at it, or name another with --key`,
+      );
+    }
+    if (key?.reason === DECLARED) return warnings;
+    for (const near of this.#key.nearly()) {
+      warnings.push(`${namesOf(near)} would do as the key, but ${strayText(near)}`);
+    }
+    return warnings;
+  }
+
+  #isMeant(field: string, name: string): boolean {
+    return (
+      field === name || columnNameOf(field) === name || this.#columns.get(field)?.name === name
+    );
+  }
+
+  /** The column that somebody names. Throws `invalid_request`. */
+  #find(name: string): { readonly field: string; readonly guess: ColumnGuess } {
+    for (const [field, guess] of this.#columns) {
+      if (guess !== null && this.#isMeant(field, name)) return { field, guess };
+    }
+    const names = [...this.#columns.values()].flatMap((guess) => guess?.name ?? []).join(", ");
+    throw new AppError(
+      "invalid_request",
+      `"${this.#name}" has no column "${name}"; it has ${names}`,
+    );
   }
 
   #addColumn(field: string, declared = ""): ColumnGuess | null {
@@ -122,7 +247,8 @@ export class TableGuess {
       const limit = `more than ${MAX_COLUMNS} columns, which a table cannot have`;
       throw new AppError("file_failed", `"${this.#name}" has ${limit}`);
     }
-    const name = columnNameOf(field);
+    const isForeign = field !== "" && registryNameOf(field) === null;
+    const name = isForeign ? `column_${this.#columns.size + 1}` : columnNameOf(field);
     for (const [otherField, other] of this.#columns) {
       if (name === null || other?.name.toLowerCase() !== name.toLowerCase()) continue;
       throw new AppError(
@@ -130,7 +256,7 @@ export class TableGuess {
         `"${otherField}" and "${field}" would be one column, ${name}: give one of them another name`,
       );
     }
-    const guess = name === null ? null : new ColumnGuess(name, this.#form, declared);
+    const guess = name === null ? null : new ColumnGuess(name, { ...this.#hints, declared });
     this.#columns.set(field, guess);
     return guess;
   }
@@ -145,7 +271,7 @@ export class TableGuess {
     const types = columns.map((field) => this.#columns.get(field)?.type());
     const isUsable = types.every((type) => type !== undefined && DECLARED_KEY_TYPES.includes(type));
     if (columns.length === 0 || !isUsable) return null;
-    return { columns, rank: 0, reason: "the database declares it" };
+    return { columns, rank: 0, reason: DECLARED, isByValues: false };
   }
 
   /** Columns that every record has, of a type that a key may have. */
@@ -159,16 +285,44 @@ export class TableGuess {
   }
 }
 
-/** The most believed of the columns with times; null when no name says so. A time of creation does not change. */
-function timestampColumnOf(
-  columns: readonly { readonly name: string; readonly type: ColumnType }[],
-): string | null {
-  const times = columns.filter(({ type }) => type === "datetime" || type === "date");
-  for (const type of ["datetime", "date"]) {
-    for (const pattern of [CHANGE, DATE_OF_CHANGE, RECORDED]) {
-      const found = times.find((c) => c.type === type && pattern.test(wordsOfName(c.name)));
-      if (found !== undefined) return found.name;
-    }
+function namesOf({ columns }: { readonly columns: readonly string[] }): string {
+  return columns.join(", ");
+}
+
+/** Which records are in the way of a key. */
+function strayText({ columns, count, lines }: Repeats): string {
+  const value = columns.length === 1 ? "a value" : "values";
+  const subject =
+    count === 1
+      ? "1 record lacks or repeats"
+      : `${count.toLocaleString("en-US")} records lack or repeat`;
+  const more = count > lines.length ? " and more" : "";
+  return `${subject} ${value}: line ${lines.join(", ")}${more}`;
+}
+
+/** The most believed of the columns with times; null when no name says so. A time of creation, or of an event, does not change. */
+function timestampColumnOf(columns: readonly ColumnGuess[]): string | null {
+  for (const type of TIME_TYPES) {
+    const times = columns.filter((column) => column.type() === type);
+    const found = CHANGES.flatMap(
+      (pattern) => times.find(({ name }) => isNamed(name, pattern)) ?? [],
+    );
+    if (found[0] !== undefined) return found[0].name;
   }
   return null;
+}
+
+/** Why there is none. */
+function timelessReason(columns: readonly ColumnGuess[], isWanted: boolean): string {
+  if (isWanted) return "as asked";
+  const named = columns.find(({ name }) => CHANGES.some((pattern) => isNamed(name, pattern)));
+  const misfits = named?.misfits("datetime") ?? null;
+  if (named === undefined) return "no column is named as the time of a change";
+  if (misfits === null) return `${named.name} is named as a time, but has no values`;
+  const way = `--timestamp ${named.name} takes it all the same, and an import fails those rows`;
+  return `${named.name} is named as a time, but ${named.fitText(misfits, "none")}; ${way}`;
+}
+
+function isNamed(name: string, pattern: RegExp): boolean {
+  return pattern.test(wordsOfName(name));
 }

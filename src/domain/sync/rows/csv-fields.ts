@@ -1,5 +1,5 @@
 // How a value is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
-import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
+import { parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
   isRawNumber,
   type JsonValue,
@@ -7,7 +7,9 @@ import {
   parseJson,
   rawNumber,
 } from "../../shared/json.ts";
-import type { Column, ColumnValue } from "../table/table.ts";
+import { plainText, writtenText } from "../table/file-values.ts";
+import type { Column, ColumnType, ColumnValue, FileForm } from "../table/table.ts";
+import { isOfType } from "./import-value.ts";
 
 /** A field of a file; null is an empty field without quotes. */
 export type CsvField = string | null;
@@ -17,42 +19,67 @@ const JSON_MARK = "\\";
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** The field for a value. `readCsvField` and conversion turn it back into the same value. */
-export function csvField(column: Column, value: ColumnValue): CsvField {
+export function csvField(column: Column, value: ColumnValue, form: FileForm): CsvField {
   if (value === null) return null;
   if (column.type === "json") return JSON.stringify(value);
-  return plainField(column, value) ?? `${JSON_MARK}${JSON.stringify(value)}`;
+  return plainField(column, value, form) ?? `${JSON_MARK}${JSON.stringify(value)}`;
 }
 
-/** Null when the plain text would be read as another value. */
-function plainField(column: Column, value: Exclude<ColumnValue, null>): string | null {
+/** Null when the plain text would be read as another value, or as none of the column's type. */
+function plainField(
+  column: Column,
+  value: Exclude<ColumnValue, null>,
+  form: FileForm,
+): string | null {
   switch (column.type) {
     case "boolean":
       return typeof value === "boolean" ? String(value) : null;
     case "integer":
-      return isNumber(value) && isWholeNumber(numberText(value)) ? numberText(value) : null;
-    case "real":
-      return typeof value === "number" ? numberText(value) : null;
+    case "real": {
+      const isPlain = column.type === "integer" ? isOfType("integer", value) : !isRawNumber(value);
+      return isNumber(value) && isPlain ? writtenText(column, numberText(value), form) : null;
+    }
     case "text":
-      return typeof value === "string" && !value.startsWith(JSON_MARK) ? value : null;
+      if (typeof value !== "string" || value.startsWith(JSON_MARK)) return null;
+      return value === "" && column.isKey ? null : value;
     default:
-      return typeof value === "string" && value !== "" && !value.startsWith(JSON_MARK)
-        ? value
-        : null;
+      if (typeof value !== "string" || !isOfType(column.type, value)) return null;
+      if (column.type === "bigint" && column.isKey && !isWhole(value)) return null;
+      if (parseDecimal(value) !== value && NUMBERS.includes(column.type)) return null;
+      return writtenText(column, value, form);
   }
 }
 
-/** The value of a field, to be converted by its column's type; undefined when it should be JSON and is not. */
-export function readCsvField(column: Column, field: CsvField): JsonValue | undefined {
+const NUMBERS: readonly ColumnType[] = ["numeric", "bigint"];
+
+function isWhole(text: string): boolean {
+  return String(parseInt64(text)) === text;
+}
+
+/** The value of a field that is marked as JSON, which is taken as it is; undefined for any other. D-14.7. */
+export function markedValue(field: CsvField): JsonValue | undefined {
+  return field?.startsWith(JSON_MARK) === true
+    ? tryParse(field.slice(JSON_MARK.length))
+    : undefined;
+}
+
+/**
+ * The value of a field that is not marked, to be converted by its column's type; undefined when it should be JSON and is not,
+ * or is a number of another form than the table's files have.
+ */
+export function readCsvField(
+  column: Column,
+  field: CsvField,
+  form: FileForm,
+): JsonValue | undefined {
   // Programs that quote every field quote null as well; only a text column can hold an empty text.
   if (field === null || (field === "" && column.type !== "text")) return null;
   if (column.type === "json") return tryParse(field);
-  if (field.startsWith(JSON_MARK)) {
-    const value = tryParse(field.slice(JSON_MARK.length));
-    if (value !== undefined) return value;
-  }
-  if (column.type === "integer") return readInteger(field);
-  if (column.type === "real" && JSON_NUMBER.test(field)) return parseJson(field);
-  return field;
+  const text = plainText(column, field, form);
+  if (text === null) return undefined;
+  if (column.type === "integer") return readInteger(text);
+  if (column.type === "real" && JSON_NUMBER.test(text)) return parseJson(text);
+  return text;
 }
 
 /** Accepts other spellings of a whole number, such as `007` or `+5`. */

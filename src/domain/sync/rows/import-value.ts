@@ -2,6 +2,7 @@
 import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
 import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
+import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
 import { convertValue } from "./convert.ts";
 
@@ -27,20 +28,26 @@ const ODDITIES: Readonly<Record<ColumnType, string>> = {
 };
 
 /**
- * Converts a value of a file by its column's type. It fails as a pushed one would, and also as an empty part of the key,
- * as a boolean that is none, and as a timestamp that is no time. A value that its type does not understand is written
- * as it came, and is odd. D-10.3.
+ * Converts a value of a file by its column's type: as a pushed one, but booleans by their words, numbers and booleans in a
+ * column of texts as their text, and epochs as the table's files have them. It fails as a pushed one would, and also as an
+ * empty part of the key, as a boolean that is none, and as a timestamp that is no time. Any other value that its type does
+ * not understand is odd. What an export marked (`isExact`) is taken as it is, and never odd. D-10.3, D-14.7.
  */
-export function importValue(table: Table, column: Column, value: JsonValue): ImportedValue {
-  if (value === "" && column.isKey) {
+export function importValue(
+  table: Table,
+  column: Column,
+  value: JsonValue,
+  isExact = false,
+): ImportedValue {
+  if (value === "" && column.isKey && !isExact) {
     return { problem: "is part of the key and must not be empty" };
   }
-  const given = column.type === "boolean" && value !== null ? readBoolean(value) : value;
+  const given = isExact && column.type !== "boolean" ? value : givenValue(table, column, value);
   if (given === undefined) return { problem: ODDITIES.boolean };
   const converted = convertValue(column, given);
   if ("problem" in converted) return converted;
   const { value: result } = converted;
-  if (result === null || isOfType(column.type, result)) {
+  if (result === null || isExact || isOfType(column.type, result)) {
     return { value: result, oddity: null, problem: null };
   }
   if (column.name === table.timestampColumn) {
@@ -49,8 +56,28 @@ export function importValue(table: Table, column: Column, value: JsonValue): Imp
   return { value: result, oddity: ODDITIES[column.type], problem: null };
 }
 
-/** What is said of a text in a column that holds JSON, and is none. */
-export const NOT_JSON = ODDITIES.json;
+/** The value as a push would have it; undefined for a boolean that is none. */
+function givenValue({ files }: Table, column: Column, value: JsonValue): JsonValue | undefined {
+  if (value === null) return null;
+  switch (column.type) {
+    case "boolean":
+      return readBoolean(value);
+    case "text":
+      if (typeof value === "boolean") return String(value);
+      return typeof value === "number" || isRawNumber(value) ? numberText(value) : value;
+    case "datetime": {
+      const unit = files.epoch.get(column.name);
+      return (unit === undefined ? null : epochTime(value, unit)) ?? value;
+    }
+    default:
+      return value;
+  }
+}
+
+/** What is said of a field of CSV that its column does not read. */
+export function fieldOddity({ type }: Column): string {
+  return ODDITIES[type];
+}
 
 /** Undefined for what is neither true nor false. */
 function readBoolean(value: Exclude<JsonValue, null>): boolean | undefined {
@@ -62,7 +89,7 @@ function readBoolean(value: Exclude<JsonValue, null>): boolean | undefined {
 }
 
 /** True for a converted value that is what its column's type stands for. */
-function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
+export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
   const isNumber = typeof value === "number" || isRawNumber(value);
   switch (type) {
     case "json":

@@ -43,6 +43,59 @@ export const COLUMN_SCHEMA = Type.Object(
   { additionalProperties: false },
 );
 
+/** Names of encodings, as `--encoding` takes them. */
+export const ENCODINGS = [
+  ...(["utf-8", "utf-16", "utf-16le", "utf-16be", "latin1", "iso-8859-2", "iso-8859-15"] as const),
+  ...(["windows-1250", "windows-1251", "windows-1252", "koi8-r", "macintosh"] as const),
+] as const;
+
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** What the files of a table are like. D-14.1. */
+const IMPORT_SCHEMA = Type.Object(
+  {
+    delimiter: Type.Optional(
+      Type.String({ pattern: '^[^"\\r\\n]$', description: "Between two fields of CSV." }),
+    ),
+    decimal: Type.Optional(
+      Type.Union([Type.Literal(","), Type.Literal(".")], {
+        description: "Decimal sign of numbers in CSV, which may have groups of three then.",
+      }),
+    ),
+    date_format: Type.Optional(
+      Type.String({
+        description: "Dates and times in CSV, such as DD.MM.YYYY HH:mm, beside ISO 8601.",
+      }),
+    ),
+    encoding: Type.Optional(Type.Union(ENCODINGS.map((name) => Type.Literal(name)))),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "The array within a JSON file, such as data.items.",
+      }),
+    ),
+    number_rows: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "True: records are numbered in the column row.",
+      }),
+    ),
+    columns: Type.Optional(
+      Type.Record(Name, Type.String(), {
+        additionalProperties: false,
+        description: "What a file calls a column, by the column's name.",
+      }),
+    ),
+    epoch: Type.Optional(
+      Type.Record(Name, Type.Union([Type.Literal("seconds"), Type.Literal("milliseconds")]), {
+        additionalProperties: false,
+        description: "Columns whose times are numbers since 1970.",
+      }),
+    ),
+  },
+  { additionalProperties: false, description: "What the table's files are like." },
+);
+
 /** The JSON Schema of one table of the registry file. */
 export const TABLE_SCHEMA = Type.Object(
   {
@@ -102,6 +155,7 @@ export const TABLE_SCHEMA = Type.Object(
           "Columns that only the remote has, or that are hidden here, and that a push may leave out.",
       }),
     ),
+    import: Type.Optional(IMPORT_SCHEMA),
     columns: Type.Record(Name, COLUMN_SCHEMA, {
       additionalProperties: false,
       minProperties: 1,
@@ -128,5 +182,7 @@ export const REGISTRY_SCHEMA = Type.Object(
 );
 
 export type TableEntry = Static<typeof TABLE_SCHEMA>;
+
+export type ImportEntry = Static<typeof IMPORT_SCHEMA>;
 
 export type ColumnEntry = Static<typeof COLUMN_SCHEMA>;

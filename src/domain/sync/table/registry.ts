@@ -1,5 +1,6 @@
 // Reads the registry file: structure by schema, then what a schema cannot say. D-2.
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import { DateFormat } from "../../shared/date-format.ts";
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
@@ -7,12 +8,13 @@ import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
   COLUMN_SCHEMA,
   type ColumnEntry,
+  type ImportEntry,
   NAME_PATTERN,
   REGISTRY_SCHEMA,
   TABLE_SCHEMA,
   type TableEntry,
 } from "./registry-schema.ts";
-import type { Column, Registry, Table } from "./table.ts";
+import { type Column, type FileForm, type Registry, ROW_NUMBER, type Table } from "./table.ts";
 
 /** In the place of a column whose structure is wrong: it may be a key as well as a timestamp column. */
 const ANY_COLUMN: ColumnEntry = { type: "datetime" };
@@ -134,6 +136,7 @@ function tableProblems(name: string, entry: TableEntry): InputProblem[] {
       report(place, `update_columns cannot name the auto-incrementing column "${updated}"`);
     }
   }
+  reportImport(entry, report);
   for (const [columnName, columnEntry] of Object.entries(entry.columns)) {
     for (const text of columnProblems(columnName, columnEntry)) {
       report(`/columns/${columnName}`, text);
@@ -168,6 +171,39 @@ function reportTimestamp(entry: TableEntry, report: (place: string, text: string
     report("/deletes", "deletes: true needs a timestamp_column of type datetime");
   }
 }
+
+/** What the files of a table cannot be like. D-14.1. */
+function reportImport(entry: TableEntry, report: (place: string, text: string) => void): void {
+  const { date_format: format, columns = {}, epoch = {}, number_rows } = entry.import ?? {};
+  if (format !== undefined && DateFormat.parse(format) === null) {
+    report("/import/date_format", `date_format "${format}" ${NO_DATE_FORMAT}`);
+  }
+  const headers = Object.values(columns);
+  for (const [name, header] of Object.entries(columns)) {
+    const place = `/import/columns/${name}`;
+    if (columnOf(entry, name) === undefined)
+      report(place, `import.columns names the unknown column "${name}"`);
+    else if (headers.indexOf(header) !== headers.lastIndexOf(header)) {
+      report(place, `import.columns has ${JSON.stringify(header)} twice`);
+    }
+  }
+  for (const name of Object.keys(epoch)) {
+    if (columnOf(entry, name)?.type === "datetime") continue;
+    report(`/import/epoch/${name}`, `import.epoch needs a column "${name}" of type datetime`);
+  }
+  const row = columnOf(entry, ROW_NUMBER);
+  const isNumbered = row?.type === "integer" && entry.upsert_key.join() === ROW_NUMBER;
+  if (number_rows === true && !isNumbered) {
+    report(
+      "/import/number_rows",
+      `number_rows needs the upsert_key ["${ROW_NUMBER}"], of type integer`,
+    );
+  }
+}
+
+/** What a format has to be, for people. */
+export const NO_DATE_FORMAT =
+  "is no date format: it is made of YYYY, MM, DD, HH, mm, ss, SSS, or M, D, H for one digit or two, such as DD.MM.YYYY HH:mm";
 
 function columnProblems(name: string, entry: ColumnEntry): string[] {
   const problems: string[] = [];
@@ -254,5 +290,20 @@ export function buildTable(
     maxDeletes: entry.max_deletes ?? null,
     remoteOnly: entry.remote_only ?? [],
     direction: entry.direction ?? null,
+    files: fileFormOf(entry.import),
+  };
+}
+
+/** The form of a sound entry. */
+export function fileFormOf(entry: ImportEntry = {}): FileForm {
+  return {
+    delimiter: entry.delimiter ?? null,
+    decimal: entry.decimal ?? null,
+    dateFormat: entry.date_format === undefined ? null : DateFormat.parse(entry.date_format),
+    encoding: entry.encoding ?? null,
+    path: entry.path ?? null,
+    numberRows: entry.number_rows ?? false,
+    headers: new Map(Object.entries(entry.columns ?? {})),
+    epoch: new Map(Object.entries(entry.epoch ?? {})),
   };
 }

@@ -1,8 +1,10 @@
 // A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
+import type { DateFormat } from "../../shared/date-format.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { nearestWord } from "../../shared/nearest-word.ts";
 import { cutText } from "../../shared/text.ts";
+import type { Encoding } from "./registry-schema.ts";
 
 export const COLUMN_TYPES = [
   "text",
@@ -36,6 +38,31 @@ export interface Column {
 /** Whether a push overwrites a newer row of the same key. D-3.9. */
 export type ConflictRule = "overwrite" | "newer";
 
+export type EpochUnit = "seconds" | "milliseconds";
+
+/** What the files of a table are like, where that is not told by themselves. D-14.1. */
+export interface FileForm {
+  /** Between two fields of CSV; null for a comma. */
+  readonly delimiter: string | null;
+  /** Of numbers in CSV, with groups of three; null for a point without groups. */
+  readonly decimal: "," | "." | null;
+  /** Of dates and times in CSV, beside ISO 8601. */
+  readonly dateFormat: DateFormat | null;
+  /** Of CSV; null for UTF-8, or what a byte order mark says. */
+  readonly encoding: Encoding | null;
+  /** Names to the array of records within a JSON file, separated by points; null for a file that is one. */
+  readonly path: string | null;
+  /** True: records are numbered into the column `row`. */
+  readonly numberRows: boolean;
+  /** What a file calls columns whose names are others, by the column's name. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Columns whose times are numbers since 1970. */
+  readonly epoch: ReadonlyMap<string, EpochUnit>;
+}
+
+/** The column of numbered records. */
+export const ROW_NUMBER = "row";
+
 /** One registry entry. S-2.1, D-2. */
 export interface Table {
   readonly name: string;
@@ -64,6 +91,7 @@ export interface Table {
   readonly remoteOnly: readonly string[];
   /** Which way the rows go: `push`, they are written here, `pull`, at the remote; null for both ways. D-11.9. */
   readonly direction: "push" | "pull" | null;
+  readonly files: FileForm;
 }
 
 /**

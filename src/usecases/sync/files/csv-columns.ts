@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../../domain/shared/json.ts";
-import { type CsvField, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
+import { type CsvField, markedValue, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { matchColumn } from "../../../domain/sync/table/names.ts";
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { type Column, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
 
 /** What of the header of a CSV file and of its table does not meet. */
@@ -18,7 +18,8 @@ export interface CsvHeader {
 export class CsvColumns implements HeaderReader {
   readonly #table: Table;
   readonly #onHeader: (header: CsvHeader) => void;
-  #columns: ReadonlyMap<string, Column | null> = new Map();
+  /** Of the header. */
+  #fields: readonly { readonly field: string; readonly column: Column | null }[] = [];
 
   constructor(table: Table, onHeader: (header: CsvHeader) => void) {
     this.#table = table;
@@ -29,16 +30,18 @@ export class CsvColumns implements HeaderReader {
     const columns = names.flatMap((name) => matchColumn(this.#table, name) ?? []);
     const twice = columns.find((column, i) => columns.indexOf(column) !== i);
     if (twice !== undefined) return `Line 1 names the column "${twice.name}" twice`;
-    const lacking = this.#table.keyColumns.filter((key) => !columns.includes(key));
+    const lacking = this.#table.keyColumns.filter(
+      (key) => !columns.includes(key) && !isNumbered(this.#table, key),
+    );
     if (lacking.length === 0) return null;
     const keys = lacking.map(({ name }) => `"${name}"`).join(", ");
     return `Line 1 must name the columns of the file; it lacks the key of "${this.#table.name}": ${keys}`;
   }
 
   take(names: readonly string[]): void {
-    this.#columns = new Map(names.map((name) => [name, matchColumn(this.#table, name)]));
+    this.#fields = names.map((field) => ({ field, column: matchColumn(this.#table, field) }));
     const { pushColumns } = this.#table;
-    const named = names.map((name) => this.#columns.get(name) ?? null);
+    const named = this.#fields.map(({ column }) => column);
     this.#onHeader({
       unknown: names.filter((_, i) => named[i] === null),
       numbered: named
@@ -46,6 +49,7 @@ export class CsvColumns implements HeaderReader {
         .map((column) => column?.name ?? ""),
       missing: pushColumns
         .filter((column) => column.serialize && !named.includes(column))
+        .filter((column) => !isNumbered(this.#table, column))
         .map(({ name }) => name),
     });
   }
@@ -54,14 +58,25 @@ export class CsvColumns implements HeaderReader {
   read(found: FoundRecord): FoundRecord {
     if (found.problem !== null) return found;
     const record: Record<string, JsonValue> = {};
-    const notJson: string[] = [];
-    for (const [field, text] of Object.entries(found.record as Record<string, CsvField>)) {
-      const column = this.#columns.get(field) ?? null;
+    const odd: string[] = [];
+    const exact: string[] = [];
+    const fields = found.record as Record<string, CsvField>;
+    for (const { field, column } of this.#fields) {
+      const text = fields[field] ?? null;
       const name = column?.name ?? field;
-      const value = column === null ? text : readCsvField(column, text);
-      if (value === undefined) notJson.push(name);
+      const marked = column === null ? undefined : markedValue(text);
+      if (marked !== undefined) exact.push(name);
+      const value =
+        marked ?? (column === null ? text : readCsvField(column, text, this.#table.files));
+      if (value === undefined) odd.push(name);
       record[name] = value === undefined ? text : value;
     }
-    return { ...found, record, ...(notJson.length > 0 ? { notJson } : {}) };
+    if (odd.length + exact.length === 0) return { ...found, record };
+    return { ...found, record, odd, exact };
   }
+}
+
+/** True for the column into which records are numbered. D-14.1. */
+function isNumbered({ files }: Table, { name }: Column): boolean {
+  return files.numberRows && name === ROW_NUMBER;
 }

@@ -1,12 +1,13 @@
 // Guesses a table of the registry by reading its records once. D-10.2.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
-import type { ValueForm } from "../../../domain/sync/guess/column-guess.ts";
 import {
   type Declaration,
   type GuessedTable,
+  type GuessWishes,
   TableGuess,
 } from "../../../domain/sync/guess/table-guess.ts";
+import type { ValueForm } from "../../../domain/sync/guess/value-kind.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
 
 /** Records that are to become a table. */
@@ -16,7 +17,11 @@ export interface GuessSource {
   readonly form: ValueForm;
   /** What a database declares; null for a file of records. */
   readonly declaration: Declaration | null;
-  read(): AsyncIterable<readonly FoundRecord[]>;
+  readonly wishes: GuessWishes;
+  /** Once. `onNames` is told the names of a header. */
+  read(onNames: (names: readonly string[]) => void): AsyncIterable<readonly FoundRecord[]>;
+  /** What of the table was not read as it is; to be asked after reading. */
+  notes(): readonly string[];
 }
 
 /** A guess, with what was left out of it. */
@@ -28,14 +33,19 @@ export interface FileGuess extends GuessedTable {
 }
 
 /**
- * Reads the records in bounded memory. Throws `file_failed` when there are none and nothing declares the columns, and
- * what reading throws.
+ * Reads the records in bounded memory. Throws `file_failed` when there are none and nothing names the columns, `invalid_request`
+ * for wishes about other columns, and what reading throws.
  */
 export async function guessTable(source: GuessSource): Promise<FileGuess> {
-  const guess = new TableGuess(source.name, source.form, source.declaration);
+  const guess = new TableGuess(source.name, source.form, source.declaration, source.wishes);
+  let isNamed = source.declaration !== null;
   let unread = 0;
   let firstUnread: string | null = null;
-  for await (const part of source.read()) {
+  const onNames = (names: readonly string[]) => {
+    isNamed = names.length > 0;
+    guess.declare(names);
+  };
+  for await (const part of source.read(onNames)) {
     for (const found of part) {
       const record = recordOf(found);
       if (record !== null) {
@@ -47,11 +57,12 @@ export async function guessTable(source: GuessSource): Promise<FileGuess> {
     }
   }
   const guessed = guess.finish();
-  if (guessed.records === 0 && source.declaration === null) {
+  if (guessed.records === 0 && (!isNamed || unread > 0)) {
     const reason = firstUnread === null ? "" : `: ${firstUnread}`;
     throw new AppError("file_failed", `There are no records to guess from${reason}`);
   }
-  return { ...guessed, unread, firstUnread };
+  const warnings = [...guessed.warnings, ...source.notes()];
+  return { ...guessed, warnings, unread, firstUnread };
 }
 
 function recordOf({ record, problem }: FoundRecord): JsonObject | null {

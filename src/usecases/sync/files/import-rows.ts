@@ -1,11 +1,10 @@
 // Writes the records of a file as a push would, in batches, so that a file may be of any length. D-4.12, D-10.3.
 import { isAppError } from "../../../domain/shared/errors.ts";
-import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
-import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
+import type { ImportWriter } from "./import-writer.ts";
 import type { RecordProblem, RecordReader } from "./record-reader.ts";
 
 /** One thing that could not be read, of a record that is written all the same. */
@@ -23,10 +22,18 @@ export interface ImportCounts {
   readonly read: number;
   /** Of those, the ones that are in the table, or would be after a dry run. */
   readonly written: number;
+  /** Of the written ones: rows that are new, rows that changed, and those that stay as they are. */
+  readonly new: number;
+  readonly changed: number;
+  readonly same: number;
   readonly failed: number;
   /** Line on which the last record that was read begins; 0 before the first. */
   readonly lastLine: number;
 }
+
+export const NOTHING_IMPORTED: ImportCounts = {
+  ...{ read: 0, written: 0, new: 0, changed: 0, same: 0, failed: 0, lastLine: 0 },
+};
 
 interface ImportJob {
   readonly table: Table;
@@ -48,14 +55,10 @@ const BATCH_CHARS = 1 * 1024 * 1024;
 /**
  * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by those of D-10.3: one commit per batch, the same key
  * twice as if one by one. A record that fails stops no other. What was committed stays when a later batch cannot be:
- * importing the file again is safe. Without `deps` nothing is written: a dry run. Throws `commit_failed`,
- * `store_unavailable`, the stop's reason, and what reading the records throws.
+ * importing the file again is safe. Throws what the writer throws, the stop's reason, and what reading the records throws.
  */
-export async function importRows(
-  deps: WriteRowsDeps | null,
-  job: ImportJob,
-): Promise<ImportCounts> {
-  const counts = { read: 0, written: 0, failed: 0, lastLine: 0 };
+export async function importRows(writer: ImportWriter, job: ImportJob): Promise<ImportCounts> {
+  const counts = { ...NOTHING_IMPORTED };
   let batch: FoundRecord[] = [];
   let chars = 0;
 
@@ -64,10 +67,14 @@ export async function importRows(
     [batch, chars] = [[], 0];
     if (found.length === 0) return;
     job.stop.throwIfAborted();
-    const failed = await writeRecords(deps, job, found);
+    const { failed, added, changed } = await writeRecords(writer, job, found);
+    const written = found.length - failed;
     counts.read += found.length;
     counts.failed += failed;
-    counts.written += found.length - failed;
+    counts.written += written;
+    counts.new += added;
+    counts.changed += changed;
+    counts.same += written - added - changed;
     counts.lastLine = found.at(-1)?.line ?? counts.lastLine;
     job.onProgress({ ...counts });
   }
@@ -91,22 +98,17 @@ export async function importRows(
   return counts;
 }
 
-/** Writes one batch, and tells what is odd or wrong with it. Resolves to the number of records that failed. */
+/** Writes one batch, and tells what is odd or wrong with it. */
 async function writeRecords(
-  deps: WriteRowsDeps | null,
+  writer: ImportWriter,
   job: ImportJob,
   batch: readonly FoundRecord[],
-): Promise<number> {
+): Promise<{ readonly failed: number; readonly added: number; readonly changed: number }> {
   const reads = batch.map((found) => job.reader.read(found));
   const writes = reads.flatMap(({ row }, index): RowWrite[] =>
     row === null ? [] : [{ index, row }],
   );
-  const refusals = new Map<number, string>();
-  if (deps !== null) {
-    const { failures, erased } = await writeRows(deps, job.table, { writes });
-    for (const { index, message } of failures) refusals.set(index, message);
-    for (const index of erased) refusals.set(index, ERASED_MESSAGE);
-  }
+  const { refusals, added, changed } = await writer.write(writes);
   let failed = 0;
   for (const [index, { row, record, problems, oddities, leftOut }] of reads.entries()) {
     const { line = 0, problem = null } = batch[index] ?? {};
@@ -122,5 +124,5 @@ async function writeRecords(
       refusal === undefined ? problems : [{ column: null, value: null, message: refusal }];
     for (const one of wrong) job.onFailure({ line, key, ...one });
   }
-  return failed;
+  return { failed, added, changed };
 }

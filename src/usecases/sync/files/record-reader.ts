@@ -1,12 +1,18 @@
-// Turns the records of a file into rows, and tells what of them could not be read. D-10.3. A push takes any value that fits no
-// type as it came, because programs know what they send; files are made by people and spreadsheets. Both convert by the same
-// code; only booleans are read first, by their words. An empty part of a key fails its record: in files it is nearly always a
-// gap.
+// Turns the records of a file into rows, and tells what of them could not be read. D-10.3, D-14.7. A push takes any value that
+// fits no type as it came, because programs know what they send; files are made by people and spreadsheets, so here it fails its
+// record unless the import is lax. An empty part of a key fails as well: in files it is nearly always a gap.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
-import { importValue, NOT_JSON } from "../../../domain/sync/rows/import-value.ts";
+import { fieldOddity, importValue } from "../../../domain/sync/rows/import-value.ts";
 import { matchColumn } from "../../../domain/sync/table/names.ts";
-import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type Column,
+  type ColumnValue,
+  ROW_NUMBER,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
+import type { RowNumbers } from "./row-numbers.ts";
 
 /** What is told of one value, or of a whole record. */
 export interface RecordProblem {
@@ -32,30 +38,41 @@ interface ReadRecord {
 /** Names of unknown fields that are remembered; later ones are told with each record. */
 const MAX_TOLD_NAMES = 10_000;
 
+interface ReadingRule {
+  /** True: a value that its column's type does not understand is written as it came. */
+  readonly isLax: boolean;
+  /** Numbers for records without one, in the column `row`; null where they have keys of their own. */
+  readonly numbers: RowNumbers | null;
+}
+
 /** Reads the records of one file. */
 export class RecordReader {
   readonly #table: Table;
-  readonly #isStrict: boolean;
+  readonly #isLax: boolean;
+  readonly #numbers: RowNumbers | null;
   readonly #told = new Set<string>();
 
-  /** `isStrict`: what could not be read makes its record fail. */
-  constructor(table: Table, isStrict: boolean) {
+  constructor(table: Table, { isLax, numbers }: ReadingRule) {
     this.#table = table;
-    this.#isStrict = isStrict;
+    this.#isLax = isLax;
+    this.#numbers = numbers;
   }
 
   /** A field without a column; null where it was told before. It is told once for the whole file. */
   unknownField(name: string): RecordProblem | null {
     if (this.#told.has(name)) return null;
     if (this.#told.size < MAX_TOLD_NAMES) this.#told.add(name);
-    return { ...noColumn(name), message: `${noColumn(name).message}; left out` };
+    return { column: name, value: null, message: `There is no column "${name}"; left out` };
   }
 
   read(found: FoundRecord): ReadRecord {
     const { record } = found;
+    const number = this.#numbers?.next(found);
     if (found.problem !== null) return failed(record, found.problem);
     if (!isJsonObject(record)) return failed(record, "record is not an object");
-    const { fields, unknown } = this.#nameFields(record);
+    const { fields: own, unknown } = this.#nameFields(record);
+    const isNumbered = number === undefined || Object.hasOwn(own, ROW_NUMBER);
+    const fields = isNumbered ? own : { ...own, [ROW_NUMBER]: number };
     const problems: RecordProblem[] = [];
     const oddities: RecordProblem[] = [];
     const row: Record<string, ColumnValue> = {};
@@ -64,20 +81,20 @@ export class RecordReader {
       const isGiven = Object.hasOwn(fields, name);
       if (!isGiven && !column.serialize) continue;
       const value = isGiven ? (fields[name] ?? null) : null;
-      const imported = importValue(this.#table, column, value);
+      const isExact = found.exact?.includes(name) ?? false;
+      const imported = importValue(this.#table, column, value, isExact);
       if (imported.problem !== null) {
         problems.push({ column: name, value, message: `${name} ${imported.problem}` });
         continue;
       }
       row[name] = imported.value;
-      const oddity = found.notJson?.includes(name) ? NOT_JSON : imported.oddity;
+      const oddity = found.odd?.includes(name) ? fieldOddity(column) : imported.oddity;
       if (oddity !== null) oddities.push({ column: name, value, message: `${name} ${oddity}` });
     }
-    if (this.#isStrict) problems.push(...unknown.map(noColumn));
-    const leftOut = this.#isStrict
-      ? []
-      : unknown.map((name) => this.unknownField(name)).filter((field) => field !== null);
-    if (problems.length > 0 || (this.#isStrict && oddities.length > 0)) {
+    const leftOut = unknown
+      .map((name) => this.unknownField(name))
+      .filter((field) => field !== null);
+    if (problems.length > 0 || (!this.#isLax && oddities.length > 0)) {
       // It is told with all that is wrong with it, as nothing of it is written.
       const all = [...problems, ...oddities];
       return { row: null, record: fields, problems: all, oddities: [], leftOut };
@@ -109,10 +126,6 @@ export class RecordReader {
 
 function isTaken({ name }: Column, record: JsonObject, fields: JsonObject): boolean {
   return Object.hasOwn(record, name) || Object.hasOwn(fields, name);
-}
-
-function noColumn(name: string): RecordProblem {
-  return { column: name, value: null, message: `There is no column "${name}"` };
 }
 
 function failed(record: JsonValue, message: string): ReadRecord {

@@ -2,15 +2,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type JsonValue, parseJson } from "../../../../src/domain/shared/json.ts";
-import { ColumnGuess, type ValueForm } from "../../../../src/domain/sync/guess/column-guess.ts";
+import { ColumnGuess } from "../../../../src/domain/sync/guess/column-guess.ts";
+import type { ValueForm } from "../../../../src/domain/sync/guess/value-kind.ts";
 import { readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
 import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
+import { fileFormOf } from "../../../../src/domain/sync/table/registry.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { checkProperty } from "../../../support/seed.ts";
 
+const FORM = fileFormOf();
+
 function guessOf(form: ValueForm, values: readonly JsonValue[], name = "c", declared = "") {
-  const guess = new ColumnGuess(name, form, declared);
+  const guess = new ColumnGuess(name, { form, declared, files: FORM });
   for (const [i, value] of values.entries()) guess.add(value, i + 2);
   return guess;
 }
@@ -67,12 +71,53 @@ describe("fields of a CSV file", () => {
     expect(typeOf("field", ["no"], "deleted")).toBe("boolean");
   });
 
+  test("D-14.1 seconds and milliseconds since 1970 are times where the name says so", () => {
+    expect(typeOf("field", ["1767225600"], "seen_at")).toBe("datetime");
+    expect(guessOf("json", [1767225600123, "2026-01-01"], "updated").epoch()).toBe("milliseconds");
+    expect(typeOf("field", ["1767225600"], "serial")).toBe("integer");
+    expect(typeOf("field", ["1767225600", "12"], "seen_at")).toBe("integer");
+    expect(typeOf("field", ["1767225600", "1767225600123"], "seen_at")).toBe("integer");
+  });
+
+  test("D-14.1 a type that was asked for is taken, and what it does not understand is counted", () => {
+    const guess = guessOf("field", ["2026-01-31", "soon", "later", null]);
+    guess.ask("datetime");
+    expect([guess.type(), guess.misfits()]).toEqual([
+      "datetime",
+      { count: 2, text: '"soon"', line: 3 },
+    ]);
+    expect(guess.reason(4)).toBe(
+      'as asked, but 2 of 3 values are none, the first "soon" in line 3, empty in 1',
+    );
+  });
+
   test("D-10.2 what a guess rests on is told", () => {
     expect(guessOf("field", ["1", null, "n/a", "3"]).reason(4)).toBe(
-      'because of "n/a" in line 4, empty in 1',
+      '1 of 3 values is no number, the first "n/a" in line 4, empty in 1',
     );
-    expect(guessOf("field", ["31.01.2026"]).reason(1)).toBe(
-      'because "31.01.2026" is not written like 2026-01-31',
+    for (const [fields, reason] of [
+      [["31.01.2026"], `dates such as "31.01.2026": name --date-format 'DD.MM.YYYY'`],
+      [["1.2.2026", "31.12.2026"], `dates such as "1.2.2026": name --date-format 'D.M.YYYY'`],
+      [
+        ["2026/01/31 10:00"],
+        `dates such as "2026/01/31 10:00": name --date-format 'YYYY/MM/DD HH:mm'`,
+      ],
+      [["01/31/2026"], `dates such as "01/31/2026": name --date-format 'MM/DD/YYYY'`],
+      [
+        ["01/02/2026"],
+        `dates such as "01/02/2026": name --date-format 'DD/MM/YYYY' or 'MM/DD/YYYY'`,
+      ],
+      [["1.234,50", "7"], 'numbers such as "1.234,50": name --decimal ,'],
+      [
+        ["2026-01-31", "soon", "2026-02-01"],
+        '1 of 3 values is no time, the first "soon" in line 3',
+      ],
+      [["yes", "no", "maybe"], '1 of 3 values is no boolean, the first "maybe" in line 4'],
+    ] as const) {
+      expect(guessOf("field", fields).reason(fields.length)).toBe(reason);
+    }
+    expect(guessOf("field", ["1767225600"], "seen_at").reason(1)).toBe(
+      'seconds since 1970, such as "1767225600"',
     );
     expect(guessOf("field", ["a"]).reason(1)).toBe('such as "a"');
     expect(guessOf("field", [null]).reason(1)).toBe("no values");
@@ -94,8 +139,9 @@ describe("values of JSON", () => {
     ['["12.50", 7]', "numeric"],
     ['["1250", "7"]', "text"],
     ['["true"]', "text"],
-    ['["a", 1]', "json"],
-    ['["2026-01-31", 1]', "json"],
+    ['["a", 1]', "text"],
+    ['["a", true]', "text"],
+    ['["2026-01-31", 1]', "text"],
     ["[{}, []]", "json"],
     ['[{}, "a"]', "json"],
   ])("D-10.2 %s is %s", (json, type) => {
@@ -113,9 +159,10 @@ describe("values of a SQLite file", () => {
     ["REAL", [10, 11], "real"],
     ["", [10.5], "real"],
     ["TIMESTAMP", ["2026-01-31 10:00:00"], "datetime"],
-    ["TIMESTAMP", [1_700_000_000], "integer"],
+    ["TIMESTAMP", [1_700_000_000], "datetime"],
+    ["INTEGER", [1_700_000_000], "integer"],
     ["VARCHAR(20)", ["1"], "text"],
-    ["", ["a", 1], "json"],
+    ["", ["a", 1], "text"],
     ["VARCHAR(20)", [], "text"],
     ["DATETIME", [], "datetime"],
     ["DATE", [], "date"],
@@ -186,7 +233,7 @@ describe("what was guessed", () => {
         const type = typeOf("field", texts);
         const column = { name: "c", type } as Parameters<typeof readCsvField>[0];
         for (const text of texts) {
-          expect(isRead(type, readCsvField(column, text))).toMatchObject({
+          expect(isRead(type, readCsvField(column, text, FORM))).toMatchObject({
             problem: null,
             oddity: null,
           });

@@ -1,19 +1,25 @@
 // The key and the timestamp column that a table is guessed to have, and the names of its columns.
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../../src/domain/shared/json.ts";
-import type { ValueForm } from "../../../../src/domain/sync/guess/column-guess.ts";
-import { type Declaration, TableGuess } from "../../../../src/domain/sync/guess/table-guess.ts";
+import {
+  type Declaration,
+  type GuessWishes,
+  NO_WISHES,
+  TableGuess,
+} from "../../../../src/domain/sync/guess/table-guess.ts";
+import type { ValueForm } from "../../../../src/domain/sync/guess/value-kind.ts";
 import { columnNameOf, registryNameOf } from "../../../../src/domain/sync/table/names.ts";
 
 interface Options {
   readonly name?: string;
   readonly form?: ValueForm;
   readonly declaration?: Declaration;
+  readonly wishes?: Partial<GuessWishes>;
 }
 
 function guessOf(records: readonly JsonObject[], options: Options = {}) {
-  const { name = "things", form = "field", declaration = null } = options;
-  const guess = new TableGuess(name, form, declaration);
+  const { name = "things", form = "field", declaration = null, wishes } = options;
+  const guess = new TableGuess(name, form, declaration, { ...NO_WISHES, ...wishes });
   for (const [i, record] of records.entries()) guess.add(record, i + 2);
   return guess.finish();
 }
@@ -93,12 +99,95 @@ describe("the key", () => {
   });
 });
 
+describe("what is told of the key", () => {
+  const warningsOf = (text: string, options?: Options) => guessOf(rows(text), options).warnings;
+
+  test("D-14.1 a key that values alone suggest is a guess from so many records", () => {
+    expect(warningsOf("city land: x 2; y 1")).toEqual([
+      "the key city is a guess from 2 records: look at it, or name another with --key",
+    ]);
+    expect(warningsOf("name id: a 2; b 1")).toEqual([]);
+  });
+
+  test("D-14.1 a key that would do but for a few lines is told", () => {
+    expect(warningsOf("order_id line: 1 1; 1 2; 2 1; 3 1; - 1")).toEqual([
+      "order_id would do as the key, but 2 records lack or repeat a value: line 3, 6",
+    ]);
+    const many = Array.from({ length: 2_000 }, (_, i) => `${i < 15 ? 0 : i} ${i}`).join("; ");
+    expect(warningsOf(`id n: ${many}`)).toEqual([
+      "the key id, n is a guess from 2,000 records: look at it, or name another with --key",
+      "id would do as the key, but 14 records lack or repeat a value: line 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and more",
+    ]);
+    const most = Array.from({ length: 2_000 }, (_, i) => `${i < 30 ? 0 : i} ${i}`).join("; ");
+    expect(warningsOf(`id n: ${most}`)).toHaveLength(1);
+  });
+
+  test("D-14.1 a key that is named is taken, and the records in its way are told", () => {
+    const wishes = { key: ["Order Id", "line"] };
+    const record = (id: string | null, line: string) => ({ "Order Id": id, line });
+    const guess = guessOf([record("1", "1"), record("1", "1"), record(null, "2")], { wishes });
+    expect(guess.entry?.upsert_key).toEqual(["Order_Id", "line"]);
+    expect(guess.warnings).toEqual(["Order Id, line 2 records lack or repeat values: line 3, 4"]);
+    expect(() => guessOf([record("1", "1")], { wishes: { key: ["x"] } })).toThrow(
+      '"things" has no column "x"; it has Order_Id, line',
+    );
+  });
+
+  test("D-14.1 of a header without records the key is what is named so, else the first", () => {
+    const headerOf = (...names: string[]) => {
+      const guess = new TableGuess("things", "field");
+      guess.declare(names);
+      return guess.finish();
+    };
+    expect(headerOf("a", "thing_id").entry).toEqual({
+      upsert_key: ["thing_id"],
+      columns: { a: { type: "text" }, thing_id: { type: "text", nullable: false } },
+    });
+    const { entry, warnings } = headerOf("a", "b");
+    expect([entry?.upsert_key, warnings]).toEqual([
+      ["a"],
+      ["the key a is a guess from the header alone: look at it, or name another with --key"],
+    ]);
+  });
+
+  test("D-14.1 numbered rows have the key row", () => {
+    const wishes = { files: { number_rows: true } };
+    expect(guessOf(rows("a: 1; 1"), { wishes }).entry).toEqual({
+      upsert_key: ["row"],
+      import: { number_rows: true },
+      columns: { row: { type: "integer", nullable: false }, a: { type: "integer" } },
+    });
+  });
+});
+
 describe("the timestamp column", () => {
+  test("D-14.1 why there is none is told with counts", () => {
+    const reasonOf = (text: string, wishes?: Partial<GuessWishes>) =>
+      guessOf(rows(text), wishes === undefined ? {} : { wishes }).timelessReason;
+    expect(reasonOf("id name: 1 a")).toBe("no column is named as the time of a change");
+    expect(reasonOf("id updated_at: 1 2026-01-01; 2 soon; 3 2026-01-02; 4 -")).toBe(
+      'updated_at is named as a time, but 1 of 3 values is none, the first "soon" in line 3; ' +
+        "--timestamp updated_at takes it all the same, and an import fails those rows",
+    );
+    expect(reasonOf("id updated_at: 1 2026-01-01", { timestamp: null })).toBe("as asked");
+  });
+
+  test("D-14.1 one that is named is taken, with what is in its way", () => {
+    const wishes = { timestamp: "seen", types: new Map([["n", "text"]] as const) };
+    const guess = guessOf(rows("id seen n: 1 2026-01-01 5; 2 soon 6"), { wishes });
+    expect(guess.entry).toMatchObject({
+      timestamp_column: "seen",
+      columns: { seen: { type: "datetime" }, n: { type: "text" } },
+    });
+    expect(guess.columns[1]?.misfits).toMatchObject({ count: 1, line: 3 });
+  });
+
   test.each<[records: string, column: string | undefined]>([
     ["id created_at updated_at: 1 2026-01-01T00:00:00Z 2026-01-01T00:00:00Z", "updated_at"],
     ["id lastModified: 1 2026-01-01T00:00:00Z", "lastModified"],
     ["id date_updated: 1 2026-01-01", "date_updated"],
-    ["id ts changed_on: 1 2026-01-01T00:00:00Z 2026-01-01", "ts"],
+    ["id ts changed_on: 1 2026-01-01T00:00:00Z 2026-01-01", "changed_on"],
+    ["id timestamp recorded_at: 1 2026-01-01T00:00:00Z 2026-01-01T00:00:00Z", undefined],
     ["id timestamp modified: 1 2026-01-01T00:00:00Z 2026-01-01T00:00:00Z", "modified"],
     ["id created_at: 1 2026-01-01T00:00:00Z", undefined],
     ["id updated_at: 1 yesterday", undefined],
@@ -138,6 +227,14 @@ describe("names", () => {
     const guess = guessOf([{ _id: "1", repsync_x: "2", "": "3" }]);
     expect(Object.keys(guess.entry?.columns ?? {})).toEqual(["id"]);
     expect(guess.leftOut).toEqual(["repsync_x", ""]);
+  });
+
+  test("D-14.1 names without Latin letters become column_4, and what the file calls a column is kept", () => {
+    const entry = guessOf([{ id: "1", "Order Date": "x", größe: "2", 名前: "a" }]).entry;
+    expect(Object.keys(entry?.columns ?? {})).toEqual(["id", "Order_Date", "gro_e", "column_4"]);
+    expect(entry?.import).toEqual({
+      columns: { Order_Date: "Order Date", gro_e: "größe", column_4: "名前" },
+    });
   });
 
   test("D-10.2 two fields that would be one column are a failure, and too many columns", () => {

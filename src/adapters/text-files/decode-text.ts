@@ -1,0 +1,85 @@
+// The text of a file of any encoding, compressed or not, in parts: nothing of it is held but the part in hand. D-14.1.
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { AppError } from "../../domain/shared/errors.ts";
+import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
+import type { DecodeOptions } from "../../ports/files.ts";
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+/** Byte order marks, which go before any other word. */
+const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[] = [
+  [[0xef, 0xbb, 0xbf], "utf-8"],
+  [[0xff, 0xfe], "utf-16le"],
+  [[0xfe, 0xff], "utf-16be"],
+];
+const LONGEST_MARK = 3;
+
+const GZIP_PROBLEMS: Readonly<Record<string, string>> = {
+  Z_DATA_ERROR: "its gzip data is damaged",
+  Z_BUF_ERROR: "its gzip data is cut short",
+};
+
+/** Recognizes gzip by its first bytes, and encodings by their mark. Throws `file_failed`, and what `bytes` throws. */
+export async function* decodeText(
+  bytes: AsyncIterable<Uint8Array>,
+  { name, encoding }: DecodeOptions,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    const { head, whole } = await begin(inflate(bytes), LONGEST_MARK);
+    const marked = MARKS.find(([mark]) => mark.every((byte, i) => head[i] === byte))?.[1];
+    // The encoding standard reads latin1 as windows-1252, and utf-16 as its little end.
+    const label = marked ?? encoding ?? "utf-8";
+    const decoder = new TextDecoder(label, { fatal: true });
+    try {
+      for await (const chunk of whole) yield decoder.decode(chunk, { stream: true });
+      yield decoder.decode();
+    } catch (cause) {
+      if (!(cause instanceof TypeError)) throw cause;
+      const advice = encoding === null ? ": name its encoding, such as latin1 or utf-16" : "";
+      const problem = `${name} is not text in ${label.toUpperCase()}${advice}`;
+      throw new AppError("file_failed", problem, { cause });
+    }
+  } catch (error) {
+    const problem =
+      GZIP_PROBLEMS[error instanceof Error && "code" in error ? String(error.code) : ""];
+    if (problem === undefined) throw error;
+    throw new AppError("file_failed", `${name} cannot be read further: ${problem}`, {
+      cause: error,
+    });
+  }
+}
+
+async function* inflate(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { head, whole } = await begin(source, GZIP_MAGIC.length);
+  if (!GZIP_MAGIC.every((byte, i) => head[i] === byte)) {
+    yield* whole;
+    return;
+  }
+  const gunzip = createGunzip();
+  pipeline(whole, gunzip, () => {});
+  yield* gunzip;
+}
+
+/** At least so many of the first bytes, where there are so many, and all of them again. */
+async function begin(source: AsyncIterable<Uint8Array>, bytes: number) {
+  const rest = source[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array();
+  while (head.length < bytes) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return { head, whole: startingWith(head, rest) };
+}
+
+async function* startingWith(head: Uint8Array, rest: AsyncIterator<Uint8Array>) {
+  if (head.length > 0) yield head;
+  try {
+    for (let next = await rest.next(); next.done !== true; next = await rest.next())
+      yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}

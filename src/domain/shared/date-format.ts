@@ -1,0 +1,103 @@
+// Dates and times as people write them, by a format such as `DD.MM.YYYY HH:mm`. D-14.1.
+import { parseDate, parseDateTime } from "./time.ts";
+
+const TOKEN = /YYYY|MM|DD|HH|mm|ss|SSS|M|D|H|[\s\S]/g;
+/** What a token stands for in ISO 8601, and its digits. */
+const PARTS: Readonly<Record<string, readonly [part: Part, digits: string]>> = {
+  YYYY: ["year", String.raw`\d{4}`],
+  MM: ["month", String.raw`\d{2}`],
+  M: ["month", String.raw`\d{1,2}`],
+  DD: ["day", String.raw`\d{2}`],
+  D: ["day", String.raw`\d{1,2}`],
+  HH: ["hour", String.raw`\d{2}`],
+  H: ["hour", String.raw`\d{1,2}`],
+  mm: ["minute", String.raw`\d{2}`],
+  ss: ["second", String.raw`\d{2}`],
+  SSS: ["milli", String.raw`\d{3}`],
+};
+/** A letter that is no token would be taken for one that is wanted, such as `YY` or `MMM`. */
+const LETTER = /^[A-SU-Ya-z]$/;
+
+type Part = "year" | "month" | "day" | "hour" | "minute" | "second" | "milli";
+
+const DATE_PARTS: readonly Part[] = ["year", "month", "day"];
+
+export class DateFormat {
+  /** As it was given. */
+  readonly text: string;
+  readonly #tokens: readonly string[];
+  readonly #pattern: RegExp;
+  /** The tokens up to the last part of a date, where those of a time come after it; else all of them. */
+  readonly #dateTokens: readonly string[];
+
+  private constructor(text: string, tokens: readonly string[]) {
+    this.text = text;
+    this.#tokens = tokens;
+    const firstTime = tokens.findIndex((token) => isTimePart(token));
+    const lastDate = tokens.findLastIndex((token) => isDatePart(token));
+    const hasDateFirst = firstTime > lastDate;
+    this.#dateTokens = hasDateFirst ? tokens.slice(0, lastDate + 1) : tokens;
+    const date = patternOf(this.#dateTokens);
+    const rest = patternOf(tokens.slice(this.#dateTokens.length));
+    this.#pattern = new RegExp(`^${date}${rest === "" ? "" : `(?:${rest})?`}$`);
+  }
+
+  /** Null for a text that is no format: it has year, month and day, each part once, and no other letters. */
+  static parse(text: string): DateFormat | null {
+    const tokens = text.match(TOKEN) ?? [];
+    const parts = tokens.flatMap((token) => PARTS[token]?.[0] ?? []);
+    const isSound =
+      DATE_PARTS.every((part) => parts.includes(part)) &&
+      new Set(parts).size === parts.length &&
+      !tokens.some((token) => LETTER.test(token) && PARTS[token] === undefined);
+    return isSound ? new DateFormat(text, tokens) : null;
+  }
+
+  /** The date, or the date and time, as ISO 8601; null for a text that is not written so. A time may be left out. */
+  read(text: string): string | null {
+    const found = this.#pattern.exec(text)?.groups;
+    if (found === undefined) return null;
+    const { year, month = "", day = "", hour, minute = "00", second = "00", milli = "000" } = found;
+    const date = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+    if (hour === undefined) return parseDate(date);
+    return parseDateTime(`${date}T${hour.padStart(2, "0")}:${minute}:${second}.${milli}Z`);
+  }
+
+  /** A date or time as pages show it, written so; what the format has no place for is cut. */
+  write(canonical: string): string {
+    const [year = "", month = "", day = "", hour = "", minute = "", second = "", milli = "000"] =
+      canonical.match(/\d+/g) ?? [];
+    const parts: Readonly<Record<Part, string>> = {
+      ...{ year, month, day, hour, minute, second },
+      milli: milli.slice(0, 3),
+    };
+    const tokens = hour === "" ? this.#dateTokens : this.#tokens;
+    return tokens
+      .map((token) => {
+        const part = PARTS[token]?.[0];
+        if (part === undefined) return token;
+        return token.length === 1 ? parts[part].replace(/^0/, "") : parts[part];
+      })
+      .join("");
+  }
+}
+
+function isDatePart(token: string): boolean {
+  const part = PARTS[token]?.[0];
+  return part !== undefined && DATE_PARTS.includes(part);
+}
+
+function isTimePart(token: string): boolean {
+  return PARTS[token] !== undefined && !isDatePart(token);
+}
+
+function patternOf(tokens: readonly string[]): string {
+  return tokens
+    .map((token) => {
+      const known = PARTS[token];
+      return known === undefined
+        ? token.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+        : `(?<${known[0]}>${known[1]})`;
+    })
+    .join("");
+}

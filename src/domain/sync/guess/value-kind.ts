@@ -1,0 +1,131 @@
+// What a single value of a file looks like, and which types understand it.
+import { isSameDecimal, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
+import { isRawNumber, type JsonValue, numberText, parseJson } from "../../shared/json.ts";
+import { parseDate, parseDateTime } from "../../shared/time.ts";
+import { readFileNumber } from "../table/file-values.ts";
+import type { ColumnType, FileForm } from "../table/table.ts";
+
+/** How the values of a file are written: as fields without types, as JSON, or as SQLite holds them. */
+export type ValueForm = "field" | "json" | "sqlite";
+
+/**
+ * - `bit`: 0 or 1, which is a whole number or a boolean. `flag`: true, false. `word`: yes, no, on, off, y, n, t, f.
+ * - `integer`: a whole number that every program reads exactly; `seconds`, `millis`: one that may be a time from 1973 to 2286;
+ *   `bigint`: one within ±(2^63-1); `huge`: one beyond it.
+ * - `decimal`: a number with a fraction; `quoted`: one in a text of JSON; `float`: one that is a double to the last digit, as
+ *   measurements are written.
+ * - `date`, `datetime`: as ISO 8601 writes them, or the files of the table. `json`: a field with an object or array; `object`:
+ *   one of JSON. `text`: all else.
+ */
+export type ValueKind =
+  | "bit"
+  | "flag"
+  | "word"
+  | "integer"
+  | "seconds"
+  | "millis"
+  | "bigint"
+  | "huge"
+  | "decimal"
+  | "quoted"
+  | "float"
+  | "date"
+  | "datetime"
+  | "json"
+  | "object"
+  | "text";
+
+const FLAG = /^(?:true|false)$/i;
+const WORD = /^(?:yes|no|on|off|y|n|t|f)$/i;
+/** Leading zeros and a plus sign mean a code or a telephone number. */
+const WHOLE = /^(?:0|-?[1-9]\d*)$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?$/;
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** A decimal with so many digits was made by a program from a double. */
+const DOUBLE_DIGITS = 16;
+
+export const WHOLES: readonly ValueKind[] = ["bit", "integer", "seconds", "millis", "bigint"];
+export const NUMBERS: readonly ValueKind[] = [...WHOLES, "huge", "decimal", "quoted", "float"];
+export const FLAGS: readonly ValueKind[] = ["flag", "word", "bit"];
+export const TIMES: readonly ValueKind[] = ["date", "datetime"];
+/** What each type understands of a file; of epochs and JSON more, `#reads`. */
+export const READS: Readonly<Record<Exclude<ColumnType, "text" | "json">, readonly ValueKind[]>> = {
+  integer: WHOLES,
+  bigint: [...WHOLES, "huge"],
+  numeric: NUMBERS,
+  real: NUMBERS.filter((kind) => kind !== "quoted"),
+  boolean: FLAGS,
+  date: TIMES,
+  datetime: TIMES,
+};
+/** Null for a text that is no JSON. */
+export function jsonOf(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The kind of a field of a CSV file, which has no type of its own. */
+export function kindOfField(field: string, files: FileForm | null): ValueKind {
+  if (field === "0" || field === "1") return "bit";
+  const first = field.charCodeAt(0);
+  const isNumeric = first === 0x2d || first === 0x2e || (first >= 0x30 && first <= 0x39);
+  if (isNumeric) {
+    const { decimal = null, dateFormat = null } = files ?? {};
+    const text = decimal === null ? field : readFileNumber(field, decimal);
+    return (
+      (text === null ? null : numberKind(text)) ??
+      timeKind(dateFormat?.read(field) ?? field) ??
+      "text"
+    );
+  }
+  if (field.startsWith("{") || field.startsWith("[")) {
+    return jsonOf(field) === null ? "text" : "json";
+  }
+  if (FLAG.test(field)) return "flag";
+  return WORD.test(field) ? "word" : "text";
+}
+
+/** The kind of a value of a JSON file. In quotes only times, dates and decimals with a point are more than texts. */
+export function kindOfJson(value: Exclude<JsonValue, null>): ValueKind {
+  if (typeof value === "boolean") return "flag";
+  if (typeof value === "string") {
+    const isDecimal = value.includes(".") && numberKind(value) === "decimal";
+    return timeKind(value) ?? (isDecimal ? "quoted" : "text");
+  }
+  if (typeof value === "number" || isRawNumber(value)) {
+    if (value === 0 || value === 1) return "bit";
+    return numberKind(numberText(value)) ?? "text";
+  }
+  return "object";
+}
+
+function timeKind(text: string): ValueKind | null {
+  if (text.length === 10) return parseDate(text) === null ? null : "date";
+  return text.length > 10 && parseDateTime(text) !== null ? "datetime" : null;
+}
+
+/** Null for what is no number, or more than one. */
+function numberKind(text: string): ValueKind | null {
+  if (WHOLE.test(text)) {
+    if (text.length >= 16 && !Number.isSafeInteger(Number(text))) {
+      return parseInt64(text) === null ? "huge" : "bigint";
+    }
+    const number = Number(text);
+    if (number >= 1e8 && number < 1e10) return "seconds";
+    return number >= 1e11 && number < 1e13 ? "millis" : "integer";
+  }
+  if (!NUMBER.test(text) || parseDecimal(text) === null) return null;
+  return isDouble(text) ? "float" : "decimal";
+}
+
+/** With an exponent or as many digits as a double has, and no more than it can hold. */
+function isDouble(text: string): boolean {
+  if (!JSON_NUMBER.test(text)) return false;
+  const digits = text.replace(/[eE].*$/, "").replace(/^-?0?\.?0*|\D/g, "").length;
+  if (!/[eE]/.test(text) && digits < DOUBLE_DIGITS) return false;
+  const number = Number(text);
+  return Number.isFinite(number) && isSameDecimal(text, String(number));
+}

@@ -1,0 +1,74 @@
+// Numbers and times as files of people write them: with a decimal comma and groups of three, by a date format, as seconds since
+// 1970. What a table's files are like stands in its registry entry, `import`. D-14.1.
+import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
+import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import { formatMs, parseDate, parseDateTime } from "../../shared/time.ts";
+import type { Column, EpochUnit, FileForm } from "./table.ts";
+
+/** One to three digits, then groups of three behind the same character. */
+const groups = (between: string, point: string) =>
+  new RegExp(String.raw`^[+-]?\d{1,3}(?:([${between}])\d{3}(?:\1\d{3})*)?(?:[${point}]\d+)?$`);
+const PLAIN_COMMA = /^[+-]?\d*(?:,\d*)?(?:[eE][+-]?\d+)?$/;
+const BLANKS = " \u00a0\u202f'\u2019";
+const GROUPED = { ",": groups(`.${BLANKS}`, ","), ".": groups(`,${BLANKS}`, ".") } as const;
+const GAPS = { ",": /[. \u00a0\u202f'\u2019]/g, ".": /[, \u00a0\u202f'\u2019]/g } as const;
+const DIGITS_PER_UNIT: Readonly<Record<EpochUnit, number>> = { seconds: 3, milliseconds: 0 };
+/** Years 0001 to 9999. */
+const MIN_MS = -62_135_596_800_000;
+const MAX_MS = 253_402_300_799_999;
+
+/** The number with a decimal point and without groups; null for a text that is not written with this decimal sign. */
+export function readFileNumber(text: string, decimal: "," | "."): string | null {
+  if (GROUPED[decimal].test(text)) return text.replace(GAPS[decimal], "").replace(",", ".");
+  if (decimal === ".") return text;
+  return PLAIN_COMMA.test(text) ? text.replace(",", ".") : null;
+}
+
+/** The text that a type of numbers or times reads, of a field; null where it is not written as the files are. */
+export function plainText({ type }: Column, field: string, form: FileForm): string | null {
+  switch (type) {
+    case "integer":
+    case "bigint":
+    case "numeric":
+    case "real":
+      return form.decimal === null ? field : readFileNumber(field, form.decimal);
+    case "datetime":
+    case "date":
+      return form.dateFormat?.read(field) ?? field;
+    default:
+      return field;
+  }
+}
+
+/** The field for a text that pages show; null where it would not be read as the same value. */
+export function writtenText(column: Column, text: string, form: FileForm): string | null {
+  const { type, name } = column;
+  if (type === "datetime" || type === "date") {
+    const unit = form.epoch.get(name);
+    const epoch = unit === undefined ? null : epochText(text, unit);
+    if (epoch !== null) return epoch;
+    if (form.dateFormat === null) return text;
+    const parse = type === "date" ? parseDate : parseDateTime;
+    const candidates = [form.dateFormat.write(text), text];
+    return candidates.find((one) => parse(plainText(column, one, form) ?? "") === text) ?? null;
+  }
+  if (form.decimal !== ",") return text;
+  const written = text.replace(".", ",");
+  return readFileNumber(written, ",") === text ? written : null;
+}
+
+/** The canonical time of a number since 1970; null for a value that is none. */
+export function epochTime(value: JsonValue, unit: EpochUnit): string | null {
+  const isNumber = typeof value === "number" || isRawNumber(value);
+  if (!isNumber && typeof value !== "string") return null;
+  const text = parseDecimal(isNumber ? numberText(value) : value);
+  if (text === null || !isWholeNumber(text)) return null;
+  const atMs = Number(text) * 10 ** DIGITS_PER_UNIT[unit];
+  return atMs >= MIN_MS && atMs <= MAX_MS ? formatMs(atMs) : null;
+}
+
+/** Null for a time with digits beyond the unit. */
+function epochText(canonical: string, unit: EpochUnit): string | null {
+  const number = Date.parse(canonical) / 10 ** DIGITS_PER_UNIT[unit];
+  return epochTime(number, unit) === canonical ? String(number) : null;
+}

@@ -1,0 +1,100 @@
+// Where the rows of an import go, a batch at a time: into the store, or in a dry run nowhere. Both tell which rows are new, which
+// change and which stay as they are. D-14.7.
+import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
+import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { decideWrite, type FoundRow } from "../../../domain/sync/rows/write-decision.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
+
+/** What became of a batch. */
+export interface WrittenBatch {
+  /** Why a record failed, by its position. */
+  readonly refusals: ReadonlyMap<number, string>;
+  /** Rows that are new, and rows that changed; all others stay as they are. */
+  readonly added: number;
+  readonly changed: number;
+}
+
+export interface ImportWriter {
+  /** Writes a batch in one commit. Throws `commit_failed` and `store_unavailable`. */
+  write(writes: readonly RowWrite[]): Promise<WrittenBatch>;
+}
+
+const NOTHING: WrittenBatch = { refusals: new Map(), added: 0, changed: 0 };
+
+export class StoreWriter implements ImportWriter {
+  readonly #deps: WriteRowsDeps;
+  readonly #table: Table;
+
+  constructor(deps: WriteRowsDeps, table: Table) {
+    this.#deps = deps;
+    this.#table = table;
+  }
+
+  async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
+    if (writes.length === 0) return NOTHING;
+    const table = this.#table;
+    const rows = writes.map(({ row }) => row);
+    const there = new Set<string>();
+    for (const row of await this.#deps.tables.byKeys(table, rows, "sent")) {
+      there.add(keyText(table, row));
+    }
+    const { failures, erased, kept, changed } = await writeRows(this.#deps, table, { writes });
+    const refusals = new Map(failures.map(({ index, message }) => [index, message]));
+    for (const index of erased) refusals.set(index, ERASED_MESSAGE);
+    const left = new Set([...refusals.keys(), ...kept]);
+    const fresh = new Set(
+      writes.filter(({ index }) => !left.has(index)).map(({ row }) => keyText(table, row)),
+    );
+    // Another writer may have been between the two.
+    const added = Math.min(changed, fresh.difference(there).size);
+    return { refusals, added, changed: changed - added };
+  }
+}
+
+/** New keys that a dry run remembers; of more, one that comes again in a later batch counts as new again. */
+const MAX_REMEMBERED = 1_000_000;
+
+/** Decides as a store would. */
+export class DryWriter implements ImportWriter {
+  /** Null where there is no store yet. */
+  readonly #tables: TableStore | null;
+  readonly #table: Table;
+  readonly #nowMs: number;
+  readonly #added = new RowMemory();
+
+  constructor(tables: TableStore | null, table: Table, nowMs: number) {
+    this.#tables = tables;
+    this.#table = table;
+    this.#nowMs = nowMs;
+  }
+
+  async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
+    const table = this.#table;
+    const records = writes.map(({ index, row }) => {
+      return { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
+    });
+    const rows = new Map<string, FoundRow>();
+    for (const { keyText: key, time } of records) {
+      if (this.#added.find({ key }).note > 0) rows.set(key, { time, row: null });
+    }
+    const keys = writes.map(({ row }) => row);
+    const stored =
+      keys.length === 0 ? [] : ((await this.#tables?.byKeys(table, keys, "sent")) ?? []);
+    for (const row of stored) rows.set(keyText(table, row), { time: rowTime(table, row), row });
+    const rule = { conflict: table.conflict, nowMs: this.#nowMs };
+    const found = { rows, tombstones: new Map<string, string>() };
+    const steps = decideWrite(table, { deleted: [], records }, found, rule);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    const { added, sent } = step.value;
+    for (const { keyText: key } of added) {
+      if (this.#added.size < MAX_REMEMBERED) this.#added.note({ key }, 1);
+    }
+    return { refusals: new Map(), added: added.length, changed: sent.length - added.length };
+  }
+}

@@ -1,0 +1,51 @@
+// Numbers of records that have no key of their own, in the column `row`. D-14.1.
+import { isRawNumber, numberText } from "../../../domain/shared/json.ts";
+import { ROW_NUMBER, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { FoundRecord } from "../../../ports/files.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
+
+/** Where numbers come from: lines, places among the records, or places behind the greatest number that there is. */
+type Numbering = "line" | "place" | number;
+
+/** Gives each record its number. */
+export class RowNumbers {
+  readonly #by: Numbering;
+  #place = 0;
+
+  constructor(by: Numbering) {
+    this.#by = by;
+  }
+
+  /** True where the same file again gives the same numbers. */
+  get isByPlace(): boolean {
+    return typeof this.#by === "string";
+  }
+
+  next({ line }: FoundRecord): number {
+    this.#place++;
+    if (this.#by === "line") return line;
+    return this.#by === "place" ? this.#place : this.#by + this.#place;
+  }
+}
+
+/** The greatest number of a row; 0 in an empty table. Each step halves what is left to look at. */
+export async function greatestRow(tables: TableStore, table: Table): Promise<number> {
+  const firstAfter = async (number: number): Promise<number | null> => {
+    const from = { afterKey: { [ROW_NUMBER]: number }, throughKey: null };
+    const { rows } = await tables.page(table, { from, limitRows: 1, columns: "sent" });
+    const [row] = rows;
+    return row === undefined ? null : numberOf(row);
+  };
+  let known = (await firstAfter(0)) ?? 0;
+  for (let step = known; known > 0 && step >= 1; ) {
+    const next = await firstAfter(known + step - 1);
+    if (next === null) step = Math.floor(step / 2);
+    else [known, step] = [next, Math.max(step, next)];
+  }
+  return known;
+}
+
+function numberOf(row: Row): number | null {
+  const value = row[ROW_NUMBER] ?? null;
+  return typeof value === "number" || isRawNumber(value) ? Number(numberText(value)) : null;
+}

@@ -1,0 +1,165 @@
+// Options of `tables infer` and `import` by the real command line: what is wanted goes before what is guessed or registered.
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { runCli } from "../support/run-cli.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(120_000);
+
+let folder: string;
+beforeEach(() => {
+  folder = makeTempFolder();
+  file(".env", "STORAGE_URL=sqlite:./store.db\nSYNC_TABLES=tables.json\n");
+  file("tables.json", '{ "tables": {} }\n');
+});
+
+const file = (name: string, data: string | Uint8Array) => writeFileSync(join(folder, name), data);
+const cli = (...args: string[]) => runCli(args, { folder });
+const infer = (...args: string[]) => cli("tables", "infer", ...args, "--into", "tables.json");
+const registry = () => JSON.parse(readFileSync(join(folder, "tables.json"), "utf8")).tables;
+const rowsOf = async (table: string) =>
+  (await cli("export", table, "-", "--format", "ndjson")).stdout.trim().split("\n");
+
+describe("tables infer and import", () => {
+  test("D-14.1 what a file needs is kept, later imports need no options, and CSV goes out as it came", async () => {
+    const text = "Nr;Preis €;Tag\r\n1;1.234,50;24.11.2025\r\n2;-0,5;01.02.2025\r\n";
+    const bytes = Uint8Array.from([...text], (c) => (c === "€" ? 0x80 : c.charCodeAt(0)));
+    file("preise.csv", bytes);
+    const options = ["--encoding", "latin1", "--decimal", ",", "--date-format", "DD.MM.YYYY"];
+    const inferred = await infer("preise.csv", ...options, "--key", "Nr", "--type", "Tag=datetime");
+    expect([inferred.code, inferred.stdout]).toEqual([0, "tables.json: preise added\n"]);
+    expect(registry().preise).toEqual({
+      upsert_key: ["Nr"],
+      import: {
+        ...{ delimiter: ";", decimal: ",", date_format: "DD.MM.YYYY", encoding: "latin1" },
+        columns: { Preis: "Preis €" },
+      },
+      columns: {
+        ...{ Nr: { type: "integer", nullable: false }, Preis: { type: "numeric" } },
+        Tag: { type: "datetime" },
+      },
+    });
+    expect((await cli("import", "preise", "preise.csv")).stdout).toBe(
+      "preise: 2 rows imported: 2 new\n",
+    );
+    expect(await rowsOf("preise")).toEqual([
+      '{"Nr":1,"Preis":"1234.50","Tag":"2025-11-24T00:00:00Z"}',
+      '{"Nr":2,"Preis":"-0.5","Tag":"2025-02-01T00:00:00Z"}',
+    ]);
+    expect((await cli("export", "preise", "out.csv")).code).toBe(0);
+    const out = readFileSync(join(folder, "out.csv"));
+    expect(out.toString("latin1")).toBe(
+      "Nr;Preis \u0080;Tag\n1;1234,50;24.11.2025\n2;-0,5;01.02.2025\n",
+    );
+    file("us.csv", "Nr,Preis,Tag\n3,5.5,2025-12-01\n");
+    const other = ["--delimiter", ",", "--decimal", ".", "--encoding", "utf-8"];
+    expect((await cli("import", "preise", "us.csv", ...other)).code).toBe(0);
+    expect((await rowsOf("preise"))[2]).toBe('{"Nr":3,"Preis":"5.5","Tag":"2025-12-01T00:00:00Z"}');
+  });
+
+  test("D-14.1 numbered rows stay what they are, and --append numbers on behind the last one", async () => {
+    file("jan.csv", "city,n\nUlm,1\nBonn,2\n");
+    file("feb.csv", "city,n\nUlm,1\nKiel,3\n");
+    expect((await infer("jan.csv", "--number-rows", "--table", "sales")).code).toBe(0);
+    expect((await cli("import", "sales", "jan.csv")).stdout).toBe(
+      "sales: 2 rows imported: 2 new\n",
+    );
+    expect((await cli("import", "sales", "jan.csv")).stdout).toBe(
+      "sales: 2 rows imported: 2 same\n",
+    );
+    const other = await cli("import", "sales", "feb.csv", "--dry-run");
+    expect(other.stdout).toBe("sales: 2 rows would be imported: 1 changed, 1 same\n");
+    expect(other.stderr).toBe(
+      "1 row got other contents, as records have the numbers that they had: --append numbers on behind the last row\n",
+    );
+    expect((await cli("import", "sales", "feb.csv", "--append")).stdout).toBe(
+      "sales: 2 rows imported: 2 new\n",
+    );
+    expect(await rowsOf("sales")).toEqual([
+      ...['{"row":2,"city":"Ulm","n":1}', '{"row":3,"city":"Bonn","n":2}'],
+      ...['{"row":4,"city":"Ulm","n":1}', '{"row":5,"city":"Kiel","n":3}'],
+    ]);
+    file("out.csv", (await cli("export", "sales", "-", "--format", "csv")).stdout);
+    expect((await cli("import", "sales", "out.csv")).stdout).toBe(
+      "sales: 4 rows imported: 4 same\n",
+    );
+  });
+
+  test("D-14.1 --update adds the columns of a newer file, and says what else differs", async () => {
+    file("stock.csv", "sku,qty,old\na,5,x\n");
+    await infer("stock.csv");
+    const before = readFileSync(join(folder, "tables.json"), "utf8");
+    file("tables.json", before.replace("{", "// ours\n{"));
+    file("new.csv", "sku,qty,Größe,seen_at\na,many,L,1767225600\n");
+    const updated = await infer("new.csv", "--table", "stock", "--update");
+    expect([updated.code, updated.stdout]).toEqual([0, "tables.json: stock updated\n"]);
+    for (const line of [
+      "  stock: qty is integer in the registry, and text by the file\n",
+      "  stock: Gro_e (text) is new\n",
+      "  stock: not in the file: old\n",
+    ]) {
+      expect(updated.stderr).toContain(line);
+    }
+    const after = readFileSync(join(folder, "tables.json"), "utf8");
+    expect(after).toStartWith("// ours\n");
+    expect(JSON.parse(after.slice("// ours\n".length)).tables.stock).toEqual({
+      upsert_key: ["sku"],
+      import: { columns: { Gro_e: "Größe" }, epoch: { seen_at: "seconds" } },
+      columns: {
+        ...{
+          sku: { type: "text", nullable: false },
+          qty: { type: "integer" },
+          old: { type: "text" },
+        },
+        ...{ Gro_e: { type: "text" }, seen_at: { type: "datetime" } },
+      },
+    });
+  });
+
+  test("D-14.1 import --all takes all tables of a SQLite file that the registry has", async () => {
+    const database = new Database(join(folder, "shop.db"));
+    database.run("CREATE TABLE a (id INTEGER PRIMARY KEY)");
+    database.run('CREATE TABLE "b c" (id INTEGER PRIMARY KEY, v)');
+    database.run("INSERT INTO a VALUES (1), (2)");
+    database.run("INSERT INTO \"b c\" VALUES (1, x'00')");
+    database.run("CREATE VIEW seen AS SELECT * FROM a");
+    const inferred = await infer("shop.db");
+    expect(inferred.stderr).toContain("\n  warn: v: 1 blob becomes a text in base64\n");
+    expect(inferred.stderr).toEndWith("Left out: view seen\nNext: repsync import --all shop.db\n");
+    database.run("CREATE TABLE z (id INTEGER PRIMARY KEY)");
+    database.close();
+    const imported = await cli("import", "--all", "shop.db");
+    expect([imported.code, imported.stdout]).toEqual([
+      0,
+      "a: 2 rows imported: 2 new\nb_c: 1 row imported: 1 new\n",
+    ]);
+    expect(imported.stderr).toContain("Left out, as the registry has no such table: z\n");
+    const again = await cli("import", "--all", "shop.db", "--json");
+    expect(again.json.tables.map((one: { same: number }) => one.same)).toEqual([2, 1]);
+  });
+
+  test.each([
+    [["infer", "a.csv", "--type", "x"], "It must be a column, =, and one of text"],
+    [["infer", "a.csv", "--type", "x=text"], '"a" has no column "x"; it has id, v'],
+    [["infer", "a.csv", "--key", "id,x"], '"a" has no column "x"; it has id, v'],
+    [["infer", "a.csv", "--date-format", "DD.MM.YY"], "is no date format"],
+    [["infer", "a.csv", "--encoding", "ebcdic"], "It must be one of utf-8"],
+    [["infer", "a.csv", "--path", "x"], "--path is for JSON files"],
+    [["infer", "a.csv", "--update"], "--update is for a table of the file of --into"],
+    [["import", "a", "a.csv", "--append"], "--append is for tables whose rows are numbered"],
+    [["import", "a", "a.csv", "--number-rows"], '--number-rows needs the upsert key ["row"]'],
+    [["import", "a"], "Name a file to import"],
+    [["import", "--all", "a.csv"], '--all is for SQLite files, and "a.csv" is none'],
+  ])("D-14.1 %p is a wrong command line, exit code 2", async ([command = "", ...args], message) => {
+    file("a.csv", "id,v\n1,2\n");
+    if (command === "import") await infer("a.csv");
+    const ended =
+      command === "infer" ? await cli("tables", "infer", ...args) : await cli("import", ...args);
+    expect([ended.code, ended.stdout]).toEqual([2, ""]);
+    expect(ended.stderr).toContain(message);
+  });
+});

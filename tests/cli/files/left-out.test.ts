@@ -1,0 +1,72 @@
+// What of a file becomes no table, and files that cannot be read as they are: what is said of them.
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { guessFile, tryFile } from "../support/try-file.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const latin1 = (text: string) => Uint8Array.from([...text], (c) => c.charCodeAt(0));
+
+describe("what is no table", () => {
+  test("D-14.1 blobs, foreign keys, views, virtual tables and triggers of a SQLite file are named", async () => {
+    const folder = makeTempFolder();
+    const path = join(folder, "shop.db");
+    const database = new Database(path);
+    for (const sql of [
+      "CREATE TABLE makers (id INTEGER PRIMARY KEY)",
+      "CREATE TABLE parts (id INTEGER PRIMARY KEY, maker INTEGER REFERENCES makers, picture BLOB, seen TIMESTAMP)",
+      "INSERT INTO parts VALUES (1, 1, x'00ff', 1767225600), (2, 1, NULL, NULL), (3, 1, 'x', 1767225601)",
+      "CREATE VIEW cheap AS SELECT * FROM parts",
+      "CREATE VIRTUAL TABLE words USING fts5(text)",
+      "CREATE TRIGGER tidy AFTER DELETE ON parts BEGIN DELETE FROM makers; END",
+    ]) {
+      database.run(sql);
+    }
+    database.close();
+    expect((await guessFile(path, {})).leftOut).toEqual([
+      ...["trigger tidy", "view cheap", "virtual table words"],
+    ]);
+    const { guess, counts, rows } = await tryFile(folder, { name: "shop.db", table: "parts" });
+    expect(guess.warnings).toEqual([
+      "the foreign key to makers is not kept",
+      "picture: 1 blob becomes a text in base64",
+    ]);
+    expect(guess.entry).toEqual({
+      ...{ upsert_key: ["id"], import: { epoch: { seen: "seconds" } } },
+      columns: {
+        ...{ id: { type: "integer", nullable: false }, maker: { type: "integer" } },
+        ...{ picture: { type: "text" }, seen: { type: "datetime" } },
+      },
+    });
+    expect(counts).toMatchObject({ written: 3, failed: 0 });
+    expect(rows[0]).toEqual({ id: 1, maker: 1, picture: "AP8=", seen: "2026-01-01T00:00:00Z" });
+  });
+
+  test("D-14.1 a JSON document without an array says where it has one, and a file of another encoding what to do", async () => {
+    const folder = makeTempFolder();
+    const failure = async (name: string, data: string | Uint8Array, path?: string) => {
+      const wishes = path === undefined ? {} : { wishes: { files: { path } } };
+      return await tryFile(folder, { name, data, ...wishes }).then(
+        () => "none",
+        (error: Error) => error.message,
+      );
+    };
+    const features = '{"bbox": [1],\n"features": [{"id": 1}]}';
+    expect(await failure("a.json", features)).toBe(
+      'Line 2: a JSON file must hold one array of objects; for one object per line give --format ndjson; "features" holds one here: give --path features',
+    );
+    expect(await failure("b.json", features, "data")).toBe(
+      'Line 2: there is no array at "data" in the JSON document',
+    );
+    expect(await failure("c.json", '{"features": [{"id": 1}]', "features")).toBe(
+      "Line 1: the file ends inside the JSON document",
+    );
+    expect(await failure("d.csv", latin1("name\nKöln\n"))).toEndWith(
+      "is not text in UTF-8: name its encoding, such as latin1 or utf-16",
+    );
+  });
+});
