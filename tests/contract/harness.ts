@@ -18,6 +18,8 @@ export interface StoreHarness<Parts = RunStorage> {
     readonly clock?: "own";
     /** False where deletes are not recorded: tables with `deletes` are refused. */
     readonly hasDeletes?: false;
+    /** Where columns hold values of their own types alone, and texts no NUL: any other value is a failed record. D-12.1. */
+    readonly holds?: "own types";
     /** True runs the cases that are declared by `everywhere` alone: what is decided above the store is tested on others. */
     readonly isCrossCheck?: true;
   };

@@ -13,13 +13,15 @@ import type { Backend } from "../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { writeTo } from "../../support/write-to.ts";
-import { ABOUT, contentOf, dumpedDeployment, PARTS } from "./dumped-deployment.ts";
+import { ABOUT, contentOf, dumpedDeployment, heldParts, PARTS } from "./dumped-deployment.ts";
 
 const mac = new NodeMac();
 const NAMES = ABOUT.tables.map(({ name }) => name);
 
 /** Stores of one kind, by addresses. */
 export interface CopiesHarness extends Backend {
+  /** Where columns hold values of their own types alone. D-12.1. */
+  readonly holds?: "own types";
   /** Opens a store, which the suite closes. */
   open(url: string): Promise<FullStorage>;
   source(url: string): Promise<StoppedStore>;
@@ -39,7 +41,8 @@ export function copiesOf(backend: Backend): CopiesHarness {
 }
 
 export function copiesContract(harness: CopiesHarness): void {
-  const { claim } = harness;
+  const { claim, holds } = harness;
+  const dumped = () => dumpedDeployment(ABOUT, heldParts(holds));
 
   const open = async (url: string) => {
     const storage = await harness.open(url);
@@ -60,7 +63,7 @@ export function copiesContract(harness: CopiesHarness): void {
   const filled = async () => {
     const url = await harness.makeUrl();
     const target = await claim(url);
-    await copyStore(dumpedDeployment(), { target, mac }, {});
+    await copyStore(dumped(), { target, mac }, {});
     await target.finish(ABOUT.deploymentId);
     return url;
   };
@@ -71,7 +74,7 @@ export function copiesContract(harness: CopiesHarness): void {
 
     test("D-10.7 a store that was filled tells what it was filled with", async () => {
       const url = await filled();
-      expect(await dumpOf(url)).toEqual(await contentOf(dumpedDeployment()));
+      expect(await dumpOf(url)).toEqual(await contentOf(dumped()));
     });
 
     test("D-10.7 what was filled in is served: rows, documents, places of tombstones and numbers go on", async () => {
@@ -108,17 +111,17 @@ export function copiesContract(harness: CopiesHarness): void {
       expect(winners).toHaveLength(1);
       const [target] = winners as [EmptyStore];
       await expect(claim(url)).rejects.toThrow("holds the store");
-      await copyStore(dumpedDeployment(), { target, mac }, {});
+      await copyStore(dumped(), { target, mac }, {});
       await expect(claim(url)).rejects.toThrow("holds the store");
       await target.finish(ABOUT.deploymentId);
       await expect(claim(url)).rejects.toThrow('is not empty: table "listings" has rows');
-      expect(await dumpOf(url)).toEqual(await contentOf(dumpedDeployment()));
+      expect(await dumpOf(url)).toEqual(await contentOf(dumped()));
     });
 
     test("D-10.7 a store that was given up is empty, and can be filled", async () => {
       const url = await harness.makeUrl();
       const target = await claim(url);
-      await copyStore(dumpedDeployment(), { target, mac }, {});
+      await copyStore(dumped(), { target, mac }, {});
       await target.giveUp();
       const storage = await open(url);
       const tables = ABOUT.tables.map(tableOf);
@@ -127,9 +130,9 @@ export function copiesContract(harness: CopiesHarness): void {
       ]);
       await storage.close();
       const again = await claim(url);
-      await copyStore(dumpedDeployment(), { target: again, mac }, {});
+      await copyStore(dumped(), { target: again, mac }, {});
       await again.finish(ABOUT.deploymentId);
-      expect(await dumpOf(url)).toEqual(await contentOf(dumpedDeployment()));
+      expect(await dumpOf(url)).toEqual(await contentOf(dumped()));
     });
 
     test("D-10.7 a copy that is not equal is told, and so is the reason to stop", async () => {
@@ -146,7 +149,7 @@ export function copiesContract(harness: CopiesHarness): void {
         finish: (id) => target.finish(id),
         giveUp: () => target.giveUp(),
       };
-      const copying = copyStore(dumpedDeployment(), { target: losing, mac }, {});
+      const copying = copyStore(dumped(), { target: losing, mac }, {});
       const refused = await copying.catch((error: unknown) => error);
       expect(isAppError(refused, "store_unavailable")).toBe(true);
       expect(String(refused)).toContain('does not hold what was written to it: rows of "samples"');
@@ -155,7 +158,7 @@ export function copiesContract(harness: CopiesHarness): void {
       const other = await claim(await harness.makeUrl());
       const stopping = new AbortController();
       const stopped = copyStore(
-        dumpedDeployment(),
+        dumped(),
         { target: other, mac },
         { stop: stopping.signal, onProgress: () => stopping.abort(new Error("Stopped here")) },
       );
@@ -169,7 +172,7 @@ export function copiesContract(harness: CopiesHarness): void {
       const isKept = (name: string, doc: object) =>
         name !== "traffic" || (doc as { unit: string }).unit === "hour";
       const counts = await copyStore(
-        dumpedDeployment(),
+        dumped(),
         { target, mac, isKept },
         { onProgress: ({ part }) => told.push(part ?? -1) },
       );

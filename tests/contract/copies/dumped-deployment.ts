@@ -1,6 +1,12 @@
 // What a deployment holds, as every store tells it.
 import { rawNumber } from "../../../src/domain/shared/json.ts";
-import type { Dump, DumpedPart, DumpedStore } from "../../../src/ports/copies/store-dump.ts";
+import {
+  type Dump,
+  type DumpedPart,
+  type DumpedStore,
+  tableOf,
+} from "../../../src/ports/copies/store-dump.ts";
+import { heldRows } from "../held-values.ts";
 
 const SAMPLE_COLUMNS = {
   name: { type: "text" },
@@ -131,6 +137,18 @@ export function dumpedDeployment(about = ABOUT, parts = PARTS): Dump {
       yield* parts;
     })(),
   };
+}
+
+/** The parts as a store holds them. */
+export function heldParts(holds: "own types" | undefined): readonly DumpedPart[] {
+  if (holds === undefined) return PARTS;
+  const options = { holds, isShared: true, randomRuns: 1 } as const;
+  return PARTS.map((part) => {
+    const about = ABOUT.tables.find(({ name }) => name === part.name);
+    if (part.of !== "rows" || about === undefined) return part;
+    const rows = part.items.map(({ row }) => row);
+    return { ...part, items: heldRows({ options }, tableOf(about), rows).map((row) => ({ row })) };
+  });
 }
 
 /** What a dump holds: parts of one sort and name together, without empty ones and what only the store knows of rows. */

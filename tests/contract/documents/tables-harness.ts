@@ -16,6 +16,8 @@ export interface DocumentTablesHarness {
   readonly name: string;
   /** False where tables with `deletes` are refused. */
   readonly hasDeletes?: false;
+  /** Where texts in rows have no NUL. D-12.1. */
+  readonly holds?: "own types";
   open(): Promise<OpenedDocumentTables>;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import type { RowOrder } from "../../../src/domain/sync/by-hand/row-filter.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import { BY_TIME, timedRows } from "./reading-cursors.ts";
 import { DAYS, PLAIN, type ReadingParts, walk } from "./reading-ways.ts";
 import { compareRowKeys } from "./table-model.ts";
@@ -25,7 +26,7 @@ export function readingDirectionTests(harness: StoreHarness<ReadingParts>): void
     for (const order of ["key", "-key", "time", "-time"] as const) {
       it(`D-14.5 page() by ${order} leafs through all rows, whatever the size of a part`, async (storage) => {
         const table = await TableUnderTest.prepare(storage, BY_TIME);
-        await table.write(...timedRows());
+        await table.write(...heldRows(harness, BY_TIME, timedRows()));
         const expected = ordered(BY_TIME, await table.rows(), order);
         for (const query of [
           { limitRows: 1 },
@@ -55,7 +56,7 @@ export function readingDirectionTests(harness: StoreHarness<ReadingParts>): void
 
     it("D-14.5 page() from the end takes the rows since a time, and ends there", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_TIME);
-      await table.write(...timedRows());
+      await table.write(...heldRows(harness, BY_TIME, timedRows()));
       const sinceTime = "2026-01-01T00:00:00Z";
       const rows = await table.rows({ sinceTime });
       const query = { sinceTime, order: "-time" } as const;
@@ -74,7 +75,8 @@ export function readingDirectionTests(harness: StoreHarness<ReadingParts>): void
     it("D-14.5 page() from the end goes by days, unparseable and absent ones last", async (storage) => {
       const table = await TableUnderTest.prepare(storage, DAYS);
       const days = [null, "soon", "2026-01-02", "2026-01-02", "2026-01-10"];
-      await table.write(...days.map((day, i) => ({ name: `n${i}`, day })));
+      const all = days.map((day, i) => ({ name: `n${i}`, day }));
+      await table.write(...heldRows(harness, DAYS, all));
       const rows = await walk(storage.tables, DAYS, "cursor", { order: "-time", limitRows: 1 });
       expect(rows.map(({ name }) => name)).toEqual(["n4", "n3", "n2", "n1", "n0"]);
       const since = { order: "-time", sinceTime: "2026-01-02T00:00:00Z" } as const;
@@ -100,7 +102,8 @@ export function readingDirectionTests(harness: StoreHarness<ReadingParts>): void
 
     it("D-14.5 page() by the key refuses a cursor of the order of the table, and the other way round", async (storage) => {
       const table = await TableUnderTest.prepare(storage, BY_TIME);
-      await table.write(...timedRows().filter(({ shop }) => String(shop).length < 100));
+      const short = timedRows().filter(({ shop }) => String(shop).length < 100);
+      await table.write(...heldRows(harness, BY_TIME, short));
       const at = async (order: RowOrder, cursor: string | null) =>
         await storage.tables.page(BY_TIME, { order, from: { cursor }, limitRows: 4 });
       for (const [order, other] of [
@@ -118,7 +121,7 @@ export function readingDirectionTests(harness: StoreHarness<ReadingParts>): void
       const other = await openSecond(store);
       const table = await TableUnderTest.prepare(storage, BY_TIME);
       await other.tables.prepare([BY_TIME]);
-      await table.write(...timedRows());
+      await table.write(...heldRows(harness, BY_TIME, timedRows()));
       const all = (await table.rows()).reverse();
       const { cursor } = await storage.tables.page(BY_TIME, { ...BACKWARDS, limitRows: 4 });
       const next = { ...BACKWARDS, from: { cursor }, limitRows: 3 };

@@ -5,6 +5,7 @@ import { makeTable } from "../../support/make-table.ts";
 import { type PageQuery, readAfter, readKeyRange, readPage } from "../../support/read-rows.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import { type ReadingParts, walk, write } from "./reading-ways.ts";
 import { arbitraryEntry, arbitraryQuery, arbitraryRows } from "./table-arbitraries.ts";
 import { comparePlaces, compareRowKeys, TableModel } from "./table-model.ts";
@@ -39,7 +40,8 @@ export function readingHistoryTests(harness: StoreHarness<ReadingParts>): void {
             const table = makeTable(entry, `history_${tables++}`);
             const model = new RowModel(table);
             await storage.tables.prepare([table]);
-            for (const { rows, reading } of steps) {
+            for (const { rows: all, reading } of steps) {
+              const rows = heldRows(harness, table, all);
               await write(storage, table, rows);
               model.write(rows);
               for (const one of compare) await one(storage, { table, model, reading });

@@ -4,6 +4,7 @@ import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { readKeyRange } from "../../support/read-rows.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldValues } from "../held-values.ts";
 import { EVENTS, PLAIN, prepared, type ReadingParts } from "./reading-ways.ts";
 
 /** Rows by key, and pages in ranges of keys. */
@@ -50,19 +51,8 @@ export function readingKeyTests(harness: StoreHarness<ReadingParts>): void {
     });
 
     it("D-4.6 byKeys() tells keys apart that look alike", async (storage) => {
-      const keys = [
-        "1",
-        1,
-        rawNumber("1.0"),
-        true,
-        "true",
-        "a",
-        "A",
-        "a ",
-        "\u00e9",
-        "e\u0301",
-        "",
-      ];
+      const all = ["1", 1, rawNumber("1.0"), true, "true", "a", "A", "a ", "\u00e9", "e\u0301", ""];
+      const keys = heldValues(harness, "text", all);
       const table = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
       await prepared(
         storage,

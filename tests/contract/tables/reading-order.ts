@@ -3,6 +3,7 @@ import { rawNumber } from "../../../src/domain/shared/json.ts";
 import type { ColumnType, ColumnValue, Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows, heldValues } from "../held-values.ts";
 import { DAYS, EVENTS, type ReadingParts, readInOrder } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
@@ -89,9 +90,11 @@ export function readingOrderTests(harness: StoreHarness<ReadingParts>): void {
   const it = storeTests(harness);
 
   describe(`${harness.name}: order of rows`, () => {
-    for (const [type, keys] of Object.entries(ORDERED_KEYS)) {
+    for (const [name, all] of Object.entries(ORDERED_KEYS)) {
+      const type = name as ColumnType;
+      const keys = heldValues(harness, type, all, true);
       it(`D-3.1, D-3.1.4 page() orders ${type} keys by value, others after them by their JSON text`, async (storage) => {
-        const entry = { upsert_key: ["k"], columns: { k: { type: type as ColumnType } } };
+        const entry = { upsert_key: ["k"], columns: { k: { type } } };
         const definition = makeTable(entry);
         const table = await TableUnderTest.prepare(storage, definition);
         await table.write(...keys.map((k) => ({ k })).reverse());
@@ -101,7 +104,7 @@ export function readingOrderTests(harness: StoreHarness<ReadingParts>): void {
 
     it("D-3.1 page() orders by timestamp, ties by key, nulls and unparseable ones first by key", async (storage) => {
       const table = await TableUnderTest.prepare(storage, EVENTS);
-      await table.write(
+      const rows: Row[] = [
         { name: "c", at: "2024-01-01T00:00:00Z" },
         { name: "b", at: "2024-01-01T00:00:00Z" },
         { name: "z", at: "2023-12-31T23:59:59.999999Z" },
@@ -112,7 +115,8 @@ export function readingOrderTests(harness: StoreHarness<ReadingParts>): void {
         { name: "v", at: 20240101 },
         { name: "u", at: null },
         { name: "t", at: "123-45-67T89:01:2" },
-      );
+      ];
+      await table.write(...heldRows(harness, EVENTS, rows));
       expect(columnOf(await readInOrder(storage, EVENTS), "name")).toEqual([
         "t",
         "u",
@@ -129,13 +133,14 @@ export function readingOrderTests(harness: StoreHarness<ReadingParts>): void {
 
     it("D-3.1 page() orders by a date timestamp, nulls and unparseable ones first", async (storage) => {
       const table = await TableUnderTest.prepare(storage, DAYS);
-      await table.write(
+      const rows: Row[] = [
         { name: "d", day: "2024-01-02" },
         { name: "c", day: "2024-01-10" },
         { name: "b", day: "2024-13-01" },
         { name: "e", day: null },
         { name: "a", day: "2024-01-02" },
-      );
+      ];
+      await table.write(...heldRows(harness, DAYS, rows));
       expect(columnOf(await readInOrder(storage, DAYS), "name")).toEqual(["b", "e", "a", "d", "c"]);
     });
 
@@ -170,7 +175,11 @@ export function readingOrderTests(harness: StoreHarness<ReadingParts>): void {
         { name: "b", at: "2024-01-02T00:00:00Z" },
         { name: "c", at: null },
       );
-      await table.write({ name: "a", at: "2024-01-03T00:00:00Z" }, { name: "b", at: "later" });
+      const moved = [
+        { name: "a", at: "2024-01-03T00:00:00Z" },
+        { name: "b", at: "later" },
+      ];
+      await table.write(...heldRows(harness, EVENTS, moved));
       expect(columnOf(await readInOrder(storage, EVENTS), "name")).toEqual(["b", "c", "a"]);
     });
   });

@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import type { ColumnValue, Row } from "../../../src/domain/sync/table/table.ts";
 import { readAfter } from "../../support/read-rows.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import {
   EVENTS,
   namesOfEvents,
@@ -17,14 +18,15 @@ export function readingPositionTests(harness: StoreHarness<ReadingParts>): void 
 
   describe(`${harness.name}: pages after a row`, () => {
     it("D-4.6 page() after a row reads on in the order of the table, ties by key, nulls first", async (storage) => {
-      await prepared(storage, EVENTS, [
+      const rows = [
         { name: "c", at: "2024-01-01T00:00:00Z" },
         { name: "b", at: "2024-01-01T00:00:00Z" },
         { name: "a", at: "2024-01-01T00:00:00.000001Z" },
         { name: "z", at: null },
         { name: "y", at: "not a time" },
         { name: "d", at: "2023-12-31T23:59:59.999999Z" },
-      ]);
+      ];
+      await prepared(storage, EVENTS, heldRows(harness, EVENTS, rows));
       const everything = ["y", "z", "d", "b", "c", "a"];
       expect(await namesOfEvents(storage, {})).toEqual(everything);
       expect(await namesOfEvents(storage, { limitRows: 2 })).toEqual(["y", "z"]);

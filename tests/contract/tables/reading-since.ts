@@ -3,6 +3,7 @@ import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import { readAfter } from "../../support/read-rows.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import { DAYS, EVENTS, namesOfEvents, prepared, type ReadingParts } from "./reading-ways.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
@@ -13,7 +14,7 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
   describe(`${harness.name}: rows since a time`, () => {
     it("S-4.1 page() gives rows at or after sinceTime, to the microsecond", async (storage) => {
       const table = await TableUnderTest.prepare(storage, EVENTS);
-      await table.write(
+      const rows = [
         { name: "1", at: "2024-01-01T00:00:00Z" },
         { name: "2", at: "2024-01-01T00:00:00.000001Z" },
         { name: "3", at: "2024-01-01T00:00:00.001Z" },
@@ -21,7 +22,8 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
         { name: "5", at: "2024-01-01T00:00:01Z" },
         { name: "6", at: null },
         { name: "7", at: "not a time" },
-      );
+      ];
+      await table.write(...heldRows(harness, EVENTS, rows));
       const since = (sinceTime: string) => table.column("name", { sinceTime });
       expect(await since("2023-01-01T00:00:00Z")).toEqual(["1", "2", "3", "4", "5"]);
       expect(await since("2024-01-01T00:00:00Z")).toEqual(["1", "2", "3", "4", "5"]);
@@ -40,13 +42,14 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
 
     it("S-4.1 page() takes a date timestamp for midnight", async (storage) => {
       const table = await TableUnderTest.prepare(storage, DAYS);
-      await table.write(
+      const rows = [
         { name: "1", day: "2024-01-01" },
         { name: "2", day: "2024-01-02" },
         { name: "3", day: "2024-01-03" },
         { name: "4", day: null },
         { name: "5", day: "2024-02-30" },
-      );
+      ];
+      await table.write(...heldRows(harness, DAYS, rows));
       const since = (sinceTime: string) => table.column("name", { sinceTime });
       expect(await since("2024-01-02T00:00:00Z")).toEqual(["2", "3"]);
       expect(await since("2024-01-02T00:00:00.000001Z")).toEqual(["3"]);
@@ -55,13 +58,14 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
     });
 
     it("D-4.6 page() and count() take rows at or after sinceTime", async (storage) => {
-      await prepared(storage, EVENTS, [
+      const rows = [
         { name: "a", at: null },
         { name: "b", at: "soon" },
         { name: "c", at: "2024-01-01T00:00:00Z" },
         { name: "d", at: "2024-01-01T00:00:00.000001Z" },
         { name: "e", at: "2024-01-01T00:00:01Z" },
-      ]);
+      ];
+      await prepared(storage, EVENTS, heldRows(harness, EVENTS, rows));
       const from = async (sinceTime: string | null) => {
         const found = await namesOfEvents(storage, { sinceTime });
         expect(await storage.tables.count(EVENTS, { sinceTime: sinceTime, hasKey: true })).toBe(
@@ -98,15 +102,16 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
         upsert_key: ["k"],
         columns: { k: { type: "text" }, day: { type: "date" } },
       });
-      await prepared(storage, days, [
+      const rows = [
         { k: "a", day: "2024-01-01" },
         { k: "b", day: "2024-01-02" },
         { k: "c", day: "2024-01-03" },
         { k: "d", day: "2024-02-30" },
-      ]);
+      ];
+      await prepared(storage, days, heldRows(harness, days, rows));
       const keys = async (sinceTime: string | null, after: Row | null = null) => {
-        const rows = await readAfter(storage.tables, days, { after, sinceTime, limitRows: 9 });
-        return rows.map((row) => row["k"]);
+        const found = await readAfter(storage.tables, days, { after, sinceTime, limitRows: 9 });
+        return found.map((row) => row["k"]);
       };
       expect(await keys("2024-01-02T00:00:00Z")).toEqual(["b", "c"]);
       expect(await keys("2024-01-02T00:00:00.000001Z")).toEqual(["c"]);

@@ -1,11 +1,12 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import type { ConflictRule } from "../../../src/domain/sync/table/table.ts";
+import type { ConflictRule, Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/make-table.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { writeTo } from "../../support/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
 type Parts = Pick<RunStorage, "tables" | "documents">;
@@ -67,11 +68,14 @@ function rankTests(
   const it = storeTests(harness);
 
   it(`D-7.1 a guard ${rule} writes what ranks at or above the row here, and no other`, async (storage, store) => {
-    const table = await TableUnderTest.prepare(storage, makeTable(entry));
+    const definition = makeTable(entry);
+    const table = await TableUnderTest.prepare(storage, definition);
     const nowMs = store.nowMs();
+    const heldRow = (k: string, at: TestTime, v: number) =>
+      heldRows(harness, definition, [{ k, at: timeOf(nowMs, at), v }])[0] as Row;
     const rows = RANKS.map(([k, here, arriving, stays]) => ({
-      here: { k, at: timeOf(nowMs, here), v: 1 },
-      arriving: { k, at: timeOf(nowMs, arriving), v: 2 },
+      here: heldRow(k, here, 1),
+      arriving: heldRow(k, arriving, 2),
       stays,
     }));
     await table.write(...rows.map(({ here }) => here));

@@ -5,6 +5,7 @@ import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/tab
 import { makeTable } from "../../support/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldValues } from "../held-values.ts";
 import { arbitraryValue } from "./table-arbitraries.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 
@@ -150,7 +151,7 @@ export function tableValueTests(harness: StoreHarness): void {
     for (const type of Object.keys(HARD_VALUES) as ColumnType[]) {
       it(`D-3.3 a ${type} column gives back the values that were written`, async (storage) => {
         const table = await TableUnderTest.prepare(storage, valueTable(type));
-        const values = [...HARD_VALUES[type], null];
+        const values = [...heldValues(harness, type, HARD_VALUES[type]), null];
         await table.write(...values.map((value, n) => ({ n, value })));
         expect(await table.column("value")).toEqual(values);
         expect(JSON.stringify(await table.column("value"))).toBe(JSON.stringify(values));
@@ -164,7 +165,8 @@ export function tableValueTests(harness: StoreHarness): void {
         await checkAsyncProperty(
           fc.asyncProperty(
             fc.array(arbitraryValue(type), { minLength: 1, maxLength: 50 }),
-            async (values) => {
+            async (any) => {
+              const values = heldValues(harness, type, any);
               const offsetRows = n;
               await table.write(...values.map((value) => ({ n: n++, value })));
               expect(await table.column("value", { offsetRows })).toEqual(values);

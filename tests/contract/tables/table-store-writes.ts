@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import { makeTable } from "../../support/make-table.ts";
 import { writeTo } from "../../support/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import { asWrites, TableUnderTest } from "./table-under-test.ts";
 
 const ITEMS = makeTable({
@@ -282,13 +283,17 @@ function newerTests(harness: StoreHarness): void {
   it("D-3.9 write() with conflict newer takes null and unparseable times for older than any other", async (storage) => {
     const table = await TableUnderTest.prepare(storage, NEWER);
     await table.write({ k: "a", at: null, v: 1 });
-    await table.write({ k: "a", at: "not a time", v: 2 });
+    await table.write(...heldRows(harness, NEWER, [{ k: "a", at: "not a time", v: 2 }]));
     expect(await table.column("v")).toEqual([2]);
     await table.write({ k: "a", at: null, v: 3 });
     expect(await table.column("v")).toEqual([3]);
     await table.write({ k: "a", at: "0001-01-01T00:00:00Z", v: 4 });
     expect(await table.column("v")).toEqual([4]);
-    await table.write({ k: "a", at: null, v: 5 }, { k: "a", at: "not a time", v: 6 });
+    const older = [
+      { k: "a", at: null, v: 5 },
+      { k: "a", at: "not a time", v: 6 },
+    ];
+    await table.write(...heldRows(harness, NEWER, older));
     expect(await table.rows()).toEqual([{ k: "a", at: "0001-01-01T00:00:00Z", v: 4 }]);
   });
 

@@ -1,9 +1,11 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import {
   at,
   behind,
+  ITEMS,
   ItemsWithDeletes,
   PARTS,
   type TombstoneParts,
@@ -50,10 +52,11 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
 
     it("D-7.6 a row without a time that can be read leaves a tombstone of now", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
-      await items.write([
+      const rows = [
         { k: "a", at: null, v: 1 },
         { k: "b", at: "no time", v: 1 },
-      ]);
+      ];
+      await items.write(heldRows(harness, ITEMS, rows));
       const before = store.nowMs();
       await items.remove("a");
       await items.remove("b");

@@ -4,6 +4,7 @@ import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { readAfter } from "../../support/read-rows.ts";
 import { writeTo } from "../../support/write-to.ts";
 import { type OpenedStore, type StoreHarness, storeTests } from "../harness.ts";
+import { heldRows } from "../held-values.ts";
 import { asWrites } from "./table-under-test.ts";
 import { at, behind, ITEMS, ItemsWithDeletes, type TombstoneParts } from "./tombstone-table.ts";
 
@@ -37,14 +38,15 @@ function arrivalTests(harness: StoreHarness<TombstoneParts>): void {
   it("D-7.6 a tombstone that arrives removes rows with its own time, with none, and with one too far ahead", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const deletedAt = at(store, -60);
-    await items.write([
+    const rows = [
       { k: "same", at: deletedAt, v: 1 },
       { k: "none", at: null, v: 1 },
       { k: "no time", at: "no time", v: 1 },
       { k: "far", at: at(store, 600), v: 1 },
       { k: "later", at: behind(deletedAt), v: 1 },
       { k: "ahead", at: at(store, 240), v: 1 },
-    ]);
+    ];
+    await items.write(heldRows(harness, ITEMS, rows));
     const keys = ["same", "none", "no time", "far", "later", "ahead"];
     const deleted = keys.map((k, index) => ({ index, key: { k }, deletedAt }));
     expect((await items.write([], { deleted })).deleted).toBe(4);
