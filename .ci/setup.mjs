@@ -42,7 +42,7 @@ export async function setUp({ production = false, forceBuild = false } = {}) {
       packages: Object.keys({
         ...manifest.dependencies,
         ...(production ? {} : manifest.devDependencies),
-      }),
+      }).filter(isOfThisMachine),
       stamp: hashOfInputs(production),
       production,
     };
@@ -78,6 +78,12 @@ function hashOfInputs(production) {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${production}`);
   for (const file of ["package.json", "bun.lock"]) hash.update(fs.readFileSync(join(ROOT, file)));
   return hash.digest("hex");
+}
+
+/** Programs of other machines are passed over when packages are installed. */
+function isOfThisMachine(name) {
+  const machine = /\/((?:linux|darwin|windows)-\w+)$/.exec(name)?.[1];
+  return machine === undefined || machine === `${process.platform}-${process.arch}`;
 }
 
 function isComplete(plan) {

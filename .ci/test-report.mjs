@@ -1,7 +1,8 @@
 // Reads the report of a test run, and says what it tells.
 import { readFileSync } from "node:fs";
 
-const STORES = ["MongoDB", "SQLite"];
+const STORES = ["MongoDB", "PostgreSQL", "SQLite"];
+const FOLDERS = { PostgreSQL: "postgres" };
 const ENTITIES = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
 /** The tests of a JUnit report, and the times of its files; none when the runner wrote no report, as when it crashed or found nothing. */
@@ -63,7 +64,7 @@ export function describeFailures(tests, word = "FAILED") {
 export function describeStores(tests) {
   const passed = tests.filter(({ failure, isSkipped }) => failure === null && !isSkipped);
   const isOn = (store, { name, file }) =>
-    name.includes(store) || file.includes(`/${store.toLowerCase()}/`);
+    name.includes(store) || file.includes(`/${FOLDERS[store] ?? store.toLowerCase()}/`);
   const counts = STORES.map(
     (store) => `${store} ${passed.filter((test) => isOn(store, test)).length}`,
   );

@@ -7,12 +7,15 @@ import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-docum
 import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
 import { Versions } from "../../src/adapters/mongodb/driver/versions.ts";
+import { openPostgresStorage } from "../../src/adapters/postgres/storage.ts";
 import { SqliteDocuments } from "../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
 import { SystemClock } from "../../src/adapters/system/system.ts";
+import type { Key } from "../../src/domain/shared/document-key.ts";
 import { keyBytes } from "../../src/domain/shared/key-bytes.ts";
 import { makeDatabase } from "../adapters/mongodb/support.ts";
+import { makeDatabase as makePostgres } from "../adapters/postgres/support.ts";
 import type { OpenedDocuments } from "../contract/documents/documents-harness.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { MemoryDocuments } from "./memory/documents.ts";
@@ -153,5 +156,54 @@ export async function openMemory(clock = new FakeClock()): Promise<OpenedDocumen
     documents,
     nowMs: () => clock.nowMs(),
     dispose: async () => {},
+  };
+}
+
+/** What another program may do to a document; `$1` is its key. */
+const POSTGRES_CHANGES = [
+  "doc = (doc::text || ' ')::json",
+  "doc = replace(doc::text, '{', '{\"value\":0,')::json",
+  "doc = '5'",
+  "doc = 'null'",
+  "at_place = '\\x00'",
+];
+
+export async function openPostgres(storeClock?: FakeClock): Promise<OpenedDocuments> {
+  const { url, sql, dispose } = await makePostgres();
+  const opened: { close(): Promise<void> }[] = [];
+  const open = async () => {
+    const storage = await openPostgresStorage({ url, clock: new SystemClock(), storeClock });
+    opened.push(storage);
+    return storage.documents;
+  };
+  const change = async (name: string, how: string, key: Key) => {
+    const bytes = `\\x${Buffer.from(keyBytes(key)).toString("hex")}`;
+    await sql.unsafe(`update repsync."${name}" set ${how} where key = $1::text::bytea`, [bytes]);
+  };
+  return {
+    documents: await open(),
+    nowMs: () => storeClock?.nowMs() ?? Date.now(),
+    openSecond: open,
+    damage: ({ name }, key) => change(name, `doc = '{"key": ["another"]}'`, key),
+    damages: POSTGRES_CHANGES.map(
+      (how) =>
+        ({ name }, key) =>
+          change(name, how, key),
+    ),
+    spoil: async ({ name }, key, field) => {
+      const sign = `'${JSON.stringify(field)}:'`;
+      const doc = `case when strpos(doc::text, ${sign}) > 0 then replace(doc::text, ${sign}, ${sign} || ' ') else '{' || ${sign} || '1,' || substr(doc::text, 2) end`;
+      await change(name, `doc = (${doc})::json`, key);
+    },
+    addStrange: async ({ name }) => {
+      const keys = ["\\x", "\\x0007", "\\x02", "\\xff"];
+      const values = keys.map((key) => `('${key}', '{}')`).join(", ");
+      await sql.unsafe(`insert into repsync."${name}" (key, doc) values ${values}`);
+      return keys.length;
+    },
+    dispose: async () => {
+      for (const storage of opened) await storage.close();
+      await dispose();
+    },
   };
 }

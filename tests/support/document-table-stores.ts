@@ -6,6 +6,7 @@ import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../src/adapters/system/system.ts";
 import { makeDatabase } from "../adapters/mongodb/support.ts";
+import { makeDatabase as makePostgres } from "../adapters/postgres/support.ts";
 import type { OpenedDocumentTables } from "../contract/documents/tables-harness.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { MemoryDatabase, MemoryStorage } from "./memory/storage.ts";
@@ -52,6 +53,19 @@ export async function openMongoTables(): Promise<OpenedDocumentTables> {
     openSecond: () => database.open(),
     makeUnique: async ({ name }, column) => {
       await database.db.collection(name).createIndex({ [column]: 1 }, { unique: true });
+    },
+    dispose: () => database.dispose(),
+  };
+}
+
+export async function openPostgresTables(): Promise<OpenedDocumentTables> {
+  const database = await makePostgres();
+  return {
+    storage: await database.open(),
+    nowMs: () => Date.now(),
+    openSecond: () => database.open(),
+    makeUnique: async ({ name }, column) => {
+      await database.sql.unsafe(`create unique index "${name}_tool" on "${name}" ("${column}")`);
     },
     dispose: () => database.dispose(),
   };

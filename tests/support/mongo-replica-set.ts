@@ -109,7 +109,7 @@ async function prepareSet(
 }
 
 /** Memory where there is plenty: mongod syncs its files all the time, and other programs' writes delay that. */
-function dataRoot(): string {
+export function dataRoot(): string {
   try {
     const { bavail, bsize } = statfsSync(SHARED_MEMORY);
     return bavail * bsize >= PLENTY_BYTES ? SHARED_MEMORY : tmpdir();
@@ -118,8 +118,8 @@ function dataRoot(): string {
   }
 }
 
-/** A guard's standard input ends when our process does, however that comes about. */
-const REMOVE_FOLDER_AT_EOF = `
+/** Removes a folder once its standard input ends, as it does with our process, however that comes about. */
+export const REMOVE_FOLDER_AT_EOF = `
 trap "" INT TERM HUP
 read -r _
 tries=0
@@ -335,7 +335,7 @@ function accepts(port: number): Promise<boolean> {
 }
 
 /** All are held open together, so that they differ. */
-async function findFreePorts(count: number): Promise<number[]> {
+export async function findFreePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));

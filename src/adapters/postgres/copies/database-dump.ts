@@ -1,0 +1,204 @@
+// Everything of a database as it is at one moment, in parts. D-10.7.
+import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import {
+  type Dump,
+  type DumpedPart,
+  type DumpedTable,
+  type DumpOptions,
+  inParts,
+  tableOf,
+} from "../../../ports/copies/store-dump.ts";
+import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
+import { rangesOf } from "../documents/stretches.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
+import { textList } from "../driver/sql.ts";
+import { readFacts } from "../driver/store-facts.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { Layout, rowAt } from "../tables/layout.ts";
+import type { TableEntryKept } from "../tables/prepare.ts";
+import { DELETED_AT, deletedAtOf, settle } from "../tables/tombstone-places.ts";
+
+/** Rows that a cursor of the server gives at once. */
+const FETCH_ROWS = 500;
+
+const TABLES =
+  "select name, entry, deletes, last_place, complete_since from repsync._tables order by name";
+const LAST_NUMBERS = `
+select coalesce(pg_sequence_last_value(to_regclass(name)), 0)::text
+from unnest($1::text[]) with ordinality as numbers(name, place) order by place`;
+
+export class DatabaseDump {
+  readonly #database: PostgresDatabase;
+  readonly #schema: string;
+  readonly #collections: readonly AnyCollection[];
+
+  constructor(database: PostgresDatabase, schema: string, collections: readonly AnyCollection[]) {
+    this.#database = database;
+    this.#schema = schema;
+    this.#collections = copiedOf(collections);
+  }
+
+  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+    // A delete of the last moment before has its place then.
+    const known = await this.#database.read({ name: "dump.tables" }, (tx) => this.#tables(tx));
+    for (const table of known) await settle(this.#database, this.#layout(table));
+    const tx = await this.#database.openReading();
+    try {
+      const tables = await this.#tables(tx);
+      const facts = await readFacts(tx);
+      const about = {
+        store: "postgresql",
+        format: Number(facts.get("format") ?? STORE_FORMAT),
+        deploymentId: facts.get("deployment_id") ?? "",
+        tables,
+        items: await this.#items(tx, tables),
+      };
+      return { about, parts: this.#parts(tx, tables, stop) };
+    } catch (error) {
+      await tx.rollBack();
+      throw error;
+    }
+  }
+
+  async #tables(tx: ServerTransaction): Promise<readonly DumpedTable[]> {
+    const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
+    if (isThere !== true) return [];
+    const kept = await tx.query(TABLES);
+    const tables = kept.map(describedBy);
+    const numbers = tables.map((table) => this.#layout(table).numbers);
+    const last = await tx.query(LAST_NUMBERS, [textList(numbers)]);
+    return tables.map((table, i) => ({ ...table, lastNumber: Number(last[i]?.[0]) }));
+  }
+
+  #layout(dumped: DumpedTable): Layout {
+    return new Layout(tableOf(dumped), this.#schema);
+  }
+
+  async *#parts(
+    tx: ServerTransaction,
+    tables: readonly DumpedTable[],
+    stop: AbortSignal | undefined,
+  ): AsyncGenerator<DumpedPart> {
+    try {
+      for (const from of this.#collections) {
+        for await (const items of inParts(documentsOf(tx, from), stop)) {
+          yield { of: "documents", name: from.name, items };
+        }
+      }
+      for (const dumped of tables) {
+        const { name } = dumped;
+        for await (const items of inParts(rowsOf(tx, this.#layout(dumped)), stop)) {
+          yield { of: "rows", name, items };
+        }
+      }
+      for (const dumped of tables) {
+        if (dumped.deletes === null) continue;
+        const { name } = dumped;
+        for await (const items of inParts(tombstonesOf(tx, this.#layout(dumped)), stop)) {
+          yield { of: "tombstones", name, items };
+        }
+      }
+    } finally {
+      await tx.rollBack();
+    }
+  }
+
+  async #items(tx: ServerTransaction, tables: readonly DumpedTable[]): Promise<number> {
+    const names = [
+      ...(await madeOf(tx, this.#collections)).map((from) => new CollectionTable(from).name),
+      ...tables.map((table) => this.#layout(table).name),
+      ...tables.flatMap((table) => (table.deletes === null ? [] : [this.#layout(table).deleted])),
+    ];
+    let items = 0;
+    for (const name of names) {
+      const [[count] = []] = await tx.query(`select count(*) from ${name}`);
+      items += Number(count);
+    }
+    return items;
+  }
+}
+
+/** Collections whose tables are there. */
+async function madeOf(
+  tx: ServerTransaction,
+  collections: readonly AnyCollection[],
+): Promise<readonly AnyCollection[]> {
+  const text = "select relname from pg_class where relnamespace = to_regnamespace('repsync')";
+  const made = new Set((await tx.query(text)).map(([name]) => name));
+  return collections.filter(({ name }) => made.has(name));
+}
+
+async function* documentsOf(tx: ServerTransaction, from: AnyCollection): AsyncGenerator<object> {
+  if ((await madeOf(tx, [from])).length === 0) return;
+  const table = new CollectionTable(from);
+  let ranges = rangesOf({});
+  for (;;) {
+    const { text, parameters } = table.stretch(ranges, { limit: FETCH_ROWS });
+    const lines = await tx.query(text, parameters);
+    for (const line of lines) yield table.docOf(line);
+    const last = lines.at(-1);
+    if (last === undefined || lines.length < FETCH_ROWS) return;
+    ranges = rangesOf({ after: table.keyOf(last) });
+  }
+}
+
+/** Reads a table by a cursor of the server. */
+async function* linesOf(tx: ServerTransaction, text: string) {
+  await tx.script(`declare dumped no scroll cursor for ${text}`);
+  for (;;) {
+    const lines = await tx.query(`fetch ${FETCH_ROWS} from dumped`);
+    yield* lines;
+    if (lines.length < FETCH_ROWS) break;
+  }
+  await tx.script("close dumped");
+}
+
+async function* rowsOf(tx: ServerTransaction, layout: Layout) {
+  const { columns } = layout.table;
+  const order = layout.order().map(({ text }) => text);
+  const text = `select ${layout.shown(columns)} from ${layout.name} as t order by ${order.join(", ")}`;
+  for await (const line of linesOf(tx, text)) yield { row: rowAt(columns, line) };
+}
+
+async function* tombstonesOf(tx: ServerTransaction, layout: Layout) {
+  const { keyColumns } = layout.table;
+  const shown = `t.place::text, ${DELETED_AT}, t.taken_ms::text, ${layout.shown(keyColumns)}`;
+  const text = `select ${shown} from ${layout.deleted} as t where t.place is not null order by t.place`;
+  for await (const line of linesOf(tx, text)) {
+    const [place, deletedAt, takenAtMs] = line;
+    const key = rowAt(keyColumns, line, 3);
+    yield {
+      place: Number(place),
+      key,
+      deletedAt: deletedAtOf(deletedAt),
+      takenAtMs: Number(takenAtMs),
+    };
+  }
+}
+
+function describedBy(line: readonly unknown[]): DumpedTable {
+  const [name, entry, list, lastPlace, completeSince] = line;
+  const { columns, key, timestamp, numbered } = JSON.parse(String(entry)) as TableEntryKept;
+  const described = Object.entries(columns).map(([column, type]) => [
+    column,
+    numbered && column === "id" && !key.includes("id") ? { type, auto_increment: true } : { type },
+  ]);
+  const deletes = {
+    list: String(list),
+    lastPlace: Number(lastPlace),
+    completeSince: String(completeSince),
+  };
+  return {
+    name: String(name),
+    entry: {
+      upsert_key: key,
+      timestamp_column: timestamp,
+      columns: Object.fromEntries(described) as TableEntry["columns"],
+    } as DumpedTable["entry"],
+    isForeign: false,
+    lastNumber: 0,
+    deletes: list === null ? null : deletes,
+  };
+}

@@ -1,0 +1,262 @@
+// An empty database that is being filled: until it is whole a mark keeps every instance out. D-10.7.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { checkFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { EmptyStore } from "../../../ports/copies/store-copies.ts";
+import {
+  type Dump,
+  type DumpedPart,
+  type DumpedStore,
+  type DumpedTable,
+  type DumpedTombstone,
+  type DumpOptions,
+  tableOf,
+} from "../../../ports/copies/store-dump.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
+import { HOLD_SECONDS, Holder, isServed } from "../driver/holders.ts";
+import { openDatabase } from "../driver/open-database.ts";
+import { MAKE_SCHEMA } from "../driver/schema.ts";
+import { quoted, textList } from "../driver/sql.ts";
+import { readFacts, removeFact, setFact } from "../driver/store-facts.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { held, refusalOf } from "../tables/columns.ts";
+import { fieldOf, Layout } from "../tables/layout.ts";
+import { RowStatements } from "../tables/row-statements.ts";
+import { DatabaseDump } from "./database-dump.ts";
+
+interface EmptyPostgresOptions {
+  readonly url: string;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly collections: readonly AnyCollection[];
+  /** The one account that it may have. */
+  readonly adminUsername: string | null;
+  /** Tables that will be filled. */
+  readonly tables: readonly string[];
+  readonly by: "restore" | "move";
+  /** Makes these tables in the database, as a start does. */
+  readonly prepare: (tables: readonly Table[]) => Promise<void>;
+}
+
+interface Claimed {
+  readonly database: PostgresDatabase;
+  readonly schema: string;
+  readonly holder: Holder;
+}
+
+export class EmptyPostgres implements EmptyStore {
+  readonly kind = "postgresql";
+  readonly #options: EmptyPostgresOptions;
+  readonly #claimed: Claimed;
+  #layouts: ReadonlyMap<string, Layout> = new Map();
+
+  private constructor(options: EmptyPostgresOptions, claimed: Claimed) {
+    this.#options = options;
+    this.#claimed = claimed;
+  }
+
+  /** Throws `invalid_request` for a database that is not empty or that a service uses. */
+  static async claim(options: EmptyPostgresOptions): Promise<EmptyPostgres> {
+    const { database, schema } = await openDatabase(options);
+    const holder = new Holder(database, { isFiller: true });
+    try {
+      if (!(await holder.begin())) throw inUse();
+      await database.change("claim", (tx) => mark(tx, schema, options));
+      return new EmptyPostgres(options, { database, schema, holder });
+    } catch (error) {
+      await holder.end();
+      await database.close();
+      throw error;
+    }
+  }
+
+  async begin({ tables }: DumpedStore): Promise<void> {
+    const { database, schema } = this.#claimed;
+    const made = tables.map(tableOf);
+    this.#layouts = new Map(made.map((table) => [table.name, new Layout(table, schema)]));
+    await this.#options.prepare(made);
+    await database.change("fill.begin", async (tx) => {
+      for (const table of tables) await setNumbers(tx, this.#layout(table.name), table);
+    });
+  }
+
+  async write(part: DumpedPart): Promise<void> {
+    const { name } = part;
+    await this.#claimed.database.transact({ name: "fill.write" }, async (tx) => {
+      if (part.of === "documents") await this.#writeDocuments(tx, name, part.items);
+      else if (part.of === "tombstones") {
+        await writeTombstones(tx, this.#layout(name), part.items);
+      } else {
+        const layout = this.#layout(name);
+        const rows = part.items.map(({ row }) => heldRow(layout.table, row));
+        const { columns } = layout.table;
+        await tx.begin();
+        await new RowStatements(tx, () => tx.nowMs).put(layout, rows, { columns, isWhole: true });
+      }
+    });
+  }
+
+  async dump(options?: DumpOptions): Promise<Dump> {
+    const { database, schema } = this.#claimed;
+    return await new DatabaseDump(database, schema, this.#options.collections).dump(options);
+  }
+
+  async finish(deploymentId: string): Promise<void> {
+    const { database, holder } = this.#claimed;
+    await database.change("fill.finish", async (tx) => {
+      await setFact(tx, "deployment_id", deploymentId);
+      await setFact(tx, "format", String(STORE_FORMAT));
+      await removeFact(tx, "filled_by");
+    });
+    await holder.end();
+    await database.close();
+  }
+
+  async giveUp(): Promise<void> {
+    const { database, schema, holder } = this.#claimed;
+    const { tables } = this.#options;
+    const emptied = database.change("fill.giveUp", async (tx) => {
+      await empty(tx, schema, tables);
+      await tx.query("delete from repsync._facts");
+    });
+    // The mark stays where that fails: nobody may use what is left.
+    await emptied.catch(() => {});
+    await holder.end();
+    await database.close();
+  }
+
+  #layout(name: string): Layout {
+    const found = this.#layouts.get(name);
+    if (found === undefined) throw new Error(`No table "${name}" was dumped`);
+    return found;
+  }
+
+  async #writeDocuments(
+    tx: ServerTransaction,
+    name: string,
+    items: readonly object[],
+  ): Promise<void> {
+    const from = this.#options.collections.find((one) => one.name === name);
+    if (from === undefined) throw new Error(`No collection "${name}"`);
+    const { text, parameters } = new CollectionTable(from).put(items);
+    await tx.query(text, parameters);
+  }
+}
+
+/** Takes it, and empties it of what a start has made. */
+async function mark(
+  tx: ServerTransaction,
+  schema: string,
+  { adminUsername, tables, by }: EmptyPostgresOptions,
+): Promise<void> {
+  if (await isServed(tx)) throw inUse();
+  const facts = new Map(await readFacts(tx));
+  const isUnfinished = facts.delete("filled_by");
+  checkFormat(facts, true);
+  await tx.script(MAKE_SCHEMA);
+  if (!isUnfinished) await refuseFull(tx, schema, { adminUsername, tables });
+  await setFact(tx, "filled_by", by);
+  await empty(tx, schema, tables);
+}
+
+async function refuseFull(
+  tx: ServerTransaction,
+  schema: string,
+  { adminUsername, tables }: Pick<EmptyPostgresOptions, "adminUsername" | "tables">,
+): Promise<void> {
+  const known = (await tx.query("select name from repsync._tables")).map(([name]) => String(name));
+  for (const name of new Set([...tables, ...known])) {
+    const full = `${quoted(schema)}.${quoted(name)}`;
+    const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [full]);
+    if (isThere !== true) continue;
+    if ((await tx.query(`select from ${full} limit 1`)).length > 0) {
+      throw notEmpty(`table "${name}" has rows`);
+    }
+  }
+  const [[hasAccounts] = []] = await tx.query("select to_regclass('repsync.accounts') is not null");
+  if (hasAccounts !== true) return;
+  const other =
+    "select from repsync.accounts where doc->>'username' is distinct from $1::text limit 1";
+  if ((await tx.query(other, [adminUsername])).length > 0) throw notEmpty("it has accounts");
+}
+
+/** Drops what is the service's own but the mark and the holders, and the tables that will be filled. */
+async function empty(
+  tx: ServerTransaction,
+  schema: string,
+  tables: readonly string[],
+): Promise<void> {
+  const known = (await tx.query("select name from repsync._tables")).map(([name]) => String(name));
+  for (const name of new Set([...tables, ...known])) {
+    await tx.script(`drop table if exists ${quoted(schema)}.${quoted(name)}`);
+  }
+  const text =
+    "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";
+  const kept = ["_facts", "_holders", "_locks", "_tables", "_versions"];
+  for (const [name, kind] of await tx.query(text)) {
+    if (kept.includes(String(name))) continue;
+    const what = kind === "S" ? "sequence" : "table";
+    await tx.script(`drop ${what} if exists repsync.${quoted(String(name))} cascade`);
+  }
+  await tx.script("delete from repsync._tables; delete from repsync._versions");
+}
+
+async function setNumbers(
+  tx: ServerTransaction,
+  layout: Layout,
+  { name, lastNumber, deletes }: DumpedTable,
+): Promise<void> {
+  if (lastNumber > 0 && layout.numbered !== null) {
+    const text = "select setval($1::text::regclass, $2::text::int8)";
+    await tx.query(text, [layout.numbers, String(lastNumber)]);
+  }
+  if (deletes === null) return;
+  const { list, lastPlace, completeSince } = deletes;
+  const text =
+    "update repsync._tables set deletes = $2::text, last_place = $3::text::int8, complete_since = $4::text where name = $1::text";
+  await tx.query(text, [name, list, String(lastPlace), completeSince]);
+}
+
+async function writeTombstones(
+  tx: ServerTransaction,
+  layout: Layout,
+  items: readonly DumpedTombstone[],
+): Promise<void> {
+  const { keyColumns } = layout.table;
+  const names = keyColumns.map(({ name }) => quoted(name)).join(", ");
+  const unique = [...new Map(items.map((one) => [keyText(layout.table, one.key), one])).values()];
+  const lists = layout.casts(keyColumns);
+  const at = keyColumns.length;
+  const text = `insert into ${layout.deleted} (${names}, deleted_at, taken_ms, place)
+    select * from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[], $${at + 2}::text[]::int8[], $${at + 3}::text[]::int8[])`;
+  await tx.query(text, [
+    ...layout.keyLists(unique.map(({ key }) => key)),
+    textList(unique.map(({ deletedAt }) => deletedAt)),
+    textList(unique.map(({ takenAtMs }) => String(takenAtMs))),
+    textList(unique.map(({ place }) => String(place))),
+  ]);
+}
+
+/** Throws `invalid_request` for a row that the columns cannot hold. D-12.5. */
+function heldRow(table: Table, row: Row): Row {
+  for (const column of table.columns) {
+    const value = fieldOf(row, column.name);
+    if (held(column, value) !== null) continue;
+    const key = JSON.stringify(table.keyColumns.map(({ name }) => row[name] ?? null));
+    const text = `Table "${table.name}", row ${key}: ${refusalOf(column, value)}`;
+    throw new AppError("invalid_request", text);
+  }
+  return row;
+}
+
+function inUse(): AppError {
+  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
+  return new AppError("invalid_request", text);
+}
+
+function notEmpty(what: string): AppError {
+  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
+}

@@ -1,0 +1,297 @@
+// Documents in tables of the schema `repsync`. A body is a transaction that sees one moment; who changes what another has
+// changed since then runs again.
+import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
+import {
+  type Answers,
+  type AnyCollection,
+  type CallOptions,
+  type Collection,
+  Damaged,
+  type DocumentStore,
+  type Query,
+  type Reader,
+  type StoredStretch,
+  type Stretch,
+  type Transaction,
+} from "../../../ports/documents.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
+import { placeOf } from "../driver/places.ts";
+import {
+  LOCK_PLACES,
+  RAISE_EVERYBODY,
+  RAISE_NAMES,
+  READ_VERSIONS,
+  SCHEMA,
+} from "../driver/schema.ts";
+import { literal, quoted, textList } from "../driver/sql.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { BodyTables } from "../tables/body-tables.ts";
+import type { PostgresTables } from "../tables/postgres-tables.ts";
+import { CollectionTable, type Statement } from "./collection-table.ts";
+import { type ByteRange, rangesOf } from "./stretches.ts";
+
+export class PostgresDocuments implements DocumentStore {
+  readonly #database: PostgresDatabase;
+  readonly #tables: PostgresTables;
+  readonly #prepared = new Map<string, CollectionTable>();
+
+  constructor(database: PostgresDatabase, tables: PostgresTables) {
+    this.#database = database;
+    this.#tables = tables;
+  }
+
+  async prepare(collections: readonly AnyCollection[]): Promise<void> {
+    await this.#database.makeSchema();
+    const tables = collections.map((from) => [from, new CollectionTable(from)] as const);
+    const missing = (known: ReadonlySet<string>) =>
+      tables.filter(([{ name }, { columns }]) =>
+        [...columns.keys()].some((column) => !known.has(`${name} ${column}`)),
+      );
+    if (missing(await this.#columns()).length > 0) {
+      await this.#database.change("documents.prepare", async (tx) => {
+        const known = new Set((await tx.query(COLUMNS)).map(([name]) => String(name)));
+        for (const [from, table] of missing(known)) await makeTable(tx, from, table, known);
+      });
+    }
+    for (const [from, table] of tables) this.#prepared.set(from.name, table);
+  }
+
+  async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
+    return await this.#database.read(options, (tx) => body(this.#body(tx)));
+  }
+
+  async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return await this.#database.transact(options, async (tx) => {
+      const own = this.#body(tx);
+      const result = await body(own);
+      await own.finish();
+      return result;
+    });
+  }
+
+  async #columns(): Promise<ReadonlySet<string>> {
+    const lines = await this.#database.ask("documents.columns", COLUMNS);
+    return new Set(lines.map(([name]) => String(name)));
+  }
+
+  #body(tx: ServerTransaction): Body {
+    return new Body(tx, {
+      database: this.#database,
+      tables: this.#tables,
+      prepared: this.#prepared,
+    });
+  }
+}
+
+/** The columns of all collections that are there: `name column`. */
+const COLUMNS = `
+select c.relname || ' ' || a.attname from pg_class c
+join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+where c.relnamespace = to_regnamespace(${literal(SCHEMA)}) and c.relkind = 'r'`;
+
+/** Documents that are read at once to be given their places. */
+const PORTION = 1_000;
+
+async function makeTable(
+  tx: ServerTransaction,
+  from: AnyCollection,
+  table: CollectionTable,
+  known: ReadonlySet<string>,
+): Promise<void> {
+  const isNew = (column: string) => !known.has(`${from.name} ${column}`);
+  const columns = [...table.columns];
+  const added = columns.filter(([column]) => isNew(column));
+  if (added.length === columns.length) {
+    const all = columns.map(([column, type]) => `${quoted(column)} ${type}`);
+    await tx.script(`create table ${table.name} (${all.join(", ")})`);
+  } else {
+    for (const [column, type] of added) {
+      await tx.script(`alter table ${table.name} add column ${quoted(column)} ${type}`);
+    }
+    await givePlaces(tx, table);
+  }
+  for (const column of table.placeColumns) await tx.script(table.indexText(column));
+}
+
+/** Puts every document again, so that it has its place in indexes that are new. */
+async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promise<void> {
+  for (let after: Key | undefined; ; ) {
+    const stretch: Stretch = { limit: PORTION, ...(after === undefined ? {} : { after }) };
+    const { text, parameters } = table.stretch(rangesOf(stretch), stretch);
+    const lines = await tx.query(text, parameters);
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    const put = table.put(lines.map((line) => table.docOf(line)));
+    await tx.query(put.text, put.parameters);
+    after = table.keyOf(last);
+  }
+}
+
+interface Write {
+  readonly to: CollectionTable;
+  readonly key: Key;
+  /** A copy; null for a removal. */
+  readonly doc: object | null;
+}
+
+interface BodyDeps {
+  readonly database: PostgresDatabase;
+  readonly tables: PostgresTables;
+  readonly prepared: ReadonlyMap<string, CollectionTable>;
+}
+
+class Body implements Transaction {
+  readonly #tx: ServerTransaction;
+  readonly #deps: BodyDeps;
+  readonly tables: BodyTables;
+  /** Not sent yet, by collection and key. */
+  readonly #writes = new Map<string, Write>();
+  readonly #raised = new Set<string>();
+  #raisesEverybody = false;
+  #nowMs: number | null = null;
+  #hasRead = false;
+
+  constructor(tx: ServerTransaction, deps: BodyDeps) {
+    this.#tx = tx;
+    this.#deps = deps;
+    this.tables = new BodyTables(tx, deps.tables, () => this.nowMs);
+  }
+
+  get nowMs(): number {
+    this.#nowMs ??= this.#deps.database.nowMs(this.#tx);
+    return this.#nowMs;
+  }
+
+  async read<const Queries extends readonly Query[]>(
+    ...queries: Queries
+  ): Promise<Answers<Queries>> {
+    const isFirst = !this.#hasRead;
+    this.#hasRead = true;
+    const work = [this.#lock(lockedIn(queries, isFirst)), this.#send()];
+    const answers = queries.map((query) => this.#answer(query));
+    await Promise.all([...work, ...answers, this.#tx.begin()]);
+    return (await Promise.all(answers)) as unknown as Answers<Queries>;
+  }
+
+  put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
+    this.#write(to, to.keyOf(doc), structuredClone(doc));
+  }
+
+  remove(from: AnyCollection, key: Key): void {
+    this.#write(from, key, null);
+  }
+
+  raise(names: readonly string[] | "everybody"): void {
+    if (names === "everybody") this.#raisesEverybody = true;
+    else for (const name of names) this.#raised.add(name);
+  }
+
+  async turn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Sends what is left before the commit. */
+  async finish(): Promise<void> {
+    const work = [this.#send()];
+    if (this.tables.excludesPushes) {
+      work.push(this.#lock([...this.#raised].map((name) => placeOf(`person ${name}`))));
+    }
+    if (this.#raised.size > 0) {
+      const names = [...this.#raised].map((name) => name.replaceAll("\0", "\u{fffd}"));
+      work.push(this.#tx.query(RAISE_NAMES, [textList(names)]).then(() => {}));
+    }
+    if (this.#raisesEverybody) work.push(this.#tx.query(RAISE_EVERYBODY).then(() => {}));
+    await Promise.all(work);
+  }
+
+  #write(to: AnyCollection, key: Key, doc: object | null): void {
+    const table = this.#table(to);
+    checkKey(key);
+    const name = JSON.stringify([to.name, key]);
+    this.#writes.delete(name);
+    this.#writes.set(name, { to: table, key, doc });
+    // The moment is that of the first call.
+    this.#tx.begin().catch(() => {});
+  }
+
+  /** Brings in what was put and removed, all in one message. */
+  async #send(): Promise<void> {
+    if (this.#writes.size === 0) return;
+    const writes = [...this.#writes];
+    this.#writes.clear();
+    const work = [this.#lock(writes.map(([name]) => placeOf(name)))];
+    for (const [to, some] of Map.groupBy(writes, ([, write]) => write.to)) {
+      const docs = some.flatMap(([, { doc }]) => (doc === null ? [] : [doc]));
+      const gone = some.flatMap(([, { key, doc }]) => (doc === null ? [key] : []));
+      if (gone.length > 0) work.push(this.#do(to.remove(gone)));
+      if (docs.length > 0) work.push(this.#do(to.put(docs)));
+    }
+    await Promise.all(work);
+  }
+
+  async #do({ text, parameters }: Statement): Promise<void> {
+    await this.#tx.query(text, parameters);
+  }
+
+  async #lock(places: readonly string[]): Promise<void> {
+    if (places.length === 0) return;
+    await this.#tx.query(LOCK_PLACES, [textList(places)]);
+  }
+
+  async #answer(query: Query): Promise<unknown> {
+    if ("versionsOf" in query) return await this.#versions(query.versionsOf);
+    if ("rowsOf" in query) return await this.tables.rowsOf(query.rowsOf, query.where);
+    const table = this.#table(query.from);
+    const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
+    if ("keys" in query) {
+      for (const key of query.keys) checkKey(key);
+      return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
+    }
+    if ("asStored" in query) {
+      const found = await lines(table.stored(storedRanges(query.asStored), query.asStored.limit));
+      return found.map((line) => table.asStored(line));
+    }
+    if ("stretch" in query) {
+      const found = await lines(table.stretch(rangesOf(query.stretch), query.stretch));
+      return found.map((line) => table.docOf(line));
+    }
+    if ("count" in query) {
+      const [[count] = []] = await lines(table.count(rangesOf(query.count), query.count));
+      return Number(count);
+    }
+    const found = await lines(table.keysOf(rangesOf(query.keysOf), query.keysOf));
+    return found.map((line) => table.keyOf(line));
+  }
+
+  async #versions(names: readonly string[]): Promise<readonly number[]> {
+    const texts = names.map((name) => name.replaceAll("\0", "\u{fffd}"));
+    const lines = await this.#tx.query(READ_VERSIONS, [textList(texts)]);
+    return lines.map(([version]) => Number(version));
+  }
+
+  #table({ name }: AnyCollection): CollectionTable {
+    const table = this.#deps.prepared.get(name);
+    if (table === undefined) throw new Error(`Collection "${name}" was not prepared`);
+    return table;
+  }
+}
+
+function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[] {
+  return queries.flatMap((query) => {
+    if (!("keys" in query) || !query.lock) return [];
+    if (!isFirst) throw new Error("Locks stand in a body's first read");
+    return query.keys.map((key) => placeOf(JSON.stringify([query.from.name, key])));
+  });
+}
+
+function storedRanges({ within, after }: StoredStretch): readonly ByteRange[] {
+  const limits = within === undefined ? {} : { within };
+  if (!(after instanceof Damaged)) {
+    return rangesOf({ ...limits, ...(after === undefined ? {} : { after }) });
+  }
+  const place = after.place as Uint8Array;
+  const from = Uint8Array.of(...place, 0);
+  return rangesOf(limits)
+    .map((range) => (Buffer.compare(range.from, from) < 0 ? { ...range, from } : range))
+    .filter(({ before }) => before === null || Buffer.compare(from, before) < 0);
+}

@@ -1,0 +1,255 @@
+// Transactions on one database: run again when they meet others, and asked after when a commit's answer was lost.
+import { randomInt } from "node:crypto";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
+import { type CallLimit, type CallOptions, CommitInDoubt } from "../../../ports/documents.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { Driver, Lines, Parameter } from "./bun-driver.ts";
+import { Failure, hasMet, isPassing, TimeUp, unavailable } from "./errors.ts";
+import { FORGET_LOCKS, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
+import { ServerTransaction } from "./transaction.ts";
+
+/** For pushes, pulls and runs. */
+export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
+/** For calls of requests under `/v1`. D-8.3. */
+export const REQUEST_CALLS: CallLimit = {
+  triesMs: REQUEST_DEADLINE_MS,
+  endMs: REQUEST_DEADLINE_MS,
+};
+/** For what is made at start: an index over a large table takes its time. */
+export const START_CALLS: CallLimit = { triesMs: 20_000, endMs: Number.POSITIVE_INFINITY };
+
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 200;
+/** The others that a divisible body may meet before its caller had better come with less. */
+const MANY_MEETINGS = 8;
+/** Time in which the outcome of a commit has to become known. */
+const DOUBT_MS = 5_000;
+/** No body is under way for longer, so that no lock is older. */
+const LOCKS_MS = 600_000;
+const TIDY_MS = 60_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface DatabaseDeps {
+  readonly driver: Driver;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** In place of the server's time. */
+  readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
+  readonly callLimit?: CallLimit;
+  readonly raisesDurability?: boolean;
+}
+
+export class PostgresDatabase {
+  readonly #deps: DatabaseDeps;
+  #made: Promise<void> | null = null;
+  #tidyAtMs: number;
+
+  constructor(deps: DatabaseDeps) {
+    this.#deps = deps;
+    this.#tidyAtMs = deps.clock.monotonicMs() + TIDY_MS;
+  }
+
+  nowMs(tx: ServerTransaction): number {
+    const { nowMs } = tx;
+    return this.#deps.storeClock?.nowMs() ?? nowMs;
+  }
+
+  /** Makes the schema of repsync, once. */
+  async makeSchema(): Promise<void> {
+    this.#made ??= this.change("schema.make", (tx) => tx.script(MAKE_SCHEMA));
+    try {
+      await this.#made;
+    } catch (error) {
+      this.#made = null;
+      throw error;
+    }
+  }
+
+  /** What a body reads is of one moment. */
+  async read<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
+    return await this.#run(options, { isOneMoment: true, isReadOnly: true }, body);
+  }
+
+  /** The same, and commits what it wrote. */
+  async transact<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
+    const result = await this.#run(options, { isOneMoment: true, isReadOnly: false }, body);
+    if (this.#deps.clock.monotonicMs() >= this.#tidyAtMs) this.#tidy();
+    return result;
+  }
+
+  /** Changes what is kept of tables and collections, one instance after the other; each statement sees what is committed. */
+  async change<T>(name: string, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
+    const how = { isOneMoment: false, isReadOnly: false };
+    return await this.#run({ name, limit: START_CALLS }, how, async (tx) => {
+      const isAlone = tx.query("select pg_advisory_xact_lock(hashtextextended('repsync', 0))");
+      await isAlone;
+      return await body(tx);
+    });
+  }
+
+  /** As `change`, beside others. */
+  async step<T>(name: string, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
+    return await this.#run({ name }, { isOneMoment: false, isReadOnly: false }, body);
+  }
+
+  /** One statement by itself. */
+  async ask(name: string, text: string, parameters?: readonly Parameter[]): Promise<Lines> {
+    return await this.step(name, (tx) => tx.query(text, parameters));
+  }
+
+  /** Reads of one moment for as long as the caller likes, who rolls it back. */
+  async openReading(): Promise<ServerTransaction> {
+    try {
+      const how = { isOneMoment: true, isReadOnly: true, leftMs: Number.POSITIVE_INFINITY };
+      const tx = await this.#open(how);
+      await tx.begin();
+      return tx;
+    } catch (error) {
+      throw error instanceof Failure ? unavailable(error) : error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#deps.driver.close();
+  }
+
+  /** In the background; what fails is done by the next one. */
+  #tidy(): void {
+    this.#tidyAtMs = this.#deps.clock.monotonicMs() + TIDY_MS;
+    const work = this.step("store.tidy", async (tx) => {
+      await tx.begin();
+      await tx.query(FORGET_LOCKS, [String(tx.nowMs - LOCKS_MS)]);
+      await tx.query(GATHER_VERSIONS);
+    });
+    work.catch(() => {});
+  }
+
+  async #run<T>(
+    options: CallOptions,
+    how: { readonly isOneMoment: boolean; readonly isReadOnly: boolean },
+    body: (tx: ServerTransaction) => Promise<T>,
+  ): Promise<T> {
+    const { clock, callLimit = SYNC_CALLS } = this.#deps;
+    const { triesMs, endMs } = options.limit ?? callLimit;
+    const beganMs = clock.monotonicMs();
+    const lastTryMs = beganMs + Math.min(triesMs, endMs);
+    for (let tries = 1; ; tries++) {
+      const leftMs = beganMs + endMs - clock.monotonicMs();
+      const outcome = await this.#try({ ...how, leftMs }, body);
+      if ("result" in outcome) return outcome.result;
+      const { error, failure, hasRows } = outcome;
+      if (failure === null) throw error;
+      const meets = hasMet(failure);
+      if (meets && hasRows && options.isDivisible && tries >= MANY_MEETINGS) {
+        throw new AppError("batch_too_large", "Others write the same rows all the time", {
+          cause: failure,
+        });
+      }
+      if (!(meets || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
+        throw unavailable(failure, hasRows);
+      }
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+      await sleep(randomInt(pauseMs, 2 * pauseMs) / 2);
+    }
+  }
+
+  /** Once. Throws where nobody knows what became of a commit. */
+  async #try<T>(
+    how: { readonly isOneMoment: boolean; readonly isReadOnly: boolean; readonly leftMs: number },
+    body: (tx: ServerTransaction) => Promise<T>,
+  ): Promise<Outcome<T>> {
+    let tx: ServerTransaction | null = null;
+    const attempt = async (): Promise<Outcome<T>> => {
+      try {
+        tx = await this.#open(how);
+        const result = await body(tx);
+        return await this.#commit(tx, result);
+      } catch (error) {
+        const failure = tx?.failure ?? (error instanceof Failure ? error : null);
+        await tx?.rollBack();
+        return { error, failure: isOurs(error) ? null : failure, hasRows: tx?.hasRows ?? false };
+      }
+    };
+    if (how.leftMs <= 0) throw new TimeUp();
+    if (how.leftMs > MAX_TIMER_MS) return await attempt();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        tx?.cut();
+        reject(new TimeUp());
+      }, how.leftMs);
+    });
+    try {
+      return await Promise.race([attempt(), end]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #open(how: {
+    readonly isOneMoment: boolean;
+    readonly isReadOnly: boolean;
+    readonly leftMs: number;
+  }): Promise<ServerTransaction> {
+    const connection = await this.#deps.driver.connect();
+    const { raisesDurability = false } = this.#deps;
+    const statementMs = how.leftMs > MAX_TIMER_MS ? 0 : Math.max(1, Math.ceil(how.leftMs));
+    return new ServerTransaction(connection, { ...how, statementMs, raisesDurability });
+  }
+
+  async #commit<T>(tx: ServerTransaction, result: T): Promise<Outcome<T>> {
+    const isBad = tx.failure !== null;
+    try {
+      await tx.commit();
+    } catch (error) {
+      const isLost = !isBad && error instanceof Failure && isPassing(error);
+      if (!isLost || tx.id === null) throw error;
+      tx.cut();
+      const status = await this.#statusOf(tx.id);
+      if (status === null) throw new CommitInDoubt(error);
+      if (status === "aborted") return { error, failure: error, hasRows: tx.hasRows };
+    }
+    return { result };
+  }
+
+  /** What became of a transaction; null where that does not become known in time. */
+  async #statusOf(id: string): Promise<"committed" | "aborted" | null> {
+    const { clock, driver } = this.#deps;
+    const lastMs = clock.monotonicMs() + DOUBT_MS;
+    for (; clock.monotonicMs() < lastMs; await sleep(LONGEST_PAUSE_MS)) {
+      try {
+        const connection = await within(driver.connect(), lastMs - clock.monotonicMs());
+        const asked = connection.query("select pg_xact_status($1::text::xid8)", [id]);
+        const [[status] = []] = await within(asked, lastMs - clock.monotonicMs());
+        connection.release(true);
+        if (status === "committed" || status === "aborted") return status;
+      } catch {
+        // Not reached: again.
+      }
+    }
+    return null;
+  }
+}
+
+type Outcome<T> =
+  | { readonly result: T }
+  | { readonly error: unknown; readonly failure: Failure | null; readonly hasRows: boolean };
+
+/** What a body or the port throws comes out as it is. */
+function isOurs(error: unknown): boolean {
+  return !(error instanceof Failure);
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  work.catch(() => {});
+  return await Promise.race([
+    work,
+    sleep(ms).then(() => {
+      throw new TimeUp();
+    }),
+  ]);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,70 @@
+// What the server and the client say, told apart by SQLSTATE.
+import { AppError } from "../../../domain/shared/errors.ts";
+
+/** A statement that failed; no error of the client leaves this folder otherwise. */
+export class Failure extends Error {
+  /** The SQLSTATE; null where no server said it, as when a connection broke. */
+  readonly state: string | null;
+  /** The name of the rule of the table that was broken; null where it is none. */
+  readonly rule: string | null;
+
+  constructor(error: unknown) {
+    const { errno, constraint } = error as { errno?: unknown; constraint?: unknown };
+    super(error instanceof Error ? error.message : String(error), { cause: error });
+    this.state = typeof errno === "string" && /^[0-9A-Z]{5}$/.test(errno) ? errno : null;
+    this.rule = typeof constraint === "string" ? constraint : null;
+  }
+}
+
+/** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
+const MET = ["40001", "40P01", "55P03"];
+
+export function hasMet({ state }: Failure): boolean {
+  return state !== null && MET.includes(state);
+}
+
+/** True when another try on another connection may go well: it broke, or the server starts, ends or has too many. */
+export function isPassing({ state }: Failure): boolean {
+  return state === null || /^(?:57P0[1-5]|53|08|25006)/.test(state);
+}
+
+/** True when it is a record that was refused, by its values or by a rule of the table. */
+export function isRefusal({ state }: Failure): boolean {
+  return state !== null && /^(?:22|23|44|54|P0001)/.test(state);
+}
+
+/** Why a record was refused, for its sender. */
+export function refusalText({ state, rule }: Failure): string {
+  const named = rule === null ? "" : ` "${rule}"`;
+  if (state === "23505")
+    return `another row has the same values, which ${named.trim() || "an index"} forbids`;
+  if (state === "23502") return "a column of the table may not be null";
+  if (state === "23503") return `the row of another table that it names is not there${named}`;
+  if (state === "54000") return "its key is too long for an index of PostgreSQL";
+  if (state?.startsWith("23")) return `it breaks the rule${named} of the table`;
+  return `PostgreSQL refuses it (${state})`;
+}
+
+/** What a call that failed throws. */
+export function unavailable(failure: unknown, hasRows = false): AppError {
+  const state = failure instanceof Failure ? failure.state : null;
+  return new AppError(hasRows ? "commit_failed" : "store_unavailable", textOf(state), {
+    cause: failure,
+  });
+}
+
+function textOf(state: string | null): string {
+  if (state === null) return "PostgreSQL cannot be reached, or does not answer";
+  if (state === "57014" || MET.includes(state)) return "PostgreSQL did not answer in time";
+  if (state === "42501") return "The role lacks a right in PostgreSQL";
+  if (state.startsWith("53")) return "PostgreSQL has no room, or no connection, left";
+  if (state === "25006") return "PostgreSQL takes no writes now: it is a standby, or read-only";
+  return `PostgreSQL refuses a statement (${state})`;
+}
+
+/** A call has ended because PostgreSQL did not answer. */
+export class TimeUp extends AppError {
+  constructor() {
+    super("store_unavailable", "PostgreSQL did not answer in time");
+  }
+}

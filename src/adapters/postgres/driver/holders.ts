@@ -1,0 +1,73 @@
+// Which processes use the database: a line each, renewed while they run, by the server's clock. D-10.7.
+import { randomBytes } from "node:crypto";
+import type { PostgresDatabase } from "./database.ts";
+import type { ServerTransaction } from "./transaction.ts";
+
+/** How long a process that was killed still counts. */
+export const HOLD_SECONDS = 15;
+const RENEW_EVERY_MS = 4_000;
+
+/** Who fills a database has this id, of which there is never a second one. */
+const FILLER = "filler";
+
+const MAKE = `
+create schema if not exists repsync;
+create table if not exists repsync._holders (id text primary key, process text not null, ends_at timestamptz not null)`;
+const RENEW = `
+insert into repsync._holders as h (id, process, ends_at)
+values ($1::text, $2::text, clock_timestamp() + interval '${HOLD_SECONDS} seconds')
+on conflict (id) do update set process = excluded.process, ends_at = excluded.ends_at
+where h.process = excluded.process or h.ends_at <= clock_timestamp()
+returning id`;
+const END = "delete from repsync._holders where id = $1::text and process = $2::text";
+const FIND =
+  "select from repsync._holders where ends_at > clock_timestamp() and id <> $1::text limit 1";
+
+export class Holder {
+  readonly #database: PostgresDatabase;
+  readonly #process = randomBytes(12).toString("hex");
+  readonly #id: string;
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(database: PostgresDatabase, { isFiller = false } = {}) {
+    this.#database = database;
+    this.#id = isFiller ? FILLER : this.#process;
+  }
+
+  /** False when another process has the id. A renewal that fails is made up for by the next one. */
+  async begin(): Promise<boolean> {
+    await this.#database.change("holder.make", (tx) => tx.script(MAKE));
+    if (!(await this.#renew())) return false;
+    this.#timer ??= setInterval(() => void this.#renew().catch(() => {}), RENEW_EVERY_MS);
+    this.#timer.unref();
+    return true;
+  }
+
+  /** Never rejects: what stays runs out. */
+  async end(): Promise<void> {
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#database.ask("holder.end", END, [this.#id, this.#process]).catch(() => {});
+  }
+
+  async #renew(): Promise<boolean> {
+    const kept = await this.#database.ask("holder.renew", RENEW, [this.#id, this.#process]);
+    return kept.length > 0;
+  }
+}
+
+/** Whether a process uses or fills the database, or did until a moment ago. */
+export async function isHeld(tx: ServerTransaction): Promise<boolean> {
+  return await hasHolder(tx, "");
+}
+
+/** Whether a service uses it; who fills it does not count. */
+export async function isServed(tx: ServerTransaction): Promise<boolean> {
+  return await hasHolder(tx, FILLER);
+}
+
+async function hasHolder(tx: ServerTransaction, but: string): Promise<boolean> {
+  const [[isThere] = []] = await tx.query("select to_regclass('repsync._holders') is not null");
+  return isThere === true && (await tx.query(FIND, [but])).length > 0;
+}

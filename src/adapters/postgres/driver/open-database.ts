@@ -1,0 +1,115 @@
+// Connects, and looks whether the server is one that repsync may trust its rows to. D-12.2.
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
+import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { type Address, readAddress } from "./address.ts";
+import { bunDriver, type Driver } from "./bun-driver.ts";
+import { PostgresDatabase } from "./database.ts";
+import { Failure, isPassing, unavailable } from "./errors.ts";
+import { quoted } from "./sql.ts";
+
+const MAX_CONNECTIONS = 20;
+const CONNECT_SECONDS = 5;
+const LEAST_VERSION = 150_000;
+
+export interface OpenOptions {
+  readonly url: string;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
+  readonly callLimit?: CallLimit;
+}
+
+interface OpenedDatabase {
+  readonly database: PostgresDatabase;
+  readonly schema: string;
+}
+
+const LOOK = `
+select current_setting('server_version_num')::int4, current_setting('server_encoding'), current_setting('fsync'),
+  pg_is_in_recovery(), current_setting('synchronous_commit'), to_regnamespace($1::text) is not null,
+  current_setting('server_version')`;
+
+/** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
+export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
+  const address = readAddress(options.url);
+  const { driver, looked } = await firstConnection(address);
+  try {
+    const [version, encoding, fsync, isStandby, synchronous, hasSchema, shown] = looked;
+    const problem = problemOf({ version, encoding, fsync, isStandby, hasSchema, shown }, address);
+    if (problem !== null) throw new AppError("invalid_request", problem);
+    const raisesDurability = !["on", "remote_apply"].includes(String(synchronous));
+    return {
+      database: new PostgresDatabase({ ...options, driver, raisesDurability }),
+      schema: address.schema,
+    };
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+function problemOf(found: Readonly<Record<string, unknown>>, { schema }: Address): string | null {
+  if (Number(found["version"]) < LEAST_VERSION) {
+    return `PostgreSQL must be 15 or newer, and this is ${found["shown"]}`;
+  }
+  if (found["encoding"] !== "UTF8") {
+    return `The encoding of the database must be UTF8, and this is ${found["encoding"]}`;
+  }
+  if (found["isStandby"] === true)
+    return "The server is a standby: name the primary in STORAGE_URL";
+  if (found["fsync"] !== "on") {
+    return "The server has fsync = off, and would lose what it has confirmed: set it to on";
+  }
+  if (found["hasSchema"] !== true) {
+    return `The database has no schema "${schema}": create it, or name another one with ?schema=`;
+  }
+  return null;
+}
+
+/** By TLS where the server offers it, unless the address says more. */
+async function firstConnection(
+  address: Address,
+): Promise<{ readonly driver: Driver; readonly looked: readonly unknown[] }> {
+  const { sslMode } = address;
+  const schemes = sslMode === "disable" ? [false] : sslMode === "prefer" ? [true, false] : [true];
+  for (const [i, isEncrypted] of schemes.entries()) {
+    const tls = isEncrypted ? { rejectUnauthorized: sslMode === "verify-full" } : false;
+    const driver = bunDriver({
+      url: address.url,
+      tls,
+      maxConnections: MAX_CONNECTIONS,
+      connectSeconds: CONNECT_SECONDS,
+    });
+    try {
+      return { driver, looked: await look(driver, address.schema) };
+    } catch (error) {
+      await driver.close();
+      if (i + 1 < schemes.length && error instanceof Failure && isPassing(error)) continue;
+      throw refusal(error);
+    }
+  }
+  throw new Error("No way to connect");
+}
+
+async function look(driver: Driver, schema: string): Promise<readonly unknown[]> {
+  const connection = await driver.connect();
+  try {
+    const [line = []] = await connection.query(LOOK, [quoted(schema)]);
+    return line;
+  } finally {
+    connection.release(true);
+  }
+}
+
+function refusal(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  if (error.state === "3D000")
+    return new AppError("invalid_request", "There is no such database on the server");
+  if (error.state?.startsWith("28")) {
+    return new AppError(
+      "invalid_request",
+      "PostgreSQL refuses the user or password of STORAGE_URL",
+    );
+  }
+  return unavailable(error);
+}

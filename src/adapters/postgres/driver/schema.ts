@@ -1,0 +1,95 @@
+// What repsync keeps in the schema `repsync` beside the documents: facts, versions, locks, and what is known of tables.
+
+export const SCHEMA = "repsync";
+
+/** Slots of names: names that share one share their version. */
+const SLOTS = 4_096;
+/** The slot of everybody, which counts for every name. */
+const EVERYBODY = -1;
+
+/** The slot of a name, in SQL; a text has no NUL there. */
+export const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
+
+/**
+ * Makes it; a `create` of what is there does nothing. Versions are counted by lines that are added, so that raising one waits
+ * for nobody; the sum of a slot is its version. Locks are those of the bodies under way, so a server that fell needs none.
+ */
+export const MAKE_SCHEMA = `
+create schema if not exists repsync;
+create table if not exists repsync._facts (name text primary key, value text not null);
+create table if not exists repsync._versions (slot int8 not null, n int8 not null);
+create index if not exists _versions_slot on repsync._versions (slot);
+create unlogged table if not exists repsync._locks (place int8 primary key, at_ms int8 not null)
+  with (fillfactor = 50);
+create table if not exists repsync._tables (
+  name text collate "C" primary key,
+  entry text not null,
+  deletes text,
+  last_place int8 not null default 0,
+  complete_since text
+);
+create or replace function repsync._changed() returns trigger language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $body$
+begin
+  insert into repsync._versions (slot, n) values (tg_argv[0]::int8, 1);
+  return null;
+end $body$;
+create or replace function repsync._people_came() returns trigger language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $body$
+begin
+  insert into repsync._versions (slot, n)
+    select distinct ${slotOf("username")}, 1 from rows_after where username is not null;
+  return null;
+end $body$;
+create or replace function repsync._people_went() returns trigger language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $body$
+begin
+  insert into repsync._versions (slot, n)
+    select distinct ${slotOf("username")}, 1 from rows_before where username is not null;
+  return null;
+end $body$;
+create or replace function repsync._people_changed() returns trigger language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $body$
+begin
+  insert into repsync._versions (slot, n) select distinct ${slotOf("username")}, 1 from (
+    select username from rows_before union select username from rows_after
+  ) as people where username is not null;
+  return null;
+end $body$;
+`;
+
+/** Answers a line for each name: its version, and how many lines it was counted from. */
+export const READ_VERSIONS = `
+select v.n, v.lines
+from unnest($1::text[]) with ordinality as named(name, place),
+lateral (
+  select coalesce(sum(n), 0)::int8 as n, count(*)::int4 as lines from repsync._versions
+  where slot = any(array[${EVERYBODY}, ${slotOf("named.name")}])
+) as v order by named.place`;
+
+export const RAISE_NAMES = `
+insert into repsync._versions (slot, n)
+select distinct ${slotOf("name")}, 1 from unnest($1::text[]) as name`;
+
+export const RAISE_EVERYBODY = `insert into repsync._versions (slot, n) values (${EVERYBODY}, 1)`;
+
+/** The same sums in fewer lines, whoever adds or does the same meanwhile. */
+export const GATHER_VERSIONS = `
+with gone as (
+  delete from repsync._versions where slot in (
+    select slot from repsync._versions group by slot having count(*) > 16
+  ) returning slot, n
+)
+insert into repsync._versions (slot, n) select slot, sum(n) from gone group by slot`;
+
+/**
+ * Of two bodies that lock a place one runs again, as the second changes a line that the first has changed since its moment.
+ * In order, so that they wait for each other one way round.
+ */
+export const LOCK_PLACES = `
+insert into repsync._locks (place, at_ms)
+select place, floor(extract(epoch from now()) * 1000)::int8
+from unnest($1::text[]::int8[]) as place order by place
+on conflict (place) do update set at_ms = excluded.at_ms`;
+
+export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";

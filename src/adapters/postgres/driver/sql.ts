@@ -1,0 +1,30 @@
+// Texts that stand in statements, and lists as one parameter each: few statements, whose plans the server keeps.
+
+/** A name of the server's, whatever it holds. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** The parameter of a list: `$1::text[]`, which may be cast on. */
+export function textList(values: Iterable<string | null>): string {
+  const items: string[] = [];
+  for (const value of values) {
+    items.push(value === null ? "NULL" : `"${value.replace(/[\\"]/g, "\\$&")}"`);
+  }
+  return `{${items.join(",")}}`;
+}
+
+/** The parameter of a list of bytes: `$1::bytea[]`. */
+export function bytesList(values: Iterable<Uint8Array | null>): string {
+  const items: string[] = [];
+  for (const value of values) items.push(value === null ? "NULL" : `"\\\\x${hexOf(value)}"`);
+  return `{${items.join(",")}}`;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+}

@@ -1,0 +1,67 @@
+// What the database tells of itself. D-10.4, D-10.7.
+import { randomBytes } from "node:crypto";
+import {
+  checkFormat,
+  STORE_FORMAT,
+  type StoreFactName,
+  type StoreFacts,
+  type StoreIdentity,
+} from "../../../domain/shared/store-format.ts";
+import type { PostgresDatabase } from "./database.ts";
+import { MAKE_SCHEMA } from "./schema.ts";
+import type { ServerTransaction } from "./transaction.ts";
+
+interface FactsOptions {
+  /** True for the program that fills the store. */
+  readonly isFilling?: boolean;
+  /** Looks at what else has to fit before anything is written. */
+  readonly examine?: (tx: ServerTransaction) => Promise<void>;
+}
+
+export async function readFacts(tx: ServerTransaction): Promise<StoreFacts> {
+  const [[isThere] = []] = await tx.query("select to_regclass('repsync._facts') is not null");
+  if (isThere !== true) return new Map();
+  const lines = await tx.query("select name, value from repsync._facts");
+  return new Map(lines.map(([name, value]) => [name as StoreFactName, String(value)]));
+}
+
+/**
+ * Reads them before anything is changed, and keeps those that are missing. Throws `invalid_request` when this program must
+ * not use the store, unless it is the one that fills it.
+ */
+export async function prepareFacts(
+  database: PostgresDatabase,
+  { isFilling = false, examine }: FactsOptions = {},
+): Promise<StoreIdentity> {
+  return await database.change("store.open", async (tx) => {
+    const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
+    const facts = new Map(await readFacts(tx));
+    if (isFilling) facts.delete("filled_by");
+    const isNew = isThere !== true || facts.size === 0;
+    checkFormat(facts, isNew);
+    await examine?.(tx);
+    const known = facts.get("deployment_id");
+    const deploymentId = known ?? randomBytes(12).toString("hex");
+    const isMade = !facts.has("format");
+    if (isMade || known === undefined) {
+      await tx.script(MAKE_SCHEMA);
+      await setFact(tx, "deployment_id", deploymentId);
+      await setFact(tx, "format", String(STORE_FORMAT));
+    }
+    return { deploymentId, isNew: isMade };
+  });
+}
+
+export async function setFact(
+  tx: ServerTransaction,
+  name: StoreFactName,
+  value: string,
+): Promise<void> {
+  const text =
+    "insert into repsync._facts (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value";
+  await tx.query(text, [name, value]);
+}
+
+export async function removeFact(tx: ServerTransaction, name: StoreFactName): Promise<void> {
+  await tx.query("delete from repsync._facts where name = $1::text", [name]);
+}

@@ -1,0 +1,151 @@
+import type { Connection, Lines, Parameter } from "./bun-driver.ts";
+import { Failure, isRefusal } from "./errors.ts";
+
+/** How a transaction begins. */
+export interface Beginning {
+  /** All reads are of the moment of the first statement; otherwise each statement sees what was committed before it. */
+  readonly isOneMoment: boolean;
+  readonly isReadOnly: boolean;
+  /** After which the server ends a statement; 0 for never. */
+  readonly statementMs: number;
+  /** True where the server would confirm commits that a crash takes back. */
+  readonly raisesDurability: boolean;
+}
+
+/** Below the server's `deadlock_timeout` of 1 s: of a deadlock with another program we are the ones who give up. */
+const LOCK_MS = 500;
+
+const NOW = `select floor(extract(epoch from clock_timestamp()) * 1000)::int8`;
+const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text`;
+
+/** One transaction. What is sent without awaiting what was sent before goes in one message. */
+export class ServerTransaction {
+  readonly #connection: Connection;
+  readonly #beginning: Beginning;
+  #started: Promise<void> | null = null;
+  #nowMs: number | null = null;
+  #id: string | null = null;
+  #isOver = false;
+  /** The first statement that failed: those after it fail because of it. */
+  failure: Failure | null = null;
+  /** True once rows of tables were written. */
+  hasRows = false;
+
+  constructor(connection: Connection, beginning: Beginning) {
+    this.#connection = connection;
+    this.#beginning = beginning;
+  }
+
+  /** The server's time at the first statement. */
+  get nowMs(): number {
+    if (this.#nowMs === null) throw new Error("A body knows the time after its first read");
+    return this.#nowMs;
+  }
+
+  /** By which the server knows what became of it; null where nothing is written. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  get hasBegun(): boolean {
+    return this.#started !== null;
+  }
+
+  /** Begins, unless that was done. */
+  async begin(): Promise<void> {
+    this.#started ??= this.#begin();
+    await this.#started;
+  }
+
+  async query(text: string, parameters?: readonly Parameter[]): Promise<Lines> {
+    const begun = this.begin();
+    const [lines] = await Promise.all([
+      this.#noting(this.#connection.query(text, parameters)),
+      begun,
+    ]);
+    return lines;
+  }
+
+  /** As `query`, for statements without parameters. */
+  async script(text: string): Promise<void> {
+    await Promise.all([this.#noting(this.#connection.script(text)), this.begin()]);
+  }
+
+  /** Work that is undone by itself where it throws, or the server refuses a record; that comes out, and the transaction goes on. */
+  async attempt(work: () => Promise<void>): Promise<void> {
+    const opened = this.script("savepoint attempt");
+    try {
+      await Promise.all([opened, work()]);
+    } catch (error) {
+      const { failure } = this;
+      if (failure !== null && !isRefusal(failure)) throw error;
+      this.failure = null;
+      await this.script("rollback to savepoint attempt; release savepoint attempt");
+      throw failure ?? error;
+    }
+    await this.script("release savepoint attempt");
+  }
+
+  /** Throws `Failure`; where its state is null, or the server was stopped, nobody knows whether it was committed. */
+  async commit(): Promise<void> {
+    if (this.#started === null) return this.#end(true);
+    if (this.failure !== null) throw this.failure;
+    const done = await this.#noting(this.#connection.script("commit"));
+    if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));
+    this.#end(true);
+  }
+
+  /** Takes everything back. Never rejects. */
+  async rollBack(): Promise<void> {
+    if (this.#isOver) return;
+    if (this.#started === null) return this.#end(true);
+    const isGone = this.failure !== null && this.failure.state === null;
+    this.#end(
+      !isGone &&
+        (await this.#connection.script("rollback").then(
+          () => true,
+          () => false,
+        )),
+    );
+  }
+
+  /** Closes the connection, whatever is under way. */
+  cut(): void {
+    this.#end(false);
+  }
+
+  #end(isUsable: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#connection.release(isUsable);
+  }
+
+  async #begin(): Promise<void> {
+    const { isOneMoment, isReadOnly, statementMs, raisesDurability } = this.#beginning;
+    const level = isOneMoment ? "repeatable read" : "read committed";
+    const settings = [
+      `begin isolation level ${level}${isReadOnly ? " read only" : ""}`,
+      `set local timezone = 'UTC'`,
+      `set local datestyle = 'ISO, YMD'`,
+      `set local statement_timeout = ${statementMs}`,
+      `set local lock_timeout = ${LOCK_MS}`,
+      `set local row_security = off`,
+      `set local repsync.own = 'on'`,
+      ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
+    ];
+    const begun = this.#noting(this.#connection.script(settings.join("; ")));
+    const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
+    const [[[nowMs, id] = []]] = await Promise.all([asked, begun]);
+    this.#nowMs = Number(nowMs);
+    this.#id = typeof id === "string" ? id : null;
+  }
+
+  async #noting<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof Failure) this.failure ??= error;
+      throw this.failure ?? error;
+    }
+  }
+}

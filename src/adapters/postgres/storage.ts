@@ -1,0 +1,89 @@
+import { AppError } from "../../domain/shared/errors.ts";
+import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
+import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
+import type { AnyCollection } from "../../ports/documents.ts";
+import type { FullStorage } from "../../ports/storage.ts";
+import { DatabaseDump } from "./copies/database-dump.ts";
+import { PostgresDocuments } from "./documents/postgres-documents.ts";
+import type { PostgresDatabase } from "./driver/database.ts";
+import { Holder } from "./driver/holders.ts";
+import { type OpenOptions, openDatabase } from "./driver/open-database.ts";
+import { prepareFacts, readFacts } from "./driver/store-facts.ts";
+import { PostgresTables } from "./tables/postgres-tables.ts";
+import { PostgresTombstones } from "./tables/tombstones.ts";
+
+interface PostgresStorageOptions extends OpenOptions {
+  /** True for the program that fills the store. */
+  readonly isFilling?: boolean;
+  /** The collections of `documents`. */
+  readonly collections?: readonly AnyCollection[];
+}
+
+/**
+ * Opens a database as a store. Throws `invalid_request` for an address that cannot be used and for a store that this program
+ * must not use, and `store_unavailable`. No message holds the address.
+ */
+export async function openPostgresStorage(options: PostgresStorageOptions): Promise<FullStorage> {
+  const opened = await openDatabase(options);
+  try {
+    const identity = await prepareFacts(opened.database, options);
+    return new PostgresStorage(opened, identity, options.collections ?? []);
+  } catch (error) {
+    await opened.database.close();
+    throw error;
+  }
+}
+
+class PostgresStorage implements FullStorage {
+  readonly identity: StoreIdentity;
+  readonly documents: PostgresDocuments;
+  readonly tables: PostgresTables;
+  readonly tombstones: PostgresTombstones;
+  readonly #database: PostgresDatabase;
+  readonly #holder: Holder;
+  readonly #dump: DatabaseDump;
+
+  constructor(
+    { database, schema }: { readonly database: PostgresDatabase; readonly schema: string },
+    identity: StoreIdentity,
+    collections: readonly AnyCollection[],
+  ) {
+    this.identity = identity;
+    this.#database = database;
+    this.#holder = new Holder(database);
+    this.#dump = new DatabaseDump(database, schema, collections);
+    this.tables = new PostgresTables(database, schema);
+    this.documents = new PostgresDocuments(database, this.tables);
+    this.tombstones = new PostgresTombstones(database, this.tables);
+  }
+
+  async hold(): Promise<void> {
+    await this.#holder.begin();
+    checkFormat(await this.#database.read({ name: "store.hold" }, readFacts), false);
+  }
+
+  async dump(options?: DumpOptions): Promise<Dump> {
+    return await this.#dump.dump(options);
+  }
+
+  /** The server checks its files. */
+  watchDamage(): void {}
+
+  async isDamaged(): Promise<boolean> {
+    return false;
+  }
+
+  async ping(timeoutMs: number): Promise<void> {
+    const limit = { triesMs: 0, endMs: timeoutMs };
+    await this.#database
+      .read({ name: "store.ping", limit }, (tx) => tx.begin())
+      .catch(() => {
+        throw new AppError("store_unavailable", `PostgreSQL did not answer within ${timeoutMs} ms`);
+      });
+  }
+
+  async close(): Promise<void> {
+    await this.#holder.end();
+    await this.#database.close();
+  }
+}

@@ -1,0 +1,168 @@
+// The types of columns on the server, and values as texts that it reads and writes. D-12.1.
+import {
+  isRawNumber,
+  type JsonValue,
+  numberText,
+  parseJson,
+  rawNumber,
+} from "../../../domain/shared/json.ts";
+import { cutText } from "../../../domain/shared/text.ts";
+import { isCanonicalDate, isCanonicalDateTime } from "../../../domain/shared/time.ts";
+import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
+
+/** What a value is in a statement; null for one that a column of that type cannot hold. */
+type Held = { readonly text: string | null } | null;
+
+const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
+const MAX_INT8 = 9_223_372_036_854_775_807n;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
+/** As the server writes numbers that are none, and what other programs may have written. */
+const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
+const MAX_BEFORE_POINT = 131_072;
+const MAX_BEHIND_POINT = 16_383;
+/** Longer ones are read with an exponent, where that makes them this short. */
+const MAX_PLAIN_DIGITS = 400;
+const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
+const MAX_TOLD_CHARS = 40;
+
+/** A column's type on the server, and how its values are ordered. */
+export function serverType({ type, isKey }: Pick<Column, "type" | "isKey">): string {
+  switch (type) {
+    case "text":
+      return 'text collate "C"';
+    case "integer":
+      return "int8";
+    case "bigint":
+      return isKey ? "int8" : "numeric";
+    case "numeric":
+      return "numeric";
+    case "real":
+      return "float8";
+    case "boolean":
+      return "bool";
+    case "datetime":
+      return "timestamptz";
+    case "date":
+      return "date";
+    case "json":
+      return "json";
+  }
+}
+
+/** The type in casts. */
+export function castType(column: Pick<Column, "type" | "isKey">): string {
+  return serverType(column).split(" ")[0] ?? "text";
+}
+
+/** A value as the server keeps it; null for one that it cannot hold. */
+export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue): Held {
+  if (value === null) return { text: null };
+  switch (column.type) {
+    case "text":
+      return typeof value === "string" && !value.includes("\0") ? { text: value } : null;
+    case "integer":
+      return isNumber(value) ? whole(numberText(value)) : null;
+    case "bigint":
+      if (typeof value !== "string") return null;
+      return column.isKey ? whole(value) : decimal(value);
+    case "numeric":
+      return typeof value === "string" ? decimal(value) : null;
+    case "real":
+      return real(value);
+    case "boolean":
+      return typeof value === "boolean" ? { text: String(value) } : null;
+    case "datetime":
+      return typeof value === "string" && isCanonicalDateTime(value) ? { text: value } : null;
+    case "date":
+      return typeof value === "string" && isCanonicalDate(value) ? { text: value } : null;
+    case "json":
+      return { text: JSON.stringify(value) };
+  }
+}
+
+/** The value of what the server writes of a column. */
+export function readValue(column: Pick<Column, "type" | "isKey">, text: unknown): ColumnValue {
+  if (typeof text !== "string") return null;
+  switch (column.type) {
+    case "integer":
+      return Number.isSafeInteger(Number(text)) ? Number(text) : rawNumber(text);
+    case "bigint":
+    case "numeric":
+      return shortDecimal(text);
+    case "real":
+      return NO_NUMBER.test(text) ? text : text === "-0" ? rawNumber(text) : Number(text);
+    case "boolean":
+      return text === "true";
+    case "datetime":
+      return timeOf(text);
+    case "json":
+      return parseJson(text);
+    default:
+      return text;
+  }
+}
+
+/** Why a record fails whose value a column cannot hold. */
+export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: JsonValue): string {
+  const told = isNumber(value)
+    ? `the number ${cutText(numberText(value), MAX_TOLD_CHARS)}`
+    : typeof value === "boolean"
+      ? `the boolean ${value}`
+      : `the text ${cutText(JSON.stringify(value), MAX_TOLD_CHARS)}`;
+  return `column "${name}" (${type}) cannot hold ${told}`;
+}
+
+function isNumber(value: JsonValue): value is number | ReturnType<typeof rawNumber> {
+  return typeof value === "number" || isRawNumber(value);
+}
+
+function whole(text: string): Held {
+  if (!WHOLE.test(text)) return null;
+  const value = BigInt(text);
+  return value <= MAX_INT8 && value >= -MAX_INT8 ? { text } : null;
+}
+
+function real(value: ColumnValue): Held {
+  if (typeof value === "number") return { text: numberText(value) };
+  if (isRawNumber(value)) return value.rawJSON === "-0" ? { text: "-0" } : null;
+  return typeof value === "string" && NO_NUMBER.test(value) ? { text: value } : null;
+}
+
+/** Tells from its digits and its exponent whether the server has room for it. */
+function decimal(text: string): Held {
+  if (NO_NUMBER.test(text)) return { text };
+  const match = DECIMAL.exec(text);
+  if (match === null) return null;
+  const [, , before = "", behind = "", exponent = "0"] = match;
+  const digits = (before + behind).replace(/^0+(?=\d)/, "").length;
+  const point = digits - behind.length + Number(exponent);
+  if (point > MAX_BEFORE_POINT || digits - point > MAX_BEHIND_POINT) return null;
+  return { text };
+}
+
+/** A decimal that would be long for its zeros, with an exponent: one way to write each value and scale. */
+export function shortDecimal(text: string): string {
+  if (text.length <= MAX_PLAIN_DIGITS && !text.includes("e")) return text;
+  const match = DECIMAL.exec(text);
+  if (match === null) return text;
+  const [, sign, before = "", behind = "", exponent = "0"] = match;
+  let digits = (before + behind).replace(/^0+(?=\d)/, "");
+  const point = digits.length - behind.length + Number(exponent);
+  if (point >= digits.length) digits = digits.replace(/0+$/, "") || "0";
+  const plainDigits = Math.max(digits.length, point, digits.length - point + 1);
+  if (plainDigits <= MAX_PLAIN_DIGITS || digits.length > MAX_PLAIN_DIGITS || digits === "0") {
+    return text;
+  }
+  const mantissa = digits.length === 1 ? digits : `${digits[0]}.${digits.slice(1)}`;
+  return point === 1 ? `${sign}${mantissa}` : `${sign}${mantissa}e${point - 1}`;
+}
+
+/** As pages show it; what is no time of the calendar as the server writes it. */
+function timeOf(text: string): string {
+  const match = SERVER_TIME.exec(text);
+  if (match === null || match[1] === "0000") return text;
+  const [, year, day, time, fraction] = match;
+  if (fraction === undefined) return `${year}-${day}T${time}Z`;
+  const micros = fraction.padEnd(6, "0");
+  return `${year}-${day}T${time}.${micros.endsWith("000") ? micros.slice(0, 3) : micros}Z`;
+}

@@ -1,0 +1,126 @@
+// How a table of the registry stands in the database: its names, its order, and its rows as lines.
+import { hashHex } from "../../../domain/shared/hash.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import { SCHEMA } from "../driver/schema.ts";
+import { quoted, textList } from "../driver/sql.ts";
+import { castType, held, readValue } from "./columns.ts";
+
+/** Slots of tables come after those of names. */
+const FIRST_SLOT = 2 ** 32;
+
+/** What the order of a table goes by. */
+export interface OrderColumn {
+  /** In SQL, of the table `t`. Never null. */
+  readonly text: string;
+  readonly type: string;
+  /** Null for the time. */
+  readonly column: Column | null;
+}
+
+export class Layout {
+  readonly table: Table;
+  /** With its schema, quoted. */
+  readonly name: string;
+  /** The table of its tombstones. */
+  readonly deleted: string;
+  /** Gives its new rows their numbers. */
+  readonly numbers: string;
+  /** Under which its version is counted. */
+  readonly slot: number;
+  /** Stands in names of what belongs to it, which have at most 63 bytes. */
+  readonly short: string;
+
+  constructor(table: Table, schema: string) {
+    this.table = table;
+    this.name = `${quoted(schema)}.${quoted(table.name)}`;
+    const hash = hashHex(`${schema} ${table.name}`);
+    this.short = hash.slice(0, 12);
+    this.deleted = `${SCHEMA}.${quoted(`_deleted_${this.short}`)}`;
+    this.numbers = `${SCHEMA}.${quoted(`_numbers_${this.short}`)}`;
+    this.slot = FIRST_SLOT + Number.parseInt(hash.slice(0, 8), 16);
+  }
+
+  /** The order of the table, or that of its key. */
+  order(isByKey = false): readonly OrderColumn[] {
+    const { timestampColumn, keyColumns, columns } = this.table;
+    const time = isByKey ? undefined : columns.find(({ name }) => name === timestampColumn);
+    const keys = keyColumns.map((column) => ({
+      text: `t.${quoted(column.name)}`,
+      type: castType(column),
+      column,
+    }));
+    return time === undefined ? keys : [timeOrder(time), ...keys];
+  }
+
+  /** True for a table that numbers rows which come without a number. */
+  get numbered(): Column | null {
+    return this.table.columns.find(({ autoIncrement, isKey }) => autoIncrement && !isKey) ?? null;
+  }
+
+  /** Columns as texts. */
+  shown(columns: readonly Column[]): string {
+    return columns.map(({ name }) => `t.${quoted(name)}::text`).join(", ");
+  }
+
+  /** The rows with keys of the lists from `$1` on, each found by the index of the key; `t` is one, `wanted.place` its place. */
+  byKeys(shown: string, name = this.name): string {
+    const keys = this.table.keyColumns;
+    const lists = this.casts(keys);
+    const names = keys.map((_, i) => `k${i}`);
+    const isFound = keys.map((column, i) => `s.${quoted(column.name)} = wanted.k${i}`);
+    return `select ${shown} from unnest(${lists.join(", ")}) with ordinality as wanted(${names.join(", ")}, place), lateral (select s.*, s.ctid as repsync_ctid from ${name} as s where ${isFound.join(" and ")} limit 1) as t`;
+  }
+
+  /** The parameters of `byKeys`; each key is one that `holdsKey`. */
+  keyLists(keys: readonly Row[]): string[] {
+    return this.lists(this.table.keyColumns, keys);
+  }
+
+  /** Lists of columns as parameters from `$1` on. */
+  casts(columns: readonly Column[]): string[] {
+    return columns.map((column, i) => `$${i + 1}::text[]::${castType(column)}[]`);
+  }
+
+  lists(columns: readonly Column[], rows: readonly Row[]): string[] {
+    return columns.map((column) =>
+      textList(rows.map((row) => held(column, fieldOf(row, column.name))?.text ?? null)),
+    );
+  }
+
+  holdsKey(key: Row): boolean {
+    return this.table.keyColumns.every((column) => {
+      const value = held(column, fieldOf(key, column.name));
+      return value !== null && value.text !== null;
+    });
+  }
+}
+
+/** Of a row that may have columns with the names of what every object has. */
+export function fieldOf(row: Row, name: string) {
+  return Object.hasOwn(row, name) ? (row[name] ?? null) : null;
+}
+
+/** The row of a line whose columns begin at a place. */
+export function rowAt(columns: readonly Column[], line: readonly unknown[], at = 0): Row {
+  return Object.fromEntries(
+    columns.map((column, i) => [column.name, readValue(column, line[at + i])] as const),
+  );
+}
+
+/** Before all times: rows without one, and those whose time no calendar has. */
+export const NO_TIME = "-infinity";
+
+function timeOrder(column: Column): OrderColumn {
+  const type = castType(column);
+  const name = `t.${quoted(column.name)}`;
+  const [first, end] =
+    type === "date"
+      ? ["date '0001-01-01'", "date '10000-01-01'"]
+      : ["timestamptz '0001-01-01 00:00:00+00'", "timestamptz '10000-01-01 00:00:00+00'"];
+  const isTime = `${name} >= ${first} and ${name} < ${end}`;
+  return {
+    text: `(case when ${isTime} then ${name} else ${type} '${NO_TIME}' end)`,
+    type,
+    column: null,
+  };
+}

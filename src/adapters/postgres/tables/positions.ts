@@ -1,0 +1,58 @@
+// Places in the order of a table, as conditions on it.
+import { compareDateTimes } from "../../../domain/shared/time.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { held } from "./columns.ts";
+import { fieldOf, type Layout, NO_TIME, type OrderColumn } from "./layout.ts";
+
+/**
+ * The values of the first columns of an order, as texts. Where there are fewer than columns, the place is behind all rows
+ * that have them: its other values are none that the columns hold, and come after all that they do.
+ */
+export type Position = readonly string[];
+
+/** The position of a row, which need not be there. */
+export function positionOf(order: readonly OrderColumn[], table: Table, row: Row): Position {
+  const position: string[] = [];
+  for (const { column, type } of order) {
+    if (column === null) {
+      const time = rowTime(table, row);
+      position.push(time === null ? NO_TIME : type === "date" ? time.slice(0, 10) : time);
+      continue;
+    }
+    const value = fieldOf(row, column.name);
+    const text = held(column, value)?.text ?? null;
+    if (text === null) {
+      // A text with NUL comes right behind what is before that.
+      if (column.type === "text" && typeof value === "string") {
+        position.push(value.slice(0, value.indexOf("\0")));
+      }
+      break;
+    }
+    position.push(text);
+  }
+  return position;
+}
+
+/** Rows that come after a position, or that do not; before one only where it has all values. */
+export function comparison(
+  order: readonly OrderColumn[],
+  sign: ">" | "<=" | "<",
+  position: Position,
+  firstParameter: number,
+): string {
+  if (position.length === 0) return sign === ">" ? "false" : "true";
+  const columns = order.slice(0, position.length);
+  const values = columns.map(({ type }, i) => `$${firstParameter + i}::text::${type}`);
+  return `(${columns.map(({ text }) => text).join(", ")}) ${sign} (${values.join(", ")})`;
+}
+
+/** The first value of the order that is at or after a time; for days that of the next one, unless it is midnight. */
+export function sinceText(layout: Layout, sinceTime: string): string {
+  const [time] = layout.order();
+  if (time?.type !== "date") return sinceTime;
+  const day = sinceTime.slice(0, 10);
+  if (compareDateTimes(`${day}T00:00:00Z`, sinceTime) === 0) return day;
+  const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString();
+  return next.startsWith("+") ? "10000-01-01" : next.slice(0, 10);
+}

@@ -1,0 +1,313 @@
+import { refuseCursor } from "../../../domain/shared/list-query.ts";
+import { PageBookmarks } from "../../../domain/sync/rows/page-bookmarks.ts";
+import { PageSize } from "../../../domain/sync/rows/page-size.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type CountQuery,
+  columnsOf,
+  type PageOf,
+  type PageStart,
+  type PreparedTables,
+  type RowColumns,
+  type RowPosition,
+  type RowsPage,
+  type RowsQuery,
+  type TableStore,
+} from "../../../ports/tables/table-store.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { Layout, type OrderColumn, rowAt } from "./layout.ts";
+import { comparison, type Position, positionOf, sinceText } from "./positions.ts";
+import { prepareTables } from "./prepare.ts";
+import { settle } from "./tombstone-places.ts";
+
+/** Rows of the first portion of a page; the next ones have as many as fill some MiB. */
+const FIRST_PORTION = 200;
+const MOST_PORTION = 2_000;
+const PORTION_BYTES = 4 * 1024 * 1024;
+/** Keys that are asked for in one statement. */
+const KEYS_AT_ONCE = 5_000;
+
+const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
+
+/** Where a page begins, and where it ends at the latest. */
+interface Bounds {
+  readonly after: Position | null;
+  readonly through: Position | null;
+  readonly since: string | null;
+  /** Rows that are passed over from there. */
+  readonly skip: number;
+}
+
+export class PostgresTables implements TableStore {
+  readonly #database: PostgresDatabase;
+  readonly #schema: string;
+  readonly #layouts = new WeakMap<Table, Layout>();
+  readonly #bookmarks = new PageBookmarks<Position>();
+
+  constructor(database: PostgresDatabase, schema: string) {
+    this.#database = database;
+    this.#schema = schema;
+  }
+
+  layout(table: Table): Layout {
+    const known = this.#layouts.get(table);
+    if (known !== undefined) return known;
+    const layout = new Layout(table, this.#schema);
+    this.#layouts.set(table, layout);
+    return layout;
+  }
+
+  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
+    return await prepareTables(
+      this.#database,
+      this.#schema,
+      tables.map((table) => this.layout(table)),
+    );
+  }
+
+  async page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
+    const page = await this.#database.read({ name: "rows.page" }, (tx) =>
+      this.#page(tx, this.layout(table), query),
+    );
+    return page as PageOf<Query>;
+  }
+
+  async byKeys(
+    table: Table,
+    keys: readonly RowPosition[],
+    columns: RowColumns,
+  ): Promise<readonly Row[]> {
+    const layout = this.layout(table);
+    const shown = columnsOf(table, columns);
+    const wanted = new Map<string, Row>();
+    for (const key of keys) if (layout.holdsKey(key)) wanted.set(keyText(table, key), key);
+    const distinct = [...wanted.values()];
+    if (distinct.length === 0) return [];
+    return await this.#database.read({ name: "rows.byKeys" }, async (tx) => {
+      const rows: Row[] = [];
+      for (let at = 0; at < distinct.length; at += KEYS_AT_ONCE) {
+        const some = distinct.slice(at, at + KEYS_AT_ONCE);
+        const lines = await tx.query(layout.byKeys(layout.shown(shown)), layout.keyLists(some));
+        for (const line of lines) rows.push(rowAt(shown, line));
+      }
+      return rows;
+    });
+  }
+
+  async count(table: Table, { sinceTime = null }: CountQuery = {}): Promise<number> {
+    const layout = this.layout(table);
+    return await this.#database.read({ name: "rows.count" }, (tx) =>
+      countRows(tx, layout, sinceOf(layout, sinceTime)),
+    );
+  }
+
+  async settled(table: Table): Promise<void> {
+    await settle(this.#database, this.layout(table));
+  }
+
+  async #page(tx: ServerTransaction, layout: Layout, query: RowsQuery): Promise<RowsPage> {
+    const { from, limitRows, maxJsonBytes = Number.POSITIVE_INFINITY, columns = "page" } = query;
+    const { order: asked = "time" } = query;
+    const isByKey = "afterKey" in from || asked.endsWith("key");
+    const order = layout.order(isByKey);
+    const since = isByKey ? null : sinceOf(layout, query.sinceTime ?? null);
+    const offsetRows = "offsetRows" in from ? from.offsetRows : 0;
+    const isCounted = "offsetRows" in from || query.hasTotal === true;
+    const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
+    const sequence = { tableName: layout.name, sinceTime: since, version: String(version) };
+    const bookmark = offsetRows > 0 ? this.#bookmarks.find(sequence, offsetRows) : null;
+    const bounds = {
+      ...boundsOf(order, layout.table, from),
+      ...(bookmark === null ? {} : { after: bookmark.position }),
+      since,
+      skip: offsetRows - (bookmark?.offsetRows ?? 0),
+    };
+    const reading = readRows(tx, layout, {
+      order,
+      bounds,
+      columns: columnsOf(layout.table, columns),
+      limitRows,
+      size: new PageSize(maxJsonBytes),
+      asksForNext: "cursor" in from,
+      isReverse: asked.startsWith("-"),
+    });
+    const total = query.hasTotal ? this.#total(tx, layout, sequence) : null;
+    const [{ rows, last, hasNext }, totalRows] = await Promise.all([reading, total]);
+    if ("offsetRows" in from && last !== null) {
+      this.#bookmarks.remember(sequence, { offsetRows: offsetRows + rows.length, position: last });
+    }
+    const cursor = "cursor" in from && hasNext && last !== null ? cursorOf(last) : null;
+    return { rows, totalRows, cursor };
+  }
+
+  async #total(
+    tx: ServerTransaction,
+    layout: Layout,
+    sequence: {
+      readonly tableName: string;
+      readonly sinceTime: string | null;
+      readonly version: string;
+    },
+  ): Promise<number> {
+    const known = this.#bookmarks.totalRows(sequence);
+    if (known !== null) return known;
+    const total = await countRows(tx, layout, sequence.sinceTime);
+    this.#bookmarks.rememberTotal(sequence, total);
+    return total;
+  }
+}
+
+interface Reading {
+  readonly order: readonly OrderColumn[];
+  readonly bounds: Bounds;
+  readonly columns: readonly Column[];
+  readonly limitRows: number;
+  readonly size: PageSize;
+  /** True reads a row more, which tells that there is a next page. */
+  readonly asksForNext: boolean;
+  /** True reads from the end. */
+  readonly isReverse: boolean;
+}
+
+interface ReadRows {
+  readonly rows: Row[];
+  readonly last: Position | null;
+  readonly hasNext: boolean;
+}
+
+/** Reads in portions, from one to the next by the place of the last row. */
+async function readRows(
+  tx: ServerTransaction,
+  layout: Layout,
+  { order, bounds, columns, limitRows, size, asksForNext, isReverse }: Reading,
+): Promise<ReadRows> {
+  const rows: Row[] = [];
+  let last: Position | null = null;
+  let { after, skip } = bounds;
+  let portion = FIRST_PORTION;
+  const wanted = limitRows + Number(asksForNext);
+  for (;;) {
+    const limit = Math.min(portion, wanted - rows.length);
+    const lines = await readPortion(tx, layout, {
+      ...{ order, columns, limit, isReverse },
+      bounds: { ...bounds, after, skip },
+    });
+    skip = 0;
+    let bytes = 0;
+    for (const line of lines) {
+      const row = rowAt(columns, line, order.length);
+      if (rows.length === limitRows || !size.takes(row)) return { rows, last, hasNext: true };
+      rows.push(row);
+      last = line.slice(0, order.length).map(String);
+      for (const cell of line) if (typeof cell === "string") bytes += cell.length;
+    }
+    if (lines.length < limit || rows.length === wanted) return { rows, last, hasNext: false };
+    after = last;
+    portion = Math.floor(PORTION_BYTES / (bytes / lines.length + 1));
+    portion = Math.max(1, Math.min(portion, MOST_PORTION));
+  }
+}
+
+async function readPortion(
+  tx: ServerTransaction,
+  layout: Layout,
+  portion: {
+    readonly order: readonly OrderColumn[];
+    readonly columns: readonly Column[];
+    readonly limit: number;
+    readonly isReverse: boolean;
+    readonly bounds: Bounds;
+  },
+) {
+  const { order, columns, limit, bounds, isReverse } = portion;
+  const { after, through, since, skip } = bounds;
+  const parameters: string[] = [];
+  const conditions: string[] = [];
+  if (since !== null) {
+    parameters.push(since);
+    conditions.push(`${order[0]?.text} >= $1::text::${order[0]?.type}`);
+  }
+  const bounding = [
+    [after, isReverse ? "<" : ">"],
+    [through, "<="],
+  ] as const;
+  for (const [position, sign] of bounding) {
+    if (position === null) continue;
+    conditions.push(comparison(order, sign, position, parameters.length + 1));
+    parameters.push(...position);
+  }
+  const shown = [...order.map(({ text }) => `${text}::text`), layout.shown(columns)].join(", ");
+  const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
+  const by = order.map(({ text }) => `${text}${isReverse ? " desc" : ""}`).join(", ");
+  parameters.push(String(limit), String(skip));
+  const [limits, skips] = [parameters.length - 1, parameters.length];
+  const text = `select ${shown} from ${layout.name} as t${where} order by ${by} limit $${limits}::int8 offset $${skips}::int8`;
+  return await tx.query(text, parameters);
+}
+
+async function countRows(
+  tx: ServerTransaction,
+  layout: Layout,
+  since: string | null,
+): Promise<number> {
+  const [time] = layout.order();
+  const where = since === null ? "" : ` where ${time?.text} >= $1::text::${time?.type}`;
+  const text = `select count(*) from ${layout.name} as t${where}`;
+  const [[count] = []] = await tx.query(text, since === null ? [] : [since]);
+  return Number(count);
+}
+
+function sinceOf(layout: Layout, sinceTime: string | null): string | null {
+  if (sinceTime === null || layout.table.timestampColumn === null) return null;
+  return sinceText(layout, sinceTime);
+}
+
+function boundsOf(
+  order: readonly OrderColumn[],
+  table: Table,
+  from: PageStart,
+): Pick<Bounds, "after" | "through"> {
+  const at = (row: Row | null) => (row === null ? null : positionOf(order, table, row));
+  if ("afterKey" in from) return { after: at(from.afterKey), through: at(from.throughKey) };
+  if ("after" in from) return { after: at(from.after), through: null };
+  if ("cursor" in from && from.cursor !== null) {
+    return { after: placeIn(order, from.cursor), through: null };
+  }
+  return { after: null, through: null };
+}
+
+function cursorOf(position: Position): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
+}
+
+/** Throws `invalid_request` for what no page gave. */
+function placeIn(order: readonly OrderColumn[], cursor: string): Position {
+  const position = textsIn(cursor);
+  if (position === null || position.length !== order.length) refuseCursor();
+  if (cursorOf(position) !== cursor) refuseCursor();
+  const isPlace = position.every((text, i) => isOf(order[i], text));
+  return isPlace ? position : refuseCursor();
+}
+
+function textsIn(cursor: string): Position | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    const isPosition = Array.isArray(value) && value.every((text) => typeof text === "string");
+    return isPosition ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const SERVER_TEXTS: Readonly<Record<string, RegExp>> = {
+  int8: /^-?\d{1,19}$/,
+  bool: /^(?:true|false)$/,
+  date: /^(?:-infinity|\d{4}-\d\d-\d\d)$/,
+  timestamptz: /^(?:-infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)$/,
+};
+
+function isOf(column: OrderColumn | undefined, text: string): boolean {
+  return !text.includes("\0") && (SERVER_TEXTS[column?.type ?? ""]?.test(text) ?? true);
+}

@@ -1,0 +1,216 @@
+// Makes the tables of the registry, and changes them where it has changed. D-2.4, D-7.6.
+import { randomBytes } from "node:crypto";
+
+import { hashHex } from "../../../domain/shared/hash.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import { PreparedTables } from "../../../ports/tables/table-store.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
+import { literal, quoted } from "../driver/sql.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { serverType } from "./columns.ts";
+import type { Layout } from "./layout.ts";
+import { triggersText } from "./triggers.ts";
+
+/** What is kept of a table that was prepared. */
+export interface TableEntryKept {
+  /** Every column that it ever had, in the order of coming; the types are those of the registry. */
+  readonly columns: Readonly<Record<string, Column["type"]>>;
+  readonly key: readonly string[];
+  readonly timestamp: string | null;
+  readonly deletes: boolean;
+  readonly numbered: boolean;
+  /** A digest of its triggers: another version of repsync may make others. */
+  readonly triggers: string;
+}
+
+interface Found {
+  readonly kept: TableEntryKept | null;
+  readonly isThere: boolean;
+  readonly hasRows: boolean;
+  readonly list: string | null;
+}
+
+const KEPT = "select entry, deletes from repsync._tables where name = $1::text";
+const KEEP = `
+insert into repsync._tables as t (name, entry, deletes, complete_since) values ($1::text, $2::text, $3::text, $4::text)
+on conflict (name) do update set entry = excluded.entry, deletes = excluded.deletes, complete_since = coalesce(excluded.complete_since, t.complete_since),
+  last_place = case when t.deletes is not distinct from excluded.deletes then t.last_place else 0 end`;
+
+export async function prepareTables(
+  database: PostgresDatabase,
+  schema: string,
+  layouts: readonly Layout[],
+): Promise<PreparedTables> {
+  await database.makeSchema();
+  const tables = layouts.map(({ table }) => table);
+  await database.change("tables.prepare", async (tx) => {
+    const found: Found[] = [];
+    for (const layout of layouts) found.push(await find(tx, schema, layout));
+    refuseTables(
+      layouts.map(({ table }, i) => ({
+        tableName: table.name,
+        isForeign: found[i]?.isThere === true && found[i].kept === null,
+        problems: problemsOf(table, found[i] as Found),
+      })),
+      "Use a new table",
+    );
+    for (const [i, layout] of layouts.entries()) await prepare(tx, layout, found[i] as Found);
+  });
+  return new PreparedTables(tables);
+}
+
+async function find(tx: ServerTransaction, schema: string, layout: Layout): Promise<Found> {
+  const [[entry, list] = []] = await tx.query(KEPT, [layout.table.name]);
+  const there = `select to_regclass($1::text) is not null`;
+  const [[isThere] = []] = await tx.query(there, [
+    `${quoted(schema)}.${quoted(layout.table.name)}`,
+  ]);
+  const rows = isThere === true ? await tx.query(`select exists (select from ${layout.name})`) : [];
+  return {
+    kept: typeof entry === "string" ? (JSON.parse(entry) as TableEntryKept) : null,
+    isThere: isThere === true,
+    hasRows: rows[0]?.[0] === true,
+    list: typeof list === "string" ? list : null,
+  };
+}
+
+function problemsOf(table: Table, { kept, isThere, hasRows }: Found): readonly string[] {
+  if (!isThere) return [];
+  if (kept === null) return ["tables of other programs are not used in PostgreSQL yet"];
+  if (!hasRows) return [];
+  const problems: string[] = [];
+  const key = table.keyColumns.map(({ name }) => name);
+  if (kept.key.join() !== key.join()) {
+    problems.push(`its rows have the upsert key ${kept.key.join(", ")}, not ${key.join(", ")}`);
+  }
+  for (const { name, type, nullable } of table.columns) {
+    const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
+    if (known === undefined && !nullable) {
+      problems.push(`the new column "${name}" must be nullable, as the table has rows`);
+    }
+    if (known !== undefined && known !== type) {
+      problems.push(`column "${name}" is of type ${known}, not ${type}`);
+    }
+  }
+  return problems;
+}
+
+async function prepare(tx: ServerTransaction, layout: Layout, found: Found): Promise<void> {
+  const { table } = layout;
+  const before = found.kept;
+  const isSame = before !== null && found.isThere && isSameEntry(before, entryOf(layout, before));
+  if (isSame && (found.list !== null || !table.deletes)) return;
+  const isKept = found.isThere && before !== null && (found.hasRows || fits(before, table));
+  const known = isKept && before !== null ? before : null;
+  if (known === null) await makeTable(tx, layout);
+  else await changeTable(tx, layout, known);
+  const entry = entryOf(layout, known);
+  const { list, completeSince } = await makeDeletes(tx, layout, found, before);
+  await tx.script(triggersText(layout));
+  await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
+}
+
+/** True when an empty table can stay as it is, but for columns that it lacks. */
+function fits(kept: TableEntryKept, table: Table): boolean {
+  return problemsOf(table, { kept, isThere: true, hasRows: true, list: null }).length === 0;
+}
+
+function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept {
+  const { table } = layout;
+  const columns = [
+    ...Object.entries(before?.columns ?? {}),
+    ...table.columns.map(({ name, type }) => [name, type] as const),
+  ];
+  return {
+    columns: Object.fromEntries(columns),
+    key: table.keyColumns.map(({ name }) => name),
+    timestamp: table.timestampColumn,
+    deletes: table.deletes,
+    numbered: table.columns.some(({ autoIncrement, isKey }) => autoIncrement && !isKey),
+    triggers: hashHex(triggersText(layout)),
+  };
+}
+
+function isSameEntry(a: TableEntryKept, b: TableEntryKept): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {
+  const { name, table, short } = layout;
+  const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+  const columns = table.columns.map(columnText);
+  await tx.script(`drop table if exists ${name};
+create table ${name} (${columns.join(", ")});
+create unique index ${quoted(`repsync_key_${short}`)} on ${name} (${keys});`);
+  await orderRows(tx, layout);
+  await numberRows(tx, layout);
+}
+
+async function changeTable(
+  tx: ServerTransaction,
+  layout: Layout,
+  before: TableEntryKept,
+): Promise<void> {
+  for (const column of layout.table.columns) {
+    if (Object.hasOwn(before.columns, column.name)) continue;
+    await tx.script(`alter table ${layout.name} add column ${columnText(column)}`);
+  }
+  if (before.timestamp !== layout.table.timestampColumn) await orderRows(tx, layout);
+  await numberRows(tx, layout);
+}
+
+function columnText(column: Column): string {
+  return `${quoted(column.name)} ${serverType(column)}${column.isKey ? " not null" : ""}`;
+}
+
+/** The index of the table's order; without a time that of the key is enough. */
+async function orderRows(tx: ServerTransaction, layout: Layout): Promise<void> {
+  const { name, table, short } = layout;
+  const schema = name.slice(0, name.length - quoted(table.name).length);
+  const index = quoted(`repsync_order_${short}`);
+  const order = layout.order().map(({ text }) => text.replaceAll("t.", ""));
+  const make =
+    table.timestampColumn === null ? "" : `create index ${index} on ${name} (${order.join(", ")});`;
+  await tx.script(`drop index if exists ${schema}${index}; ${make}`);
+}
+
+/** Rows without a number get one, in the order of the key, and so do those that other programs add. */
+async function numberRows(tx: ServerTransaction, layout: Layout): Promise<void> {
+  const { name, numbered, numbers, table } = layout;
+  if (numbered === null) return;
+  const id = quoted(numbered.name);
+  const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+  await tx.script(`create sequence if not exists ${numbers};
+alter table ${name} alter column ${id} set default nextval(${literal(numbers)}::regclass);
+update ${name} as t set ${id} = n.number from (
+  select k.ctid, nextval(${literal(numbers)}::regclass) as number
+  from (select ctid from ${name} where ${id} is null order by ${keys}) as k
+) as n where t.ctid = n.ctid;`);
+}
+
+/** The record of deletes begins, goes on or is interrupted, as the registry says. */
+async function makeDeletes(
+  tx: ServerTransaction,
+  layout: Layout,
+  { list }: Found,
+  before: TableEntryKept | null,
+): Promise<{ readonly list: string | null; readonly completeSince: string | null }> {
+  const { deleted, table, short } = layout;
+  const types = (names: readonly string[]) =>
+    names.map((name) => `${name} ${before?.columns[name]}`).join();
+  const key = table.keyColumns.map(({ name, type }) => `${name} ${type}`).join();
+  const isSameKey = before !== null && types(before.key) === key;
+  const known = isSameKey ? list : null;
+  if (!table.deletes) return { list: known, completeSince: null };
+  const completeSince = formatMs(tx.nowMs);
+  if (known !== null) return { list: known, completeSince: before?.deletes ? null : completeSince };
+  const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+  const columns = table.keyColumns.map(columnText).join(", ");
+  await tx.script(`drop table if exists ${deleted};
+create table ${deleted} (${columns}, deleted_at timestamptz not null, taken_ms int8 not null, place int8, made bigserial, primary key (${keys}));
+create index ${quoted(`_deleted_place_${short}`)} on ${deleted} (place);
+comment on table ${deleted} is ${literal(`The rows that were deleted of ${layout.name}`)};`);
+  return { list: randomBytes(6).toString("hex"), completeSince };
+}

@@ -1,0 +1,102 @@
+// Statements that write the rows and tombstones of a table, some of each at once.
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Column, Row } from "../../../domain/sync/table/table.ts";
+import { quoted, textList } from "../driver/sql.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { castType, held } from "./columns.ts";
+import { type Layout, rowAt } from "./layout.ts";
+import { DELETED_AT, deletedAtOf } from "./tombstone-places.ts";
+
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 1_000;
+
+export class RowStatements {
+  readonly #tx: ServerTransaction;
+  readonly #now: () => number;
+
+  constructor(tx: ServerTransaction, now: () => number) {
+    this.#tx = tx;
+    this.#now = now;
+  }
+
+  async put(
+    layout: Layout,
+    rows: readonly Row[],
+    { columns, isWhole }: { readonly columns: readonly Column[]; readonly isWhole: boolean },
+  ): Promise<void> {
+    const { name, table } = layout;
+    const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+    const names = columns.map((column) => quoted(column.name)).join(", ");
+    const lists = layout.casts(columns);
+    const changes = (isWhole ? columns : table.updateColumns).map(
+      (column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`,
+    );
+    const known = changes.length === 0 ? "nothing" : `update set ${changes.join(", ")}`;
+    const text = `insert into ${name} (${names}) select * from unnest(${lists.join(", ")}) on conflict (${keys}) do ${known}`;
+    await this.#tx.query(text, layout.lists(columns, rows));
+  }
+
+  async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<void> {
+    for (const some of inParts(keys)) {
+      const found = layout.byKeys("t.repsync_ctid", name);
+      const text = `delete from ${name} where ctid = any(array(${found}))`;
+      await this.#tx.query(text, layout.keyLists(some));
+    }
+  }
+
+  /** At the end of the list, in the place of what their keys had. */
+  async list(layout: Layout, listed: readonly Tombstone[]): Promise<void> {
+    const columns = layout.table.keyColumns;
+    const names = columns.map(({ name }) => quoted(name)).join(", ");
+    const lists = layout.casts(columns);
+    const at = columns.length;
+    const keys = columns.map((_, i) => `l.k${i}`).join(", ");
+    for (const some of inParts(listed)) {
+      const text = `insert into ${layout.deleted} (${names}, deleted_at, taken_ms)
+        select ${keys}, l.deleted_at, $${at + 2}::int8 from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[]) with ordinality as l(${columns.map((_, i) => `k${i}`).join(", ")}, deleted_at, place) order by l.place
+        on conflict (${names}) do update set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default`;
+      await this.#tx.query(text, [
+        ...layout.keyLists(some.map(({ key }) => key)),
+        textList(some.map(({ deletedAt }) => deletedAt)),
+        String(this.#now()),
+      ]);
+    }
+  }
+
+  /** Tombstones of keys with a value. */
+  async forgetOf({ deleted, table }: Layout, column: string, value: string): Promise<void> {
+    const key = table.keyColumns.find(({ name }) => name === column);
+    const [text] = key === undefined ? [] : heldTexts(key, [value]);
+    if (key === undefined || text === undefined || !table.deletes) return;
+    const where = `${quoted(column)} = $1::text::${castType(key)}`;
+    await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
+  }
+
+  /** Tombstones that rows outlive go, as when another program puts them. */
+  async forgetOutlived(layout: Layout, rows: readonly Row[]): Promise<void> {
+    const { deleted, table } = layout;
+    if (!table.deletes) return;
+    const limit = aheadLimit(this.#now());
+    const shown = `${DELETED_AT}, ${layout.shown(table.keyColumns)}`;
+    const lines = await this.#tx.query(layout.byKeys(shown, deleted), layout.keyLists(rows));
+    const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
+    const gone = lines.flatMap((line) => {
+      const key = rowAt(table.keyColumns, line, 1);
+      const time = times.get(keyText(table, key)) ?? null;
+      return outlives(time, deletedAtOf(line[0]), limit) ? [key] : [];
+    });
+    await this.remove(layout, deleted, gone);
+  }
+}
+
+/** Those of the values that a column holds. */
+export function heldTexts(column: Column, values: readonly string[]): readonly string[] {
+  return values.flatMap((value) => held(column, value)?.text ?? []);
+}
+
+export function* inParts<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE);
+}

@@ -1,0 +1,37 @@
+// Places of tombstones in their list: given when somebody asks, one after the other, so that what was committed later, however
+// early it began, stands behind.
+import type { PostgresDatabase } from "../driver/database.ts";
+import { readValue } from "./columns.ts";
+import type { Layout } from "./layout.ts";
+
+const DATETIME = { type: "datetime", isKey: false } as const;
+/** How the server shows the time of a tombstone, to be read by `deletedAtOf`. */
+export const DELETED_AT = "t.deleted_at::text";
+
+export function deletedAtOf(text: unknown): string {
+  return String(readValue(DATETIME, text));
+}
+
+/** Gives places to what is committed and has none. */
+export async function settle(database: PostgresDatabase, layout: Layout): Promise<void> {
+  if (!layout.table.deletes) return;
+  const { deleted } = layout;
+  const isOpen = `select exists (select from ${deleted} where place is null)`;
+  const [[open] = []] = await database.ask("tombstones.open", isOpen);
+  if (open !== true) return;
+  await database.step("tombstones.settle", async (tx) => {
+    const last = "select last_place from repsync._tables where name = $1::text for update";
+    const [[place = "0"] = []] = await tx.query(last, [layout.table.name]);
+    const given = await tx.query(
+      `with given as (
+        update ${deleted} as d set place = n.place
+        from (select ctid, $1::int8 + row_number() over (order by made) as place from ${deleted} where place is null) as n
+        where d.ctid = n.ctid returning d.place
+      )
+      update repsync._tables set last_place = greatest(last_place, (select max(place) from given))
+      where name = $2::text`,
+      [String(place), layout.table.name],
+    );
+    return given;
+  });
+}

@@ -1,0 +1,166 @@
+// Tombstones of a table, in a table of their own. They get their places in the list when somebody asks for it, one after the
+// other: what was committed later, however early it began, stands behind.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type {
+  TombstonePage,
+  TombstoneQuery,
+  Tombstones,
+} from "../../../ports/tables/tombstones.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { type Layout, rowAt } from "./layout.ts";
+import type { PostgresTables } from "./postgres-tables.ts";
+import { DELETED_AT, deletedAtOf, settle } from "./tombstone-places.ts";
+
+interface ListFacts {
+  readonly list: string;
+  readonly lastPlace: number;
+  readonly completeSince: string;
+}
+
+export class PostgresTombstones implements Tombstones {
+  readonly #database: PostgresDatabase;
+  readonly #tables: PostgresTables;
+
+  constructor(database: PostgresDatabase, tables: PostgresTables) {
+    this.#database = database;
+    this.#tables = tables;
+  }
+
+  async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
+    const { after, sinceTime, limitRows } = query;
+    return await this.#reading(table, after, async (tx, layout, { facts, place }) => {
+      const { keyColumns } = table;
+      const parameters = [String(place), String(limitRows + 1)];
+      const since = sinceTime === null ? "" : " and t.taken_ms >= $3::int8";
+      if (sinceTime !== null) parameters.push(String(firstMs(sinceTime)));
+      const text = `select t.place, ${DELETED_AT}, ${layout.shown(keyColumns)} from ${layout.deleted} as t where t.place > $1::int8${since} order by t.place limit $2::int8`;
+      const lines = await tx.query(text, parameters);
+      const shown = lines.slice(0, limitRows);
+      const last = shown.at(-1);
+      return {
+        items: shown.map((line) => ({
+          key: rowAt(keyColumns, line, 2),
+          deletedAt: deletedAtOf(line[1]),
+        })),
+        cursor:
+          last === undefined && after !== null ? after : `${facts.list}-${last?.[0] ?? place}`,
+        hasMore: lines.length > limitRows,
+        earliestAvailable: facts.completeSince,
+      };
+    });
+  }
+
+  async end(table: Table): Promise<string> {
+    return await this.#reading(table, null, async (_tx, _layout, { facts }) =>
+      cursorAt(facts, facts.lastPlace),
+    );
+  }
+
+  async countAfter(table: Table, after: string | null): Promise<number> {
+    return await this.#reading(table, after, async (tx, { deleted }, { place }) => {
+      const text = `select count(*) from ${deleted} where place > $1::int8`;
+      const [[count] = []] = await tx.query(text, [String(place)]);
+      return Number(count);
+    });
+  }
+
+  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
+    const layout = this.#tables.layout(table);
+    const held = tombstones.filter(({ key }) => layout.holdsKey(key));
+    const keys = held.map(({ key }) => key);
+    const rows = await this.#tables.byKeys(table, keys, "page");
+    return await this.#database.read({ name: "tombstones.removable" }, async (tx) => {
+      await tx.begin();
+      const limit = aheadLimit(this.#database.nowMs(tx));
+      const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
+      const removable = held.filter(({ key, deletedAt }) => {
+        const time = times.get(keyText(table, key));
+        return time !== undefined && !outlives(time, deletedAt, limit);
+      });
+      return new Set(removable.map(({ key }) => keyText(table, key))).size;
+    });
+  }
+
+  async forgetAfter(table: Table, after: string | null): Promise<number> {
+    return await this.#changing(table, after, async (tx, { deleted }, { place }) => {
+      const text = `with gone as (delete from ${deleted} where place > $1::int8 returning 1) select count(*) from gone`;
+      const [[count] = []] = await tx.query(text, [String(place)]);
+      return Number(count);
+    });
+  }
+
+  async prune(table: Table, beforeTime: string): Promise<number> {
+    return await this.#changing(table, null, async (tx, { deleted }, { facts }) => {
+      if (compareDateTimes(facts.completeSince, beforeTime) < 0) {
+        const since = "update repsync._tables set complete_since = $2::text where name = $1::text";
+        await tx.query(since, [table.name, beforeTime]);
+      }
+      const text = `with gone as (delete from ${deleted} where taken_ms < $1::int8 returning 1) select count(*) from gone`;
+      const [[count] = []] = await tx.query(text, [String(firstMs(beforeTime))]);
+      return Number(count);
+    });
+  }
+
+  async #reading<T>(
+    table: Table,
+    after: string | null,
+    body: (tx: ServerTransaction, layout: Layout, at: At) => Promise<T>,
+  ): Promise<T> {
+    const layout = this.#tables.layout(table);
+    await settle(this.#database, layout);
+    return await this.#database.read({ name: "tombstones.read" }, async (tx) =>
+      body(tx, layout, placeOf(await factsOf(tx, table), after)),
+    );
+  }
+
+  async #changing<T>(
+    table: Table,
+    after: string | null,
+    body: (tx: ServerTransaction, layout: Layout, at: At) => Promise<T>,
+  ): Promise<T> {
+    const layout = this.#tables.layout(table);
+    await settle(this.#database, layout);
+    return await this.#database.transact({ name: "tombstones.change" }, async (tx) =>
+      body(tx, layout, placeOf(await factsOf(tx, table), after)),
+    );
+  }
+}
+
+interface At {
+  readonly facts: ListFacts;
+  readonly place: number;
+}
+
+async function factsOf(tx: ServerTransaction, { name }: Table): Promise<ListFacts> {
+  const text =
+    "select deletes, last_place, complete_since from repsync._tables where name = $1::text";
+  const [[list, lastPlace, completeSince] = []] = await tx.query(text, [name]);
+  if (typeof list !== "string") throw new Error(`Table "${name}" was not prepared with deletes`);
+  return { list, lastPlace: Number(lastPlace), completeSince: String(completeSince) };
+}
+
+function cursorAt({ list }: ListFacts, place: number): string {
+  return `${list}-${place}`;
+}
+
+function placeOf(facts: ListFacts, after: string | null): At {
+  const place = after === null ? 0 : Number(after.slice(facts.list.length + 1));
+  const isGiven = after === null || after === cursorAt(facts, place);
+  if (!isGiven || !(place <= facts.lastPlace)) {
+    throw new AppError("invalid_request", "The cursor is none that this store gave");
+  }
+  return { facts, place };
+}
+
+/** The first millisecond that is not before a time. */
+function firstMs(time: string): number {
+  const ms = dateTimeMs(time);
+  return compareDateTimes(formatMs(ms), time) < 0 ? ms + 1 : ms;
+}

@@ -1,0 +1,111 @@
+// What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
+
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
+import { quoted } from "../driver/sql.ts";
+import { castType } from "./columns.ts";
+import type { Layout } from "./layout.ts";
+
+const EVENTS = ["insert", "update", "delete"] as const;
+const TABLES_OF: Readonly<Record<(typeof EVENTS)[number], string>> = {
+  insert: "new table as rows_after",
+  update: "old table as rows_before new table as rows_after",
+  delete: "old table as rows_before",
+};
+const PEOPLE: Readonly<Record<(typeof EVENTS)[number], string>> = {
+  insert: "_people_came",
+  update: "_people_changed",
+  delete: "_people_went",
+};
+
+/** Makes the triggers of a table, and the functions that its tombstones take. */
+export function triggersText(layout: Layout): string {
+  const { name, slot, table } = layout;
+  const events = "insert or update or delete or truncate";
+  const statements = [
+    trigger(layout, { short: "changed", events, call: `repsync._changed('${slot}')` }),
+  ];
+  for (const event of EVENTS) {
+    const shared = { events: event, referencing: `referencing ${TABLES_OF[event]}` };
+    if (isOfPeople(table)) {
+      const call = `repsync.${PEOPLE[event]}()`;
+      statements.push(trigger(layout, { ...shared, short: `people_${event}`, call }));
+    }
+    const short = `deletes_${event}`;
+    if (table.deletes) {
+      statements.push(functionText(layout, event));
+      statements.push(
+        trigger(layout, { ...shared, short, call: `${functionName(layout, event)}()` }),
+      );
+    } else statements.push(`drop trigger if exists repsync_${short} on ${name};`);
+  }
+  return statements.join("\n");
+}
+
+interface Trigger {
+  /** Behind `repsync_`. */
+  readonly short: string;
+  readonly events: string;
+  readonly call: string;
+  readonly referencing?: string;
+}
+
+/** `enable always`: what another server's changes are applied by would pass it over otherwise. */
+function trigger({ name }: Layout, { short, events, call, referencing = "" }: Trigger): string {
+  const called = `repsync_${short}`;
+  return `drop trigger if exists ${called} on ${name};
+create trigger ${called} after ${events} on ${name} ${referencing} for each statement execute function ${call};
+alter table ${name} enable always trigger ${called};`;
+}
+
+function functionName({ short }: Layout, event: string): string {
+  return `repsync.${quoted(`_${event}_${short}`)}`;
+}
+
+/**
+ * Own writes bring their tombstones themselves. Otherwise, D-7.6: rows that went leave tombstones of now, or of 1 µs after
+ * their time where that is later and not more than 5 minutes ahead, for the later of two; rows that came take those which
+ * they outlive.
+ */
+function functionText(layout: Layout, event: (typeof EVENTS)[number]): string {
+  const { deleted, table } = layout;
+  const keys = table.keyColumns.map(({ name }) => quoted(name));
+  const on = (left: string, right: string) =>
+    keys.map((key) => `${left}.${key} = ${right}.${key}`).join(" and ");
+  const isGone =
+    event === "update"
+      ? `where not exists (select from rows_after as a where ${on("a", "r")})`
+      : "";
+  const bury = `
+  insert into ${deleted} as d (${keys.join(", ")}, deleted_at, taken_ms)
+    select ${keys.map((key) => `r.${key}`).join(", ")},
+      case when r.repsync_at <= repsync_ahead then greatest(repsync_now, r.repsync_at + interval '1 microsecond') else repsync_now end,
+      floor(extract(epoch from repsync_now) * 1000)::int8
+    from (select ${keys.join(", ")}, ${timeText(layout)} as repsync_at from rows_before) as r ${isGone}
+  on conflict (${keys.join(", ")}) do update
+    set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
+    where d.deleted_at < excluded.deleted_at;`;
+  const unbury = `
+  delete from ${deleted} as d
+    using (select ${keys.join(", ")}, ${timeText(layout)} as repsync_at from rows_after) as r
+    where ${on("d", "r")} and r.repsync_at > d.deleted_at and (r.repsync_at <= repsync_ahead or d.deleted_at > repsync_ahead)
+    or ${on("d", "r")} and r.repsync_at <= repsync_ahead and d.deleted_at > repsync_ahead;`;
+  return `create or replace function ${functionName(layout, event)}() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  repsync_ahead timestamptz := repsync_now + interval '${MAX_AHEAD_MS} milliseconds';
+begin
+  if current_setting('repsync.own', true) = 'on' then return null; end if;${event === "insert" ? "" : bury}${event === "delete" ? "" : unbury}
+  return null;
+end $body$;`;
+}
+
+/** The time of a row; null for none, and for one that no calendar has. */
+function timeText({ table }: Layout): string {
+  const column = table.columns.find(({ name }) => name === table.timestampColumn);
+  if (column === undefined) return "null::timestamptz";
+  const name = quoted(column.name);
+  const time = castType(column) === "date" ? `(${name}::timestamp at time zone 'UTC')` : name;
+  return `case when ${time} >= timestamptz '0001-01-01 00:00:00+00' and ${time} < timestamptz '10000-01-01 00:00:00+00' then ${time} end`;
+}

@@ -1,0 +1,76 @@
+// Commits whose answer is lost: the server is asked what became of them.
+import { describe, expect } from "bun:test";
+import { bunDriver, type Driver } from "../../../../src/adapters/postgres/driver/bun-driver.ts";
+import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
+import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { CommitInDoubt } from "../../../../src/ports/documents.ts";
+import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { databaseTest as it, type TestDatabase } from "../support.ts";
+
+const LOST = () => new Failure(new Error("The connection broke"));
+
+/** What becomes of the first commit, whose answer never comes. */
+interface Fate {
+  readonly isDone: boolean;
+  /** True: nobody can be asked. */
+  readonly isUnknown?: boolean;
+}
+
+/** A driver that loses the answer of the first commit. */
+function losing(driver: Driver, { isDone, isUnknown = false }: Fate): Driver {
+  let isLost = false;
+  return {
+    async connect() {
+      const connection = await driver.connect();
+      return {
+        query: async (text, parameters) => {
+          if (isUnknown && text.includes("pg_xact_status")) throw LOST();
+          return await connection.query(text, parameters);
+        },
+        script: async (text) => {
+          if (text !== "commit" || isLost) return await connection.script(text);
+          isLost = true;
+          await connection.script(isDone ? "commit" : "rollback");
+          throw LOST();
+        },
+        release: (isUsable) => connection.release(isUsable),
+      };
+    },
+    close: () => driver.close(),
+  };
+}
+
+/** Adds a line in a transaction: what that gives, how often its body ran, and how many lines there are. */
+async function add({ url, sql }: TestDatabase, fate: Fate) {
+  await sql.unsafe("create table lines (n int8)");
+  const options = { url, tls: false, maxConnections: 3, connectSeconds: 5 } as const;
+  const driver = losing(bunDriver(options), fate);
+  const database = new PostgresDatabase({ driver, clock: new SystemClock() });
+  let runs = 0;
+  const outcome = await database
+    .transact({ name: "test.add" }, async (tx) => {
+      runs++;
+      await tx.query("insert into lines values (1)");
+      return "added";
+    })
+    .catch((error: unknown) => error);
+  await database.close();
+  const [[lines] = []] = await sql.unsafe("select count(*)::int4 from lines").values();
+  return { outcome, runs, lines };
+}
+
+describe.skipIf(!postgresAvailable)("PostgreSQL commits in doubt", () => {
+  it("D-8.3 a commit that was done is known to be, and is not done again", async (database) => {
+    expect(await add(database, { isDone: true })).toEqual({ outcome: "added", runs: 1, lines: 1 });
+  });
+
+  it("D-8.3 a commit that was not done is known not to be, and its body runs again", async (database) => {
+    expect(await add(database, { isDone: false })).toEqual({ outcome: "added", runs: 2, lines: 1 });
+  });
+
+  it("D-8.3 a commit of which nobody knows is told as such, and its body is not run again", async (database) => {
+    const { outcome, runs } = await add(database, { isDone: true, isUnknown: true });
+    expect([outcome instanceof CommitInDoubt, runs]).toEqual([true, 1]);
+  });
+});

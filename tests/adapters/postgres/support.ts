@@ -1,0 +1,131 @@
+// Stores in databases of their own, with a bare client beside them.
+import { test } from "bun:test";
+import { SQL } from "bun";
+import { openPostgresStorage } from "../../../src/adapters/postgres/storage.ts";
+import { castType, held } from "../../../src/adapters/postgres/tables/columns.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import type { Clock } from "../../../src/ports/runtime/runtime.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
+import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import type { OtherProgram } from "../../contract/tables/tombstone-table.ts";
+import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
+import { dropPostgresDatabase, makePostgresDatabase } from "../../support/shared-postgres.ts";
+
+const TEST_TIMEOUT_MS = 120_000;
+
+/** One test's database. */
+export interface TestDatabase {
+  readonly url: string;
+  /** The database as other programs see it. */
+  readonly sql: SQL;
+  /** Opens an instance, closed after the test; `storeClock` is in place of the server's. */
+  open(storeClock?: Pick<Clock, "nowMs">): Promise<RunStorage>;
+  dispose(): Promise<void>;
+}
+
+let template: Promise<string> | undefined;
+
+/** A database with the service's collections and nothing in them: making them takes ten times as long as copying them. */
+async function makeTemplate(): Promise<string> {
+  const url = await makePostgresDatabase();
+  const storage = await openPostgresStorage({ url, clock: new SystemClock() });
+  await storage.documents.prepare(COLLECTIONS);
+  await storage.close();
+  const sql = new SQL({ url, max: 1 });
+  await sql.unsafe("delete from repsync._facts");
+  await sql.close();
+  return url;
+}
+
+export async function makeDatabase(): Promise<TestDatabase> {
+  template ??= makeTemplate();
+  const url = await makePostgresDatabase(await template);
+  const sql = new SQL({ url, max: 2 });
+  const opened: FullStorage[] = [];
+  return {
+    url,
+    sql,
+    async open(storeClock) {
+      const storage = await openPostgresStorage({ url, clock: new SystemClock(), storeClock });
+      opened.push(storage);
+      // As a service does at its start.
+      await storage.documents.prepare(COLLECTIONS);
+      return withRunParts(storage);
+    },
+    async dispose() {
+      for (const storage of opened) await storage.close();
+      await sql.close();
+      await dropPostgresDatabase(url);
+    },
+  };
+}
+
+/** Lets the server's time pass for leases: their ends come nearer. */
+export async function makeOlder({ sql }: TestDatabase, durationMs: number): Promise<void> {
+  await sql.unsafe(
+    `update repsync.leases set doc = jsonb_set(doc::jsonb, '{endsAtMs}', to_jsonb((doc->>'endsAtMs')::int8 - ${Math.round(durationMs)}))::json`,
+  );
+}
+
+/** A program that uses a client of its own. */
+export function otherProgram({ sql }: TestDatabase): OtherProgram {
+  const lists = (table: Table, row: Row) => {
+    const columns = table.columns.filter(({ name }) => Object.hasOwn(row, name));
+    return columns.map((column) => ({
+      name: `"${column.name}"`,
+      type: castType(column),
+      text: held(column, row[column.name] ?? null)?.text ?? null,
+    }));
+  };
+  const where = (table: Table, key: Row, from: number) =>
+    lists(table, key)
+      .map(({ name, type }, i) => `${name} = $${from + i}::text::${type}`)
+      .join(" and ");
+  return {
+    async insert(table, row) {
+      const cells = lists(table, row);
+      const values = cells.map(({ type }, i) => `$${i + 1}::text::${type}`);
+      const text = `insert into "${table.name}" (${cells.map(({ name }) => name)}) values (${values})`;
+      await sql.unsafe(
+        text,
+        cells.map((cell) => cell.text),
+      );
+    },
+    async update(table, key, changes) {
+      const cells = lists(table, changes);
+      const set = cells.map(({ name, type }, i) => `${name} = $${i + 1}::text::${type}`);
+      const text = `update "${table.name}" set ${set} where ${where(table, key, cells.length + 1)}`;
+      await sql.unsafe(
+        text,
+        [...cells, ...lists(table, key)].map((cell) => cell.text),
+      );
+    },
+    async remove(table, key) {
+      const text = `delete from "${table.name}" where ${where(table, key, 1)}`;
+      await sql.unsafe(
+        text,
+        lists(table, key).map((cell) => cell.text),
+      );
+    },
+    async removeAll(table) {
+      await sql.unsafe(`delete from "${table.name}"`);
+    },
+  };
+}
+
+/** Defines a test with a database of its own. */
+export function databaseTest(name: string, body: (database: TestDatabase) => Promise<void>): void {
+  test(
+    name,
+    async () => {
+      const database = await makeDatabase();
+      try {
+        await body(database);
+      } finally {
+        await database.dispose();
+      }
+    },
+    TEST_TIMEOUT_MS,
+  );
+}

@@ -1,0 +1,89 @@
+// Values that typed columns cannot hold, and what other programs wrote. D-12.1.
+import { describe, expect } from "bun:test";
+import { rawNumber } from "../../../../src/domain/shared/json.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { writeTo } from "../../../support/write-to.ts";
+import { databaseTest as it } from "../support.ts";
+
+const ITEMS = makeTable({
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: {
+    k: { type: "text" },
+    at: { type: "datetime" },
+    price: { type: "numeric" },
+    n: { type: "integer" },
+    extra: { type: "json" },
+  },
+});
+
+describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
+  it("a record with a value that its column cannot hold fails alone, and says which", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const rows = [
+      { k: "a", price: "soon" },
+      { k: "b", n: "5" },
+      { k: "c", n: rawNumber("1.50") },
+      { k: "d", price: true },
+      { k: "e", at: "2024-02-30T00:00:00Z" },
+      { k: "f\u0000g" },
+      { k: "h", price: "1e200000" },
+      { k: "i", price: "1e-20000" },
+      { k: "j", price: "1.10", extra: { text: "a\u0000b" } },
+    ];
+    const { failures, changed } = await writeTo(storage, ITEMS, asWrites(rows));
+    expect([changed, failures.map(({ message }) => message)]).toEqual([
+      1,
+      [
+        'column "price" (numeric) cannot hold the text "soon"',
+        'column "n" (integer) cannot hold the text "5"',
+        'column "n" (integer) cannot hold the number 1.50',
+        'column "price" (numeric) cannot hold the boolean true',
+        'column "at" (datetime) cannot hold the text "2024-02-30T00:00:00Z"',
+        'column "k" (text) cannot hold the text "f\\u0000g"',
+        'column "price" (numeric) cannot hold the text "1e200000"',
+        'column "price" (numeric) cannot hold the text "1e-20000"',
+      ],
+    ]);
+  });
+
+  it("what other programs wrote is shown, and times of no calendar count as none", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await database.sql.unsafe(
+      `insert into items (k, at, price) values ('a', 'infinity', 'NaN'), ('b', '2024-01-01', 1.10), ('c', '0044-03-15 BC', 'Infinity')`,
+    );
+    const rows = await table.rows();
+    expect(rows.map(({ k, price }) => [k, price])).toEqual([
+      ["a", "NaN"],
+      ["c", "Infinity"],
+      ["b", "1.10"],
+    ]);
+    expect(rows.map(({ at }) => at)).toEqual([
+      "infinity",
+      "0044-03-15 00:00:00+00 BC",
+      "2024-01-01T00:00:00Z",
+    ]);
+    expect(await table.column("k", { sinceTime: "0001-01-01T00:00:00Z" })).toEqual(["b"]);
+  });
+
+  it("D-3.3 columns have the server's own types", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const types = await database.sql.unsafe(
+      "select column_name, data_type from information_schema.columns where table_name = 'items' order by ordinal_position",
+    );
+    expect(
+      types.map((one: Record<string, string>) => [one["column_name"], one["data_type"]]),
+    ).toEqual([
+      ["k", "text"],
+      ["at", "timestamp with time zone"],
+      ["price", "numeric"],
+      ["n", "bigint"],
+      ["extra", "json"],
+    ]);
+  });
+});
