@@ -1,6 +1,6 @@
 // Bodies of requests: read within a limit, parsed, and checked by the schema that the document shows.
 import type { Static, TObject } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
 import { MAX_API_BODY_BYTES } from "../domain/shared/limits.ts";
@@ -10,8 +10,7 @@ import { detailOf } from "./schemas/parts.ts";
 
 const MAX_POINTER_CHARS = 200;
 
-type Check = ReturnType<typeof TypeCompiler.Compile>;
-const checks = new WeakMap<TObject, Check>();
+const checks = new WeakMap<TObject, TypeCheck<TObject>>();
 
 /**
  * Reads a JSON object as its schema says, with the names of this code; no body at all is an empty object. Call it after

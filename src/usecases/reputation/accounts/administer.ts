@@ -16,7 +16,7 @@ import {
 } from "../../../domain/shared/list-query.ts";
 import { isTextOf } from "../../../domain/shared/text.ts";
 import type { AccountDeps } from "./deps.ts";
-import { readUsage } from "./me.ts";
+import { type OwnUsage, readUsage } from "./me.ts";
 
 interface AccountQuery extends ListParameters {
   /** Text that the name or the e-mail address contains; absent or empty for all. */
@@ -65,7 +65,7 @@ export async function listAccounts(
 export async function readAccount(
   deps: AccountDeps,
   username: string,
-): Promise<AccountItem & { readonly usage: Awaited<ReturnType<typeof readUsage>> }> {
+): Promise<AccountItem & { readonly usage: OwnUsage }> {
   const account = known(await deps.accounts.find(username));
   return { ...accountItem(account), usage: await readUsage(deps, account) };
 }

@@ -30,14 +30,16 @@ interface OwnProfileBody extends ProfileBody {
   readonly public: boolean;
 }
 
+/** How much of its limits an account has used, and its calls by day. */
+export interface OwnUsage extends UsageBody {
+  readonly days: readonly DayCalls[];
+}
+
 /** `<time>_<chain>-<seq>` */
 const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1,64}-\d{1,15})$/;
 
 /** Reads how much of its limits the account has used. */
-export async function readUsage(
-  deps: AccountDeps,
-  account: Account,
-): Promise<UsageBody & { readonly days: readonly DayCalls[] }> {
+export async function readUsage(deps: AccountDeps, account: Account): Promise<OwnUsage> {
   const limits = effectiveLimits(account);
   const { reading, nowMs } = await deps.usage.read(account.username, limits);
   const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });

@@ -4,6 +4,7 @@ import {
   checkpointAt,
   checkpointInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
+import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
@@ -15,12 +16,11 @@ export interface PruneAuditDeps extends VerifyAuditDeps {
 }
 
 /** The result of pruning. A log that does not verify is not pruned, as that would hide the problem. */
-type PruneResult =
-  | { readonly problem: null; readonly removed: number }
-  | {
-      readonly problem: NonNullable<Awaited<ReturnType<typeof verifyAudit>>["problem"]>;
-      readonly removed: 0;
-    };
+interface PruneResult {
+  /** Null when it was pruned. */
+  readonly problem: AuditProblem | null;
+  readonly removed: number;
+}
 
 const DAY_MS = 86_400_000;
 /** Records that one commit removes. */
