@@ -23,17 +23,12 @@ export interface FormOptions {
 
 export function addFormOptions(command: Command): Command {
   return command
-    .option("--delimiter <character>", "what separates the fields of a CSV file", readDelimiter)
-    .addOption(
-      new Option("--decimal <sign>", "decimal sign of its numbers, in groups of three").choices([
-        ",",
-        ".",
-      ]),
-    )
-    .option("--date-format <format>", "of its dates, such as DD.MM.YYYY HH:mm", readDateFormat)
-    .option("--encoding <name>", "such as latin1 or utf-16; without it UTF-8", readEncoding)
-    .option("--path <names>", "the array within a JSON file, such as data.items")
-    .option("--number-rows", `the file has no key: line n is the row with ${ROW_NUMBER} n`);
+    .option("--delimiter <character>", "between the fields of a CSV file", readDelimiter)
+    .addOption(new Option("--decimal <sign>", "decimal sign of its numbers").choices([",", "."]))
+    .option("--date-format <format>", "such as DD.MM.YYYY", readDateFormat)
+    .option("--encoding <name>", "such as latin1", readEncoding)
+    .option("--path <names>", "array within a JSON file")
+    .option("--number-rows", `line n is ${ROW_NUMBER} n`);
 }
 
 /** As the registry has it. Throws `invalid_request` for what the format does not have. */

@@ -61,10 +61,10 @@ export function addInferCommand(group: Command, run: RunCommand): void {
     .argument("<file>", "path of the file")
     .option("--table <name>", "name of the table, or the one table of a SQLite file")
     .option("--into <file>", "registry file to add the tables to, which keeps its comments")
-    .option("--update", "with --into, add the columns of the file to a table that is there")
-    .option("--key <columns>", "the key, such as shop,sku")
-    .option("--timestamp <column>", "the timestamp column, or none")
-    .option("--type <column=type>", "type of a column; once for each", readType)
+    .option("--update", "with --into, add columns to a table that is there")
+    .option("--key <columns>", "such as shop,sku")
+    .option("--timestamp <column>", "or none")
+    .option("--type <column=type>", "repeated", readType)
     .addOption(formatOption());
   addFormOptions(command).action((file: string, options: InferOptions) =>
     run(options, (tools) => infer(tools, fromCallersFolder(file), options)),

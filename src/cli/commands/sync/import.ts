@@ -40,19 +40,18 @@ interface ImportOptions extends FileOptions, FormOptions {
 export const addImportCommand: AddCommand = (parent, run) => {
   const command = declareJob(parent, "import")
     .description(
-      "Writes the records of a JSON, NDJSON or CSV file, or the rows of the table of that name of a SQLite file, into " +
-        "a table, by the rules of a push: a record whose key " +
-        "exists updates its row. What could not be read is told by line and column.",
+      "Writes the records of a JSON, NDJSON or CSV file, or the table of that name of a SQLite file, into a table, by " +
+        "the rules of a push. What could not be read is told by line and column.",
     )
     .argument("<table>", "table of the registry; with --all the file")
     .argument("[file]", "path, or - for standard input")
-    .option("--all", "every table of a SQLite file that the registry has")
+    .option("--all", "all tables of a SQLite file")
     .addOption(formatOption());
   addFormOptions(command)
-    .option("--append", "number rows on behind the last one")
-    .option("--lax", "write values that their column's type does not understand as they came")
+    .option("--append", "number on behind the last row")
+    .option("--lax", "write what a column's type does not understand as it came")
     .addOption(new Option("--strict").hideHelp())
-    .option("--dry-run", "read and check the file, and write nothing")
+    .option("--dry-run", "write nothing")
     .option("--force", "import into a table whose rows the remote owns, too")
     .action(
       (tableName: string, file: string | undefined, { format: asked, ...options }: ImportOptions) =>
