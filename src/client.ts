@@ -6,7 +6,7 @@ import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 
 export type { SyncClientOptions } from "./adapters/fetch/settings.ts";
 export type { SyncClient } from "./adapters/fetch/sync-client.ts";
-export type { RemotePeerErrorKind } from "./domain/shared/errors.ts";
+export type { RemotePeerErrorKind } from "./domain/shared/error-kinds.ts";
 export {
   isRawNumber,
   type JsonObject,

@@ -87,6 +87,7 @@ export function readConfig(
   refuse(
     problems.map((detail) => ({ pointer: "", detail })),
     "The configuration has these problems",
+    ".env.example describes the settings",
   );
   return config;
 }

@@ -17,6 +17,7 @@ try {
 } catch (error) {
   const lines = errorText(error).split("\n").map(showHidden);
   console.error(`repsync cannot start: ${lines.join("\n")}`);
+  if (isAppError(error) && error.hint !== null) console.error(showHidden(error.hint));
   const isSetting = isAppError(error, "schema_conflict", "invalid_request");
   process.exit(isSetting ? EXIT_USAGE : EXIT_FAILED);
 }
@@ -28,6 +29,7 @@ function readConfigOrExit(): Config {
     if (!isAppError(error, "invalid_request")) throw error;
     console.error("repsync cannot start; the configuration has these problems:");
     for (const { detail } of error.problems) console.error(`- ${showHidden(detail)}`);
+    if (error.hint !== null) console.error(error.hint);
     process.exit(EXIT_USAGE);
   }
 }

@@ -282,7 +282,10 @@ async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps
   if (account === null || account.role === "administrator") return;
   throw new AppError(
     "invalid_request",
-    "ADMIN_USERNAME belongs to somebody who is no administrator: set another name",
+    "ADMIN_USERNAME belongs to somebody who is no administrator",
+    {
+      hint: "Set another name",
+    },
   );
 }
 

@@ -38,8 +38,6 @@ interface Store {
   readonly files: readonly string[];
   /** True for one that ends with its process. */
   readonly isInMemory: boolean;
-  /** What to do where it cannot be opened. */
-  readonly advice: string;
   open(options: OpenOptions): Promise<FullStorage>;
   /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
   openStopped(tools: StoreTools): Promise<StoppedStore>;
@@ -49,8 +47,6 @@ interface Store {
 
 class SqliteFile implements Store {
   readonly system = "sqlite";
-  readonly advice =
-    "Check that the file of STORAGE_URL can be read and written, and that its disk has room";
   readonly files: readonly string[];
   readonly isInMemory: boolean;
   readonly #path: string;
@@ -87,8 +83,6 @@ class SqliteFile implements Store {
 
 class MongoDatabase implements Store {
   readonly system = "mongodb";
-  readonly advice =
-    "Check that most servers of STORAGE_URL run, and that its user may read and write";
   readonly files = [];
   readonly isInMemory = false;
   readonly #url: string;

@@ -1,6 +1,7 @@
 // How a command ends: its exit code, and what its user is told when it fails.
 import { CommanderError } from "commander";
-import { type AppErrorKind, type InputProblem, isAppError } from "../domain/shared/errors.ts";
+import type { AppErrorKind } from "../domain/shared/error-kinds.ts";
+import { type InputProblem, isAppError } from "../domain/shared/errors.ts";
 
 /** How a command ends. D-4.12. */
 export const EXIT = {
@@ -20,6 +21,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 interface FailureText {
   readonly code: ExitCode;
   readonly message: string;
+  /** What to do about it; null for nothing more. */
+  readonly hint: string | null;
   readonly problems: readonly string[];
 }
 
@@ -29,23 +32,20 @@ const USAGE_KINDS: readonly AppErrorKind[] = [
   "sync_misconfigured",
   "unknown_table",
 ];
-const INTERNAL_MESSAGE = "Internal error; set LOG_LEVEL to debug to see its cause";
+const INTERNAL = { message: "Internal error", hint: "Set LOG_LEVEL to debug to see its cause" };
 
 /** What to tell about anything that a command throws; null when the user was told already. */
 export function describeFailure(error: unknown): FailureText | null {
   if (error instanceof CommanderError) return null;
-  const message = error instanceof Error ? error.message : "";
-  if (isAppError(error, "invalid_request") && error.problems.length > 0) {
-    const hasPlaces = error.problems.some(({ pointer }) => pointer !== "");
-    return {
-      code: EXIT.usage,
-      message: hasPlaces ? "These values cannot be used" : message,
-      problems: error.problems.map(problemText),
-    };
-  }
-  if (isAppError(error, ...USAGE_KINDS)) return { code: EXIT.usage, message, problems: [] };
-  const text = isAppError(error) ? message : INTERNAL_MESSAGE;
-  return { code: EXIT.failed, message: text, problems: [] };
+  if (!isAppError(error)) return { code: EXIT.failed, ...INTERNAL, problems: [] };
+  const { message, hint, problems } = error;
+  const hasPlaces = problems.some(({ pointer }) => pointer !== "");
+  return {
+    code: isAppError(error, ...USAGE_KINDS) ? EXIT.usage : EXIT.failed,
+    message: hasPlaces ? "These values cannot be used" : message,
+    hint,
+    problems: problems.map(problemText),
+  };
 }
 
 function problemText({ pointer, detail }: InputProblem): string {

@@ -42,10 +42,9 @@ export async function wholeId<Item>(
     cursor = part.nextCursor;
   } while (cursor !== null);
   if (text.length < MIN_BEGINNING_CHARS) {
-    throw new AppError(
-      "invalid_request",
-      `"${text}" is too short for the beginning of an id: give ${MIN_BEGINNING_CHARS} characters at least`,
-    );
+    throw new AppError("invalid_request", `"${text}" is too short for the beginning of an id`, {
+      hint: `Give ${MIN_BEGINNING_CHARS} characters at least`,
+    });
   }
   const [id = text, ...others] = found;
   if (others.length === 0) return id;

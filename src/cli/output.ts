@@ -87,6 +87,7 @@ export class Output {
   /** The JSON document of a failure. */
   printJsonFailure(failure: {
     readonly error: string;
+    readonly hint?: string;
     readonly problems?: readonly string[];
   }): void {
     this.printJson({ ...failure, ...this.#failureFields });

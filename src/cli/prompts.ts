@@ -30,7 +30,9 @@ async function readPasswordOnce(subject: string): Promise<string> {
 /** Throws `invalid_request` where there is nobody to ask. */
 export function requireTerminal(): void {
   if (process.stdin.isTTY === true) return;
-  throw new AppError("invalid_request", "This asks first: run it on a terminal, or say --yes");
+  throw new AppError("invalid_request", "This asks first", {
+    hint: "Run it on a terminal, or say --yes",
+  });
 }
 
 /** Asks a question; true for `yes`. */
@@ -54,10 +56,9 @@ async function readLine(): Promise<string> {
 }
 
 function noPassword(): AppError {
-  return new AppError(
-    "invalid_request",
-    "No password was given: type it at the prompt or pass it on standard input",
-  );
+  return new AppError("invalid_request", "No password was given", {
+    hint: "Type it at the prompt or pass it on standard input",
+  });
 }
 
 async function ask(question: string): Promise<string> {

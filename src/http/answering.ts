@@ -106,7 +106,7 @@ export class Answering {
 
 /** What a service that is stopping says. D-10.5. */
 async function refused(): Promise<Response> {
-  throw new AppError("stopping", "The service is stopping; ask again in a moment");
+  throw new AppError("stopping", "The service is stopping");
 }
 
 /** The reply. Throws when it takes too long; the work may still be done. D-8.3. For lookups their queue keeps the deadline. */

@@ -2,6 +2,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
+import { ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
 import { MAX_API_BODY_BYTES } from "../domain/shared/limits.ts";
 import { cutText } from "../domain/shared/text.ts";
@@ -63,16 +64,16 @@ function parse(bytes: Uint8Array): unknown {
 }
 
 /**
- * Reads a body of at most `maxBytes`, and no further; `advice` follows the message about a larger one. D-3.5.
+ * Reads a body of at most `maxBytes`, and no further; `hint` says what to do about a larger one. D-3.5.
  * Throws `body_too_large`, and `invalid_request` when the body breaks off.
  */
 export async function readRequestBody(
   request: Request,
   maxBytes: number,
-  advice = "",
+  hint: string | null = ERROR_KINDS.body_too_large.hint,
 ): Promise<Uint8Array> {
   const declaredBytes = Number(request.headers.get("content-length") ?? 0);
-  if (declaredBytes > maxBytes) throw tooLarge(maxBytes, advice);
+  if (declaredBytes > maxBytes) throw tooLarge(maxBytes, hint);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let receivedBytes = 0;
@@ -80,7 +81,7 @@ export async function readRequestBody(
     // What is left of a larger body is read on by `endIfUnread`.
     for await (const chunk of request.body.values({ preventCancel: true })) {
       receivedBytes += chunk.length;
-      if (receivedBytes > maxBytes) throw tooLarge(maxBytes, advice);
+      if (receivedBytes > maxBytes) throw tooLarge(maxBytes, hint);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -100,6 +101,6 @@ export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer
   return bytes;
 }
 
-function tooLarge(maxBytes: number, advice: string): AppError {
-  return new AppError("body_too_large", `Body is larger than ${maxBytes} bytes${advice}`);
+function tooLarge(maxBytes: number, hint: string | null): AppError {
+  return new AppError("body_too_large", `Body is larger than ${maxBytes} bytes`, { hint });
 }

@@ -35,11 +35,11 @@ export type PathValues = Readonly<Record<string, string>>;
 /** Parameters by their names outside; what is not in the path may be absent. */
 export type Parameters = Readonly<Record<string, TSchema>>;
 
-/** A body that an operation reads by itself, at most so many bytes; `advice` follows the message about a larger one. */
+/** A body that an operation reads by itself, at most so many bytes; `hint` says what to do about a larger one. */
 export interface BytesBody {
   readonly shown: TObject;
   readonly maxBytes: number;
-  readonly advice: string;
+  readonly hint: string | null;
 }
 
 export type Body = TObject | BytesBody;

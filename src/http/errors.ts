@@ -1,5 +1,7 @@
 // The one place that turns failures into replies. S-7, D-5.2.
-import { AppError, type AppErrorKind, type InputProblem } from "../domain/shared/errors.ts";
+import { type AppErrorKind, ERROR_KINDS } from "../domain/shared/error-kinds.ts";
+import { AppError, type InputProblem } from "../domain/shared/errors.ts";
+import { withHint } from "../domain/shared/text.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import type { Exchange } from "./exchange.ts";
 import { isReputationPath } from "./paths.ts";
@@ -29,7 +31,7 @@ const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   metrics_forbidden: { status: 403 },
 };
 
-/** Kinds that are `unavailable` under `/v1`. */
+/** Kinds that are `unavailable` under `/v1`: only operators can mend them. */
 const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
   "commit_failed",
   "store_unavailable",
@@ -48,7 +50,8 @@ export class MethodNotAllowed extends AppError {
   readonly methods: readonly string[];
 
   constructor(method: string, methods: readonly string[]) {
-    super("method_not_allowed", `Method ${method} is not allowed here; use ${methods.join(", ")}`);
+    const hint = `Use ${methods.join(", ")}`;
+    super("method_not_allowed", `Method ${method} is not allowed here`, { hint });
     this.methods = methods;
   }
 }
@@ -72,7 +75,10 @@ function syncErrorReply(error: unknown, others: Readonly<Record<string, string>>
   const { kind } = error;
   const failure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
   const { status, type, challenge }: SyncFailure = failure ?? { status: 500 };
-  const body = { error: syncMessage(error), ...(type === undefined ? {} : { type }) };
+  const body = {
+    error: withHint(syncMessage(error), hintFor(error)),
+    ...(type === undefined ? {} : { type }),
+  };
   const own = failureHeaders(status, challenge, error.retryAfterSeconds);
   const headers = { "Content-Type": "application/json", ...own, ...others };
   return new Response(JSON.stringify(body), { status, headers });
@@ -85,6 +91,11 @@ function syncMessage({ problems: [problem], message }: AppError): string {
   return `${pointer.slice(1)} ${detail.charAt(0).toLowerCase()}${detail.slice(1)}`;
 }
 
+/** What callers can do; the log has the hint for operators, which may name what is theirs. */
+function hintFor({ kind, hint }: AppError): string | null {
+  return UNAVAILABLE.has(kind) ? ERROR_KINDS[kind].hint : hint;
+}
+
 function isProblemCode(kind: string): kind is ProblemCode {
   return Object.hasOwn(PROBLEMS, kind);
 }
@@ -93,9 +104,11 @@ function readProblem(error: unknown) {
   if (!(error instanceof AppError))
     return { code: "internal_error", detail: INTERNAL_MESSAGE } as const;
   const { kind, message, problems, retryAfterSeconds } = error;
-  if (isProblemCode(kind)) return { code: kind, detail: message, problems, retryAfterSeconds };
+  const hint = hintFor(error);
+  if (isProblemCode(kind))
+    return { code: kind, detail: message, hint, problems, retryAfterSeconds };
   return UNAVAILABLE.has(kind)
-    ? ({ code: "unavailable", detail: message } as const)
+    ? ({ code: "unavailable", detail: message, hint } as const)
     : ({ code: "internal_error", detail: INTERNAL_MESSAGE } as const);
 }
 
@@ -103,6 +116,8 @@ export interface ProblemOccurrence {
   readonly code: ProblemCode;
   /** For the caller to read; never a secret. */
   readonly detail: string;
+  /** What to do. */
+  readonly hint?: string | null;
   readonly requestId: string;
   readonly nowMs: number;
   /** Only with `invalid_request`; absent or empty when no single field is to blame. */
@@ -115,7 +130,7 @@ export function problemReply(
   occurrence: ProblemOccurrence,
   others: Readonly<Record<string, string>> = {},
 ): Response {
-  const { code, detail, requestId, nowMs, problems = [] } = occurrence;
+  const { code, detail, hint = null, requestId, nowMs, problems = [] } = occurrence;
   const { status, title, challenge }: Problem = PROBLEMS[code];
   const isOfWhole = code === "invalid_request" && problems.length === 0;
   const errors = isOfWhole ? [{ pointer: "", detail }] : problems.slice(0, MAX_LISTED_PROBLEMS);
@@ -125,6 +140,7 @@ export function problemReply(
     title,
     status,
     detail,
+    ...(hint === null ? {} : { hint }),
     code,
     request_id: requestId,
     ...(errors.length === 0 ? {} : { errors }),

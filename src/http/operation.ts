@@ -146,6 +146,6 @@ function queryReader({ search }: Exchange): (name: string) => readonly string[] 
 
 async function readDeclared(request: Request, body: Body | undefined) {
   if (body === undefined) return null;
-  if ("maxBytes" in body) return await readRequestBody(request, body.maxBytes, body.advice);
+  if ("maxBytes" in body) return await readRequestBody(request, body.maxBytes, body.hint);
   return await readBody(request, body);
 }

@@ -31,7 +31,7 @@ export function createStartingHandler(deps: StartingDeps): RequestHandler {
       const state = { success: false, status: "degraded", db: "unavailable" };
       return tell({ ...state, php: runtimeVersion, timestamp: formatMs(nowMs) }, 503);
     }
-    const text = "The service is starting; ask again in a moment";
-    return failureReply(new AppError("store_unavailable", text), exchange, nowMs);
+    const error = new AppError("store_unavailable", "The service is starting");
+    return failureReply(error, exchange, nowMs);
   };
 }

@@ -28,7 +28,7 @@ export type FoundRecord = {
 
 /** What becomes of the first line of a CSV file. */
 export interface HeaderReader {
-  /** Why no record can be made with these names; null when they do. Asked about other delimiters too, for advice. */
+  /** Why no record can be made with these names; null when they do. Asked about other delimiters too, for a hint. */
   problemOf(names: readonly string[]): string | null;
   /** Called once, before the first record. */
   take(names: readonly string[]): void;

@@ -127,7 +127,7 @@ export function fence(
 ): void {
   const isOurs = lease?.turn === turn && isHeld(lease, tx.nowMs) && last?.turn === turn;
   if (!isOurs) {
-    const text = `The lease "${name}" was lost, so nothing more was written; run again`;
+    const text = `The lease "${name}" was lost, so nothing more was written`;
     throw new AppError("lease_lost", text);
   }
   tx.put(TURNS, { ...last, commits: last.commits + 1 });

@@ -38,7 +38,10 @@ onOneBackend("repsync beside a service", (backend) => {
 
     const again = await cli(["admin", "create", "root", "--json"], "another password");
     expect(again.code).toBe(1);
-    expect(again.json).toEqual({ error: 'The account "root" already exists' });
+    expect(again.json).toEqual({
+      error: 'The account "root" already exists',
+      hint: "Choose another username",
+    });
     expect(await signIn("root")).toMatchObject({ status: 200 });
   });
 
@@ -79,7 +82,7 @@ onOneBackend("repsync beside a service", (backend) => {
     const short = await cli(["keys", "revoke", "acme", rotated.json.id.slice(0, 3)]);
     expect([short.code, short.stderr]).toEqual([
       2,
-      `"${rotated.json.id.slice(0, 3)}" is too short for the beginning of an id: give 4 characters at least\n`,
+      `"${rotated.json.id.slice(0, 3)}" is too short for the beginning of an id\nGive 4 characters at least\n`,
     ]);
   });
 
@@ -262,7 +265,7 @@ describe("repsync on accounts", () => {
   });
 
   test.each([
-    [["admin", "create", "root"], "", "No password was given: type it at the prompt"],
+    [["admin", "create", "root"], "", "No password was given\nType it at the prompt"],
     [["admin", "create", "root"], "short", "A password has 10 to 200 characters"],
     [["admin", "create", ""], PASSWORD, "A username has 1 to 200 characters"],
     [["admin", "create", "root", PASSWORD], "", "Too many arguments"],

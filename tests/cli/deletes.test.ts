@@ -51,7 +51,7 @@ describe("repsync delete", () => {
     await fill(local, ["a"]);
     const off = await cli("delete notes a");
     expect(off).toMatchObject({ code: 2, stdout: "" });
-    expect(off.stderr).toContain('Deletes of "notes" are not recorded: set "deletes": true');
+    expect(off.stderr).toContain('Deletes of "notes" are not recorded\nSet "deletes": true');
     expect((await cli("delete nothing a")).code).toBe(2);
     expect((await cli("deletes drop notes")).code).toBe(2);
     const on = await startPair({ local: WITH_DELETES });

@@ -69,7 +69,7 @@ describe("repsync doctor", () => {
         number,
         0,
         [
-          'warn  remote registry: A push of "notes" would do harm: "body" is integer here and text there; make the columns equal in both registries',
+          'warn  remote registry: A push of "notes" would do harm: "body" is integer here and text there. Make the columns equal in both registries',
         ],
       ],
       [
@@ -84,7 +84,7 @@ describe("repsync doctor", () => {
         { columns: rest, upsert_key: ["name"] },
         1,
         [
-          'fail  remote registry: Table "notes" has the timestamp column none here and "at" there; make timestamp_column equal in both registries',
+          'fail  remote registry: Table "notes" has the timestamp column none here and "at" there. Make timestamp_column equal in both registries',
         ],
       ],
     ];
@@ -120,13 +120,13 @@ describe("repsync doctor", () => {
       "Check that the file of STORAGE_URL",
     ],
     ["configuration: fail", 2, { PORT: "x" }, ".env.example"],
-  ])("D-4.12 doctor finds %s, exit code %i", async (...[expected, code, more, advice]) => {
+  ])("D-4.12 doctor finds %s, exit code %i", async (...[expected, code, more, hint]) => {
     const folder = makeTempFolder();
     const env = { ...serviceEnv(folder), LOG_LEVEL: "", ...more };
     const ended = await runCli(["doctor", "--json"], { folder, env });
     const [check, status] = expected.split(": ");
     const found = ended.json.findings.find((finding: { check: string }) => finding.check === check);
-    expect(found).toMatchObject({ status, advice: expect.stringContaining(advice) });
+    expect(found).toMatchObject({ status, hint: expect.stringContaining(hint) });
     expect(ended).toMatchObject({ code, stderr: "" });
   });
 });

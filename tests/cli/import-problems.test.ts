@@ -283,8 +283,8 @@ describe("repsync import", () => {
     const wrong = await cli(CSV, SHEET);
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toBe(
-      'Line 1 must name the columns of the file; it lacks the key of "goods": "sku"; ' +
-        'its fields seem to be separated by ";": give --delimiter ";"\n',
+      'Line 1 must name the columns of the file; it lacks the key of "goods": "sku"\n' +
+        'Give --delimiter ";", which seems to separate the fields of the file\n',
     );
     for (const [name, character] of [
       ["tab", "\t"],

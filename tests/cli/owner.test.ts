@@ -59,7 +59,7 @@ describe("a table without a timestamp column", () => {
       const refused = await cli(...args);
       expect([refused.code, refused.stdout]).toEqual([2, ""]);
       expect(refused.stderr).toBe(
-        'The rows of "notes" are written at the remote ("direction": "pull" in the registry): import there, or with --force here\n',
+        'The rows of "notes" are written at the remote ("direction": "pull" in the registry)\nImport there, or with --force here\n',
       );
     }
     expect(await cli("--force", "--json")).toMatchObject({ code: 0, json: { written: 1 } });

@@ -95,7 +95,7 @@ describe("the list of runs", () => {
     const text = await cli(`runs ${id.slice(0, 8)}`);
     expect(text.stdout).toContain(id);
     expect((await cli("runs 0")).stderr).toBe(
-      '"0" is too short for the beginning of an id: give 4 characters at least\n',
+      '"0" is too short for the beginning of an id\nGive 4 characters at least\n',
     );
     const { json: again } = await cli("sync push notes --json");
     const same = [...again.run_id].findIndex((char, i) => char !== id[i]);

@@ -26,7 +26,7 @@ setDefaultTimeout(60_000);
 
 const START: Command = [...BUN, MAIN];
 const EARLIER =
-  "The store has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone:";
+  "The store has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone";
 
 /** Everything that a store holds, byte by byte. */
 async function contentsOf(url: string): Promise<object> {

@@ -164,7 +164,8 @@ describe("a start that fails", () => {
     expect([ended.code, ended.stdout]).toEqual([2, ""]);
     const lines = ended.stderr.trimEnd().split("\n");
     expect(lines[0]).toBe("repsync cannot start; the configuration has these problems:");
-    const named = lines.slice(1).map((line) => /^- (\w+)/.exec(line)?.[1] ?? line);
+    expect(lines.at(-1)).toBe(".env.example describes the settings");
+    const named = lines.slice(1, -1).map((line) => /^- (\w+)/.exec(line)?.[1] ?? line);
     expect(named.toSorted()).toEqual([
       "ADMIN_USERNAME",
       "JWT_SECRET",
@@ -258,7 +259,7 @@ describe("a start that fails", () => {
     writeFileSync(file, "Dear diary, ".repeat(1000));
     const ended = await runProcess(START, { folder, env: serviceEnv(folder) });
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
-    expect(ended.stderr).toMatch(/^repsync cannot start: The database [^\n]+\n$/);
+    expect(ended.stderr).toMatch(/^repsync cannot start: The database [^\n]+\n[^\n]+\n$/);
     expect(await Bun.file(file).text()).toBe("Dear diary, ".repeat(1000));
   });
 

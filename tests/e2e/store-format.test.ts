@@ -12,15 +12,15 @@ setDefaultTimeout(60_000);
 const REFUSALS = [
   [
     "1",
-    'The store has format 1, which repsync 0.1.0 is the last to read, and this program knows 2 alone: take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one\n',
+    'The store has format 1, which repsync 0.1.0 is the last to read, and this program knows 2 alone\nTake the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one\n',
   ],
   [
     "3",
-    "The store has format 3, and this program knows 2: start the version of repsync that wrote it, or a later one\n",
+    "The store has format 3, and this program knows 2\nStart the version of repsync that wrote it, or a later one\n",
   ],
 ] as const;
 
-test("D-10.7 service and command line refuse another format with one line and exit code 2", async () => {
+test("D-10.7 service and command line refuse another format with what to do and exit code 2", async () => {
   const folder = makeTempFolder();
   const env = serviceEnv(folder);
   const url = `sqlite:${join(folder, "repsync.db")}`;

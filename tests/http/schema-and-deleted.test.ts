@@ -98,7 +98,7 @@ describe("schema and deletes of a table while the store fails", () => {
       const reply = await app.send(path, { headers });
       expect([reply.status, reply.headers.get("retry-after"), reply.text]).toEqual([
         ...[503, "1"],
-        '{"error":"The database is unavailable: a table is not as it was prepared"}',
+        '{"error":"The database is unavailable: a table is not as it was prepared; ask again in a moment"}',
       ]);
     }
   });
@@ -122,7 +122,7 @@ describe("schema and deletes of a table while the store fails", () => {
         const reply = await app.send(path, { headers });
         expect([reply.status, reply.headers.get("retry-after"), reply.text]).toEqual([
           ...[503, "1"],
-          '{"error":"MongoDB refused the request: Unauthorized"}',
+          '{"error":"MongoDB refused the request: Unauthorized; ask again in a moment"}',
         ]);
       }
     } finally {

@@ -84,7 +84,7 @@ describe("a push that cannot be committed", () => {
     const pulled = await app.pull("notes");
     expect([pulled.status, pulled.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(pulled.text).toBe(
-      '{"error":"The database is unavailable: a table is not as it was prepared"}',
+      '{"error":"The database is unavailable: a table is not as it was prepared; ask again in a moment"}',
     );
     const status = await app.send("/api/v1/sync/status");
     expect(status.status).toBe(200);

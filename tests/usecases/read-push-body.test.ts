@@ -307,7 +307,7 @@ describe("readPushBody() of a large body", () => {
       expect(await readUpTo(limitBytes, gzipSync(bodyOf(limitBytes)))).toEqual(NO_RECORDS);
       await expect(readUpTo(limitBytes, gzipSync(bodyOf(limitBytes + 1)))).rejects.toMatchObject({
         kind: "body_too_large",
-        message: `Body is larger than ${limitBytes} bytes after decompression; send fewer records at a time`,
+        text: `Body is larger than ${limitBytes} bytes after decompression; send fewer records at a time`,
       });
     },
   );

@@ -102,7 +102,9 @@ async function refuseTaken(
     throw new AppError("invalid_request", `"${path}" is the store itself`);
   }
   if (isForced) return;
-  throw new AppError("invalid_request", `"${path}" is there already: --force replaces it`);
+  throw new AppError("invalid_request", `"${path}" is there already`, {
+    hint: "Say --force to replace it",
+  });
 }
 
 async function startOf(file: FileHandle, path: string): Promise<string> {

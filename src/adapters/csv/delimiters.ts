@@ -28,16 +28,16 @@ export class HeaderLine {
     }
   }
 
-  /** What to do when the line is a header once it is taken apart at another character; else an empty text. */
-  advice(): string {
+  /** What to do when the line is a header once it is taken apart at another character. */
+  hint(): string | null {
     const [line = ""] = this.#text.split(/[\r\n]/, 1);
     const other = DELIMITERS.find((candidate) => {
       const names = line.split(candidate).map(unquoted);
       return candidate !== this.#delimiter && this.#header?.problemOf(names) === null;
     });
-    if (other === undefined) return "";
+    if (other === undefined) return null;
     const name = other === "\t" ? "tab" : `"${other}"`;
-    return `; its fields seem to be separated by ${name}: give --delimiter ${name}`;
+    return `Give --delimiter ${name}, which seems to separate the fields of the file`;
   }
 }
 

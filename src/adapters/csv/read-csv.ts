@@ -23,7 +23,7 @@ const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   CSV_MAX_RECORD_SIZE: "a record is too long: is it the right format?",
 };
 
-/** The records by the names of the first line. Throws `file_failed` as the port says, with advice on the delimiter. */
+/** The records by the names of the first line. Throws `file_failed` as the port says, with a hint at the delimiter. */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
   { delimiter, header, onNames }: ReadOptions,
@@ -37,7 +37,7 @@ export async function* readCsv(
         if (names === null) {
           names = texts.map((text) => text ?? "");
           const problem = header === null ? nameTwice(names) : header.problemOf(names);
-          if (problem !== null) throw new AppError("file_failed", problem + line.advice());
+          if (problem !== null) throw new AppError("file_failed", problem, { hint: line.hint() });
           header?.take(names);
           onNames?.(names);
           continue;
@@ -52,7 +52,7 @@ export async function* readCsv(
     if (part.length > 0) yield part;
     if (names !== null || !isAppError(error, "file_failed") || error.cause === undefined)
       throw error;
-    throw new AppError("file_failed", error.message + line.advice(), { cause: error });
+    throw new AppError("file_failed", error.message, { cause: error, hint: line.hint() });
   }
   if (names === null && header !== null) {
     throw new AppError("file_failed", "The CSV file is empty: its first line names columns");

@@ -13,7 +13,7 @@ import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
 import { REQUEST_CALLS, type Stopwatch, SYNC_CALLS } from "./driver/deadline.ts";
-import { toAppError } from "./driver/errors.ts";
+import { SERVERS_HINT, toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
@@ -129,7 +129,8 @@ class MongoStorage implements FullStorage {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
       const message = `MongoDB did not answer within ${timeoutMs} ms`;
-      timer = setTimeout(() => reject(new AppError("store_unavailable", message)), timeoutMs);
+      const late = new AppError("store_unavailable", message, { hint: SERVERS_HINT });
+      timer = setTimeout(() => reject(late), timeoutMs);
     });
     try {
       await Promise.race([this.#deps.db.command({ ping: 1 }), timeout]);

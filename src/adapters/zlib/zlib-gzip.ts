@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { createGunzip, gunzip, gzip, gzipSync } from "node:zlib";
+import { ERROR_KINDS } from "../../domain/shared/error-kinds.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
 import type { Gzip } from "../../ports/crypto/crypto.ts";
@@ -87,10 +88,8 @@ function countInflated(bytes: Uint8Array, maxBytes: number): Promise<void> {
 }
 
 function tooLarge(maxBytes: number): AppError {
-  return new AppError(
-    "body_too_large",
-    `Body is larger than ${maxBytes} bytes after decompression; send fewer records at a time`,
-  );
+  const text = `Body is larger than ${maxBytes} bytes after decompression`;
+  return new AppError("body_too_large", text, { hint: ERROR_KINDS.batch_too_large.hint });
 }
 
 function isTooLarge(error: unknown): boolean {

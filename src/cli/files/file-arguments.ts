@@ -62,8 +62,7 @@ export function formatByName(path: string): FileFormat {
   const format = ENDINGS.get(ending);
   if (format !== undefined) return format;
   const subject = path === STANDARD_STREAM ? "Standard input or output has" : `"${path}" has`;
-  throw new AppError(
-    "invalid_request",
-    `${subject} no known file extension: give --format json, ndjson or csv`,
-  );
+  throw new AppError("invalid_request", `${subject} no known file extension`, {
+    hint: "Give --format json, ndjson or csv",
+  });
 }

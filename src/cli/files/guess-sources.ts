@@ -123,8 +123,7 @@ function nameOfFile(path: string): string {
 
 function requireTableName(name: string): void {
   if (registryNameOf(name) === name && !isReservedTable(name)) return;
-  throw new AppError(
-    "invalid_request",
-    `${JSON.stringify(name)} cannot be the name of a table: give --table a name of letters, digits and underscores`,
-  );
+  throw new AppError("invalid_request", `${JSON.stringify(name)} cannot be the name of a table`, {
+    hint: "Give --table a name of letters, digits and underscores",
+  });
 }

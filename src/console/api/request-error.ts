@@ -8,6 +8,8 @@ interface RefusedField {
 interface ErrorBody {
   readonly code?: string;
   readonly detail?: string;
+  /** What to do; `error` ends with it. */
+  readonly hint?: string;
   readonly error?: string;
   readonly type?: string;
   readonly errors?: readonly RefusedField[];
@@ -19,11 +21,11 @@ export class RequestError extends Error {
   /** `code` of a problem, `type` of a sync error, `unreachable`, or empty. */
   readonly code: string;
   readonly detail: string;
+  /** What to do; empty where the service says nothing more. */
+  readonly hint: string;
   readonly fields: readonly RefusedField[];
   /** By which the log of the service knows the request. */
   readonly requestId: string;
-  /** Seconds to wait before trying again; null when the service does not say. */
-  readonly retryAfterSeconds: number | null;
 
   constructor(status: number, body: ErrorBody, headers: Headers = new Headers()) {
     const detail = body.detail ?? body.error ?? `The service answered with status ${status}`;
@@ -31,10 +33,9 @@ export class RequestError extends Error {
     this.status = status;
     this.code = body.code ?? body.type ?? "";
     this.detail = detail;
+    this.hint = body.hint ?? "";
     this.fields = body.errors ?? [];
     this.requestId = headers.get("x-request-id") ?? "";
-    const retryAfter = headers.get("retry-after");
-    this.retryAfterSeconds = retryAfter === null ? null : Number(retryAfter);
   }
 
   /** Of a reply that is no good one. */
@@ -50,8 +51,13 @@ export class RequestError extends Error {
 
   /** As what was wrong with a member of the body. */
   at(name: string): RequestError {
-    const { status, code, detail } = this;
-    return new RequestError(status, { code, detail, errors: [{ pointer: `/${name}`, detail }] });
+    const { status, code, detail, hint } = this;
+    return new RequestError(status, {
+      code,
+      detail,
+      hint,
+      errors: [{ pointer: `/${name}`, detail }],
+    });
   }
 
   /** What was wrong with a member of the body, such as `email`; null when nothing was. */
@@ -62,7 +68,8 @@ export class RequestError extends Error {
 
 /** The service does not answer at all. */
 export function unreachable(): RequestError {
-  return new RequestError(0, { code: "unreachable", detail: "The service cannot be reached" });
+  const detail = "The service cannot be reached";
+  return new RequestError(0, { code: "unreachable", detail, hint: "Check that the service runs" });
 }
 
 /** Any failure as one that can be shown. */

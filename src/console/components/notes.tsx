@@ -73,16 +73,16 @@ export function Facts({
 
 interface ErrorNoteProps {
   readonly error: RequestError | null;
-  /** What to do; what usually helps when absent. */
-  readonly advice?: string;
+  /** What to do, instead of what the error says. */
+  readonly hint?: string;
   /** Tries again what failed. */
   readonly onRetry?: () => unknown;
 }
 
 /** What was wrong, and what to do. Says itself to screen readers. */
-export function ErrorNote({ error, advice, onRetry }: ErrorNoteProps) {
+export function ErrorNote({ error, hint, onRetry }: ErrorNoteProps) {
   if (error === null) return null;
-  const whatToDo = advice ?? adviceOn(error);
+  const whatToDo = hint ?? error.hint;
   return (
     <div class="note bad" role="alert">
       <p>
@@ -97,16 +97,6 @@ export function ErrorNote({ error, advice, onRetry }: ErrorNoteProps) {
       {onRetry !== undefined && <ActionButton onPress={onRetry}>Try again</ActionButton>}
     </div>
   );
-}
-
-function adviceOn({ status, code, retryAfterSeconds }: RequestError): string {
-  if (code === "unreachable") return "Check that the service runs, and try again.";
-  if (status === 429 || status === 503) {
-    return retryAfterSeconds === null
-      ? "Try again in a moment."
-      : `Try again in ${retryAfterSeconds} s.`;
-  }
-  return status === 401 ? "Sign in again." : "";
 }
 
 interface ProgressBarProps {

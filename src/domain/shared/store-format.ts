@@ -34,35 +34,50 @@ export interface StoreIdentity {
 /** Throws `invalid_request` when this program must not use a store: another format, or never filled to its end. */
 export function checkFormat(facts: StoreFacts, isNew: boolean): void {
   const filledBy = facts.get("filled_by");
-  if (filledBy !== undefined) throw new AppError("invalid_request", unfinishedText(filledBy));
+  if (filledBy !== undefined) throw unfinished(filledBy);
   const text = facts.get("format");
   if (text === String(STORE_FORMAT) || (text === undefined && isNew)) return;
-  throw new AppError("invalid_request", otherFormatText(text ?? "0"));
+  throw otherFormat(text ?? "0");
 }
 
 /** Of a store from before formats had numbers it is 0. */
-function otherFormatText(text: string): string {
+function otherFormat(text: string): AppError {
   const format = /^\d{1,9}$/.test(text) ? Number(text) : null;
   if (format !== null && format < STORE_FORMAT) {
-    return `The store has format ${format}, which repsync ${LAST_READER[format]} is the last to read, and this program knows ${STORE_FORMAT} alone: take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one`;
+    const problem = `The store has format ${format}, which repsync ${LAST_READER[format]} is the last to read, and this program knows ${STORE_FORMAT} alone`;
+    const hint =
+      'Take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one';
+    return new AppError("invalid_request", problem, { hint });
   }
   const named = format === null ? "a format that is no number" : `format ${format}`;
-  return `The store has ${named}, and this program knows ${STORE_FORMAT}: start the version of repsync that wrote it, or a later one`;
+  return new AppError(
+    "invalid_request",
+    `The store has ${named}, and this program knows ${STORE_FORMAT}`,
+    { hint: "Start the version of repsync that wrote it, or a later one" },
+  );
 }
 
 /** Throws `invalid_request` for a backup whose form or format is not known. */
 export function checkBackupFormat(isKnownForm: boolean, format: number): void {
   if (isKnownForm && format === STORE_FORMAT) return;
-  const text =
+  const [text, hint] =
     isKnownForm && format < STORE_FORMAT
-      ? `The backup has format ${format}, which repsync ${LAST_READER[format]} is the last to read: restore it with that version`
-      : "A later version of repsync made the backup: restore it with that version or a later one";
-  throw new AppError("invalid_request", text);
+      ? [
+          `The backup has format ${format}, which repsync ${LAST_READER[format]} is the last to read`,
+          "Restore it with that version",
+        ]
+      : [
+          "A later version of repsync made the backup",
+          "Restore it with that version or a later one",
+        ];
+  throw new AppError("invalid_request", text, { hint });
 }
 
-/** Advice of `restore` and `move` in the words that fit both. */
-function unfinishedText(filledBy: string): string {
-  return `The store was not filled to its end by repsync ${filledBy}, and nothing of it may be used: run that again, or set STORAGE_URL to an empty store`;
+/** In words that fit `restore` and `move`. */
+function unfinished(filledBy: string): AppError {
+  const text = `The store was not filled to its end by repsync ${filledBy}, and nothing of it may be used`;
+  const hint = "Run that again, or set STORAGE_URL to an empty store";
+  return new AppError("invalid_request", text, { hint });
 }
 
 /** How an archive begins; a backup of SQLite is a SQLite file. */

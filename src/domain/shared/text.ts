@@ -28,8 +28,10 @@ export function textParts(text: string, partLength: number): readonly string[] {
   return parts;
 }
 
-/** A problem and what to do about it, in at most `maxChars` characters: only the problem is cut. */
-export function withAdvice(problem: string, advice: string, maxChars: number): string {
-  const end = `; ${advice}`;
-  return cutText(problem, maxChars - end.length) + end;
+/** A problem and what to do about it, in one sentence. */
+export function withHint(problem: string, hint: string | null): string {
+  if (hint === null) return problem;
+  // What begins with a name, such as that of a setting, stays as it is.
+  const isWord = /^[A-Z](?:[a-z]|\b)/.test(hint);
+  return `${problem}; ${isWord ? hint.charAt(0).toLowerCase() + hint.slice(1) : hint}`;
 }

@@ -38,7 +38,8 @@ export function requireOwnPage(exchange: Exchange): void {
   if (sourceOf(exchange) !== "own") {
     throw new AppError(
       "forbidden",
-      "A change with the session cookie has to come from a page of this service; send the token as Authorization: Bearer",
+      "A change with the session cookie has to come from a page of this service",
+      { hint: "Send the token as Authorization: Bearer" },
     );
   }
   if (hasBody(request)) requireJson(request);
@@ -48,10 +49,9 @@ export function requireOwnPage(exchange: Exchange): void {
 function requireSignInPage(exchange: Exchange): { readonly isCookieSet: boolean } {
   const source = sourceOf(exchange);
   if (source === "other") {
-    throw new AppError(
-      "forbidden",
-      "Pages of other origins may not sign in here: see CORS_ORIGINS",
-    );
+    throw new AppError("forbidden", "Pages of other origins may not sign in here", {
+      hint: "Ask an administrator to allow the origin of the page",
+    });
   }
   return { isCookieSet: source !== "allowed" };
 }

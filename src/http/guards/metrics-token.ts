@@ -47,16 +47,13 @@ export function requireMetricsAccess(
       return;
     throw new AppError(
       "metrics_forbidden",
-      "Metrics are for callers on this machine that ask localhost or 127.0.0.1; set METRICS_TOKEN to read them otherwise",
+      "Metrics are for callers on this machine that ask localhost or 127.0.0.1",
     );
   }
   const given = bearerCredentials(headers.get("authorization") ?? "") ?? "";
   const expected = new TextEncoder().encode(deps.metricsToken);
   if (given !== "" && deps.comparison.isEqual(headerBytes(given), expected)) return;
-  throw new AppError(
-    "metrics_token_rejected",
-    "Send the METRICS_TOKEN of this deployment as Authorization: Bearer",
-  );
+  throw new AppError("metrics_token_rejected", "The token of the metrics is missing or wrong");
 }
 
 /**

@@ -28,16 +28,10 @@ export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
 /** Lets a pull or push pass, checked in the order of S-5. Throws `sync_disabled`, `sync_key_…`. */
 function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
   if (!deps.isSyncEnabled) {
-    throw new AppError(
-      "sync_disabled",
-      "Sync is disabled here; set SYNC_ENABLED=true to enable it",
-    );
+    throw new AppError("sync_disabled", "Sync is disabled here");
   }
   if (deps.syncApiKey === "") {
-    throw new AppError(
-      "sync_key_not_configured",
-      "No sync key is configured here; set SYNC_API_KEY",
-    );
+    throw new AppError("sync_key_not_configured", "No sync key is configured here");
   }
   const given = headers.get("x-sync-key") ?? "";
   const expected = new TextEncoder().encode(deps.syncApiKey);

@@ -58,6 +58,7 @@ export const ProblemSchema = model("Problem", {
   title: Text,
   status: Type.Integer(),
   detail: Text,
+  hint: Type.Optional(Type.String({ description: "What to do, where there is something" })),
   code: oneOf(PROBLEM_CODES),
   request_id: Text,
   errors: Type.Optional(Type.Array(model("FieldProblem", { pointer: Text, detail: Text }))),

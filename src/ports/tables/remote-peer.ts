@@ -1,13 +1,13 @@
 import {
-  AppError,
-  type AppErrorOptions,
+  REFUSALS,
+  type RefusalReason,
   type RemotePeerErrorKind,
-} from "../../domain/shared/errors.ts";
+} from "../../domain/shared/error-kinds.ts";
+import { AppError, type AppErrorOptions } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { DigestPage, DigestQuery } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
-import type { RefusalReason } from "../../domain/sync/run/pacing.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import type { TableSchema } from "../../domain/sync/table/table-schema.ts";
 
@@ -113,7 +113,13 @@ export class RemotePeerError extends AppError {
   readonly isTooLong: boolean;
 
   constructor(kind: RemotePeerErrorKind, message: string, options: RemotePeerErrorOptions = {}) {
-    super(kind, message, options);
+    const refusal = options.reason === undefined ? {} : REFUSALS[options.reason];
+    // How long to wait says more.
+    const { hint: _, ...waiting } = { hint: null, ...refusal };
+    super(kind, message, {
+      ...(options.retryAfterSeconds === undefined ? refusal : waiting),
+      ...options,
+    });
     this.status = options.status ?? null;
     this.reason = options.reason ?? null;
     this.isTooLong = options.isTooLong ?? false;

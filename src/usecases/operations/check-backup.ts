@@ -3,6 +3,8 @@ import { AppError } from "../../domain/shared/errors.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { pepperMark } from "../reputation/accounts/secrets.ts";
 
+const SAME_PEPPER = "Set API_KEY_PEPPER to the one that the deployment of the backup began with";
+
 /** What the store of a backup keeps of the pepper; null where it keeps nothing. */
 export interface KeptPepper {
   /** The pepper that the store made itself. */
@@ -19,15 +21,14 @@ export function checkPepper(mac: Mac, configured: string | null, kept: KeptPeppe
   if (kept.mark === null) return;
   const pepper = configured ?? kept.pepper;
   if (pepper === null) {
-    throw new AppError(
-      "invalid_request",
-      "API_KEY_PEPPER is missing: the deployment of the backup had it from its environment, so set it to the same",
-    );
+    const text =
+      "API_KEY_PEPPER is missing, which the deployment of the backup had from its environment";
+    throw new AppError("invalid_request", text, { hint: SAME_PEPPER });
   }
   if (pepperMark(mac, pepper) === kept.mark) return;
   const text =
     configured === null
-      ? "The backup does not hold the API_KEY_PEPPER that its deployment began with: set it"
-      : "API_KEY_PEPPER does not fit the backup: set it to the one that its deployment began with";
-  throw new AppError("invalid_request", text);
+      ? "The backup does not hold the API_KEY_PEPPER that its deployment began with"
+      : "API_KEY_PEPPER does not fit the backup";
+  throw new AppError("invalid_request", text, { hint: SAME_PEPPER });
 }

@@ -1,23 +1,23 @@
 // Checks every part of a deployment for its operator, and says what to do about each problem.
 import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
-import { isAppError } from "../../domain/shared/errors.ts";
+import { DAMAGE_HINT, ERROR_KINDS, REFUSALS } from "../../domain/shared/error-kinds.ts";
+import { type AppError, isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
-import { compareDirections, lacksOwner, ownerText } from "../../domain/sync/run/table-owner.ts";
+import { compareDirections, lacksOwner, ownerError } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
-import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
+import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
-import { DAMAGE_ADVICE } from "./store-damage.ts";
 
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
   /** What to do about it; null when nothing is wrong. */
-  readonly advice: string | null;
+  readonly hint: string | null;
 }
 
 interface ExamineDeps {
@@ -71,7 +71,7 @@ async function guarded(check: () => Promise<Verdict>): Promise<Verdict> {
     return await check();
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return fail(error.message, "Check that the store of STORAGE_URL runs and can be written");
+    return failed(error);
   }
 }
 
@@ -86,7 +86,7 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
   });
   if (!("heldBy" in lease)) await lease.release();
   if (await storage.isDamaged()) {
-    return fail("its file is damaged: some of what it holds cannot be read", DAMAGE_ADVICE);
+    return fail("its file is damaged: some of what it holds cannot be read", DAMAGE_HINT);
   }
   const elapsedMs = Math.round(sync.clock.monotonicMs() - startedAtMs);
   return ok(`it can be read and written, ${elapsedMs} ms`);
@@ -118,8 +118,8 @@ async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
   const due = await outbox.due(sync.clock.nowMs() + MAX_ALERT_WAIT_MS, waiting);
   const failed = due.filter(({ attempts }) => attempts > 0).length;
   if (failed === 0) return ok(`${waiting} on the way`);
-  const advice = "The log of the service says why; check WEBHOOK_URL and its receiver";
-  return warn(`${failed} could not be delivered yet`, advice);
+  const hint = "The log of the service says why; check WEBHOOK_URL and its receiver";
+  return warn(`${failed} could not be delivered yet`, hint);
 }
 
 function checkPepper({ isFirstPepper }: ExamineDeps): Verdict {
@@ -132,14 +132,17 @@ function checkPepper({ isFirstPepper }: ExamineDeps): Verdict {
 
 function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {
   if (!sync.isSyncEnabled) {
-    return warn("it is disabled: pull and push answer 403", "Set SYNC_ENABLED=true to use it");
+    return warn("it is disabled: pull and push answer 403", ERROR_KINDS.sync_disabled.hint);
   }
   if (syncApiKey === "") {
-    return warn("no key is set: pull and push answer 500", "Set SYNC_API_KEY");
+    return warn(
+      "no key is set: pull and push answer 500",
+      ERROR_KINDS.sync_key_not_configured.hint,
+    );
   }
   if (syncApiKey.length < SHORT_KEY_CHARS) {
-    const advice = "Set a random SYNC_API_KEY, such as `openssl rand -hex 32` makes";
-    return warn(`its key has fewer than ${SHORT_KEY_CHARS} characters`, advice);
+    const hint = "Set a random SYNC_API_KEY, such as `openssl rand -hex 32` makes";
+    return warn(`its key has fewer than ${SHORT_KEY_CHARS} characters`, hint);
   }
   return ok("it is enabled and has a key");
 }
@@ -166,28 +169,27 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
       : ok("none is configured");
   }
   if (remote.status === null) {
-    return fail(
-      remote.error,
-      "Check that SYNC_REMOTE_URL is the base address of a running service",
-    );
+    return fail(remote.error, remote.hint);
   }
-  const { deploymentId } = remote.status;
-  if (deploymentId !== undefined && deploymentId === sync.deploymentId) {
-    return fail("it is this deployment itself", "Set SYNC_REMOTE_URL to the other deployment");
+  try {
+    requireOther(sync, remote.status, { address: remote.url });
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return failed(error);
   }
   if (remote.status.syncEnabled) return ok("it answers, and sync is enabled there");
-  return fail("it answers, but sync is disabled there", "Set SYNC_ENABLED=true there");
+  return fail("it answers, but sync is disabled there", REFUSALS.sync_disabled.hint);
 }
 
 function checkClock({ clockAheadMs }: RemoteStatus, { lagSeconds }: SyncDeps): Verdict {
   if (clockAheadMs === null) {
-    return fail("its server_time is not a time", "Check that SYNC_REMOTE_URL is a sync service");
+    return fail("its server_time is not a time", ERROR_KINDS.invalid_reply.hint);
   }
   const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
   const text = `it is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
   if (Math.abs(clockAheadMs) <= CLOCK_WARN_MS) return ok(text);
-  const advice = `Set both machines' clocks by a time server; rows may be ${lagSeconds} s late (SYNC_LAG_SECONDS)`;
-  return warn(text, advice);
+  const hint = `Set both machines' clocks by a time server; rows may be ${lagSeconds} s late (SYNC_LAG_SECONDS)`;
+  return warn(text, hint);
 }
 
 function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Verdict {
@@ -210,9 +212,9 @@ async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise
     return ok("it is accepted");
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
-    if (error.reason !== "key_rejected")
-      return fail(error.message, "Look at the log of the remote");
-    return fail("the remote refuses it", "Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote");
+    return error.reason === "key_rejected"
+      ? fail("the remote refuses it", error.hint)
+      : failed(error);
   }
 }
 
@@ -242,30 +244,34 @@ async function* checkRegistry(
   peer: RemotePeer,
   ownId: string | undefined,
 ): AsyncGenerator<Verdict, void, undefined> {
-  const advice = "docs/sync.md says what a run does then";
+  const hint = "docs/sync.md says what a run does then";
   try {
     const schema = await peer.readSchema(table.name);
     const { problem, pushProblem, warnings } = compareSchemas(table, schema);
     const owners = compareDirections(table, schema, ownId);
-    if (problem !== null) yield fail(problem, advice);
-    if (owners.problem !== null) yield fail(ownerText(owners.problem, [table.name]), advice);
-    if (pushProblem !== null && problem === null) yield warn(pushProblem, advice);
+    if (problem !== null) yield failed(problem);
+    if (owners.problem !== null) yield failed(ownerError(owners.problem, [table.name]));
+    if (pushProblem !== null && problem === null) yield failed(pushProblem, "warn");
     for (const text of [...warnings, ...owners.warnings])
-      yield warn(`${table.name}: ${text}`, advice);
+      yield warn(`${table.name}: ${text}`, hint);
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
-    yield fail(error.message, "Look at the log of the remote");
+    yield failed(error);
   }
 }
 
 function ok(message: string): Verdict {
-  return { status: "ok", message, advice: null };
+  return { status: "ok", message, hint: null };
 }
 
-function warn(message: string, advice: string | null): Verdict {
-  return { status: "warn", message, advice };
+function warn(message: string, hint: string | null): Verdict {
+  return { status: "warn", message, hint };
 }
 
-function fail(message: string, advice: string): Verdict {
-  return { status: "fail", message, advice };
+function fail(message: string, hint: string | null): Verdict {
+  return { status: "fail", message, hint };
+}
+
+function failed({ message, hint }: AppError, status: Finding["status"] = "fail"): Verdict {
+  return { status, message, hint };
 }

@@ -72,7 +72,7 @@ async function makeOnce(
   } catch (error) {
     if (stop.aborted) return;
     logger.error("Scheduled backup failed", error);
-    const text = isAppError(error) ? error.message : "Internal error; the log has the details";
+    const text = isAppError(error) ? error.text : "Internal error; the log has the details";
     // A path of this machine is for its log.
     const alert = { type: "backup.failed", error: text.replaceAll(plan.folder, "…") } as const;
     await alerts?.raise(alert).catch((cause: unknown) => {

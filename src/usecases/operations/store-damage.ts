@@ -1,10 +1,6 @@
 import type { AppError } from "../../domain/shared/errors.ts";
 import type { Logger } from "../../ports/runtime/logger.ts";
 
-/** What to do about damage. */
-export const DAMAGE_ADVICE =
-  "Stop the service, keep a copy of the file, and restore the last backup";
-
 /** Damage of the store that this process has met, which it remembers until it ends. D-11.6. */
 export class StoreDamage {
   readonly #logger: Logger;
@@ -33,7 +29,7 @@ export class StoreDamage {
       return;
     }
     this.#isMet = true;
-    this.#logger.error(`The store is damaged. ${DAMAGE_ADVICE}`, failure);
+    this.#logger.error(`The store is damaged. ${failure.hint ?? ""}`, failure);
     this.#first.resolve(failure);
   }
 

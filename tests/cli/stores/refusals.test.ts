@@ -48,7 +48,7 @@ onEveryBackend("what backup refuses", (backend) => {
     const refused = await cli(url, ["backup", file]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      `"${file}" is there already: --force replaces it\n`,
+      `"${file}" is there already\nSay --force to replace it\n`,
     ]);
     expect(readFileSync(file).equals(before)).toBe(true);
     expect((await cli(url, ["backup", file, "--force"])).code).toBe(0);
@@ -133,12 +133,12 @@ onEveryBackend("what restore refuses", (backend) => {
     const none = await cli(store, ["restore", file], { API_KEY_PEPPER: "" });
     expect([none.code, none.stderr]).toMatchObject([
       2,
-      expect.stringMatching(/^API_KEY_PEPPER is missing: /),
+      expect.stringMatching(/^API_KEY_PEPPER is missing, /),
     ]);
     const wrong = await cli(store, ["restore", file], { API_KEY_PEPPER: OTHER_PEPPER });
     expect([wrong.code, wrong.stderr]).toMatchObject([
       2,
-      expect.stringMatching(/^API_KEY_PEPPER does not fit /),
+      expect.stringMatching(/^API_KEY_PEPPER does not fit the backup\nSet API_KEY_PEPPER /),
     ]);
     expect((await cli(store, ["restore", file])).code).toBe(0);
     expect(await rows(store)).toBe(1);

@@ -97,6 +97,7 @@ export const COMMAND_DOCUMENTS: Readonly<Record<string, readonly TSchema[]>> = {
           status: nullable(RemoteStatus),
           clock_ahead_ms: nullable(Type.Number()),
           error: nullable(Text),
+          hint: nullable(Text),
         }),
       ),
       tables: Type.Record(Text, object({ behind_seconds: nullable(Count) })),
@@ -156,7 +157,7 @@ export const COMMAND_DOCUMENTS: Readonly<Record<string, readonly TSchema[]>> = {
           check: Text,
           status: oneOf(["ok", "warn", "fail"]),
           message: Text,
-          advice: nullable(Text),
+          hint: nullable(Text),
         }),
       ),
     }),
@@ -170,7 +171,11 @@ export const COMMAND_DOCUMENTS: Readonly<Record<string, readonly TSchema[]>> = {
   ],
 };
 
-const FAILURE = { error: Text, problems: Type.Optional(Type.Array(Type.Unknown())) };
+const FAILURE = {
+  error: Text,
+  hint: Type.Optional(Text),
+  problems: Type.Optional(Type.Array(Type.Unknown())),
+};
 /** Of an import it says also how far it came. */
 const FAILURES = [object(FAILURE), object({ ...FAILURE, ...IMPORTED })];
 

@@ -1,6 +1,7 @@
 // The readers and encoders of files, without files.
 
 import { fileFormats } from "../../../src/app/files.ts";
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import { comparedColumns } from "../../../src/domain/sync/rows/row-text.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../../src/ports/files.ts";
@@ -40,7 +41,7 @@ export async function readAll(
     for await (const part of records) found.push(...part);
     return { found, problem: null };
   } catch (error) {
-    return { found, problem: error instanceof Error ? error.message : String(error) };
+    return { found, problem: error instanceof AppError ? error.text : String(error) };
   }
 }
 

@@ -1,5 +1,6 @@
 // How much a run asks for at once, and when it asks again. D-4.6.
 import { expect, test } from "bun:test";
+import { ERROR_KINDS, REFUSALS } from "../../../src/domain/shared/error-kinds.ts";
 import {
   BatchSize,
   halves,
@@ -82,7 +83,9 @@ test("D-4.6 the first half is not the shorter one", () => {
 });
 
 function failure(changes: Partial<RequestFailure>): RequestFailure {
-  return { kind: "status", reason: null, retryAfterSeconds: null, isTooLong: false, ...changes };
+  const { kind = "status", reason = null } = changes;
+  const { isRecoverable } = reason === null ? ERROR_KINDS[kind] : REFUSALS[reason];
+  return { kind, reason, retryAfterSeconds: null, isTooLong: false, isRecoverable, ...changes };
 }
 
 const FRESH = { attempts: 1, stalledMs: 0, random: 0 };

@@ -16,7 +16,8 @@ const METHODS = [
 ];
 const TEMPLATES = [...new Set(ROUTES.map(({ template }) => template))];
 const PROBLEM_FIELDS = [
-  ...["success", "type", "title", "status", "detail", "code", "request_id", "errors", "meta"],
+  ...["success", "type", "title", "status", "detail", "hint", "code", "request_id", "errors"],
+  "meta",
 ];
 const TIME = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 
@@ -54,7 +55,9 @@ onReputationBackends("replies", (backend) => {
       expect(reply.json["success"]).toBe(true);
       expect(reply.headers.get("content-type")).toBe("application/json");
     } else {
-      const given = PROBLEM_FIELDS.filter((name) => name !== "errors" || reply.status === 400);
+      const given = PROBLEM_FIELDS.filter((name) =>
+        name === "hint" ? name in reply.json : name !== "errors" || reply.status === 400,
+      );
       expect([route, Object.keys(reply.json)]).toEqual([route, given]);
       expect(reply.json["success"]).toBe(false);
       expect(reply.json["status"]).toBe(reply.status);

@@ -45,7 +45,7 @@ onEveryBackend("the id of a deployment", (backend) => {
         "config_error",
       ]);
       expect(reply.json["error"]).toBe(
-        `The remote is this deployment itself: ${proxy.url}; set SYNC_REMOTE_URL to the other one`,
+        `The remote is this deployment itself: ${proxy.url}; set SYNC_REMOTE_URL to the other deployment`,
       );
     }
     const compared = await app.ask("/compare", jsonBody({ table: "notes" }));
@@ -90,15 +90,15 @@ onEveryBackend("the format of a store", (backend) => {
     const refusals = [
       [
         "0",
-        "has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone: take",
+        "has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone",
       ],
       [
         "1",
-        "has format 1, which repsync 0.1.0 is the last to read, and this program knows 2 alone: take",
+        "has format 1, which repsync 0.1.0 is the last to read, and this program knows 2 alone",
       ],
-      ["3", "has format 3, and this program knows 2: start the version of repsync"],
-      ["17", "has format 17, and this program knows 2: start the version of repsync"],
-      ["next", "a format that is no number, and this program knows 2: start the version"],
+      ["3", "has format 3, and this program knows 2"],
+      ["17", "has format 17, and this program knows 2"],
+      ["next", "a format that is no number, and this program knows 2"],
     ] as const;
     for (const [other, text] of refusals) {
       await writeFact(env.STORAGE_URL, "format", other);

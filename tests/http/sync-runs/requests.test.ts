@@ -185,11 +185,11 @@ describe("bodies", () => {
 
 describe("configuration problems", () => {
   test.each([
-    [{ SYNC_ENABLED: "false" }, "Sync is disabled: set SYNC_ENABLED to true"],
-    [{ SYNC_ENABLED: "true" }, "The remote's address is missing: set SYNC_REMOTE_URL"],
+    [{ SYNC_ENABLED: "false" }, "Sync is disabled; set SYNC_ENABLED=true to enable it"],
+    [{ SYNC_ENABLED: "true" }, "The remote's address is missing; set SYNC_REMOTE_URL"],
     [
       { SYNC_REMOTE_URL: "http://127.0.0.1:9", SYNC_API_KEY: "" },
-      "The remote's key is missing: set SYNC_REMOTE_KEY or SYNC_API_KEY",
+      "The remote's key is missing; set SYNC_REMOTE_KEY or SYNC_API_KEY",
     ],
   ])("S-4.4.5, S-6.1, D-4.2 %j is a config_error", async (env, error) => {
     const app = await startRunApp({ env });

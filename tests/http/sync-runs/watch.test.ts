@@ -181,7 +181,7 @@ test("D-9.5.6 compareSse() tells a failure, and refuses what compare() refuses",
   expect(readEvents(misconfigured)).toEqual([
     {
       ...{ type: "error", table: "notes" },
-      error: "The remote's address is missing: set SYNC_REMOTE_URL",
+      error: "The remote's address is missing; set SYNC_REMOTE_URL",
     },
     { type: "finished" },
   ]);

@@ -88,7 +88,7 @@ export class EmptyMemory implements EmptyStore {
   }
 
   static async claim(database: MemoryDatabase): Promise<EmptyMemory> {
-    if (filled.has(database)) throw refused("Another command holds the store: stop it first");
+    if (filled.has(database)) throw refused("Another command holds the store");
     filled.add(database);
     const { parts } = await dumpMemory(database);
     for await (const { of, name } of parts) {

@@ -107,7 +107,7 @@ describe.each(PATHS)("with %s", (_, options) => {
     put(ends.here, ends.table, [["a", "v", EARLY]]);
     await expect(repair(ends, "pull", true)).rejects.toMatchObject({
       kind: "sync_failed",
-      message: expect.stringContaining('set "deletes": true'),
+      text: expect.stringContaining('set "deletes": true'),
     });
     expect(rowsOf(ends.here, ends.table)).toEqual([["a", "v", EARLY]]);
   });
@@ -240,8 +240,7 @@ describe("with deletes", () => {
       ["b", "v", LATE],
     ]);
     await expect(repair(ends, "pull", true)).rejects.toMatchObject({
-      message:
-        '2 rows of "items" would be deleted here, at most 1 may be; none was; if that is right, allow them with --max-deletes 2 (max_deletes)',
+      text: '2 rows of "items" would be deleted here, at most 1 may be; none was; if that is right, allow them with --max-deletes 2 (max_deletes)',
     });
     expect(rowsOf(ends.here, ends.table).length).toBe(2);
   });

@@ -144,7 +144,7 @@ describe.each(PATHS)("%s", (_, options) => {
     expect(await compare(ends)).toMatchObject({ different: 1 });
     await expect(compare(ends, "push")).rejects.toMatchObject({
       kind: "sync_failed",
-      message: 'Run run-9 holds "sync push items"; try again later',
+      text: 'Run run-9 holds "sync push items"; try again later',
     });
   });
 });

@@ -87,7 +87,7 @@ describe("both ends opted in", () => {
       expect(run.status).toBe("failed");
       expect(error).toMatchObject({
         kind: "sync_failed",
-        message: `2 rows of "items" would be deleted ${to}, at most 1 may be; none was; if that is right, allow them with --max-deletes 2 (max_deletes)`,
+        text: `2 rows of "items" would be deleted ${to}, at most 1 may be; none was; if that is right, allow them with --max-deletes 2 (max_deletes)`,
       });
       expect(keysOf(ends, to)).toEqual(["a", "b", "c"]);
       const allowed = await runOf(ends, { direction, maxDeletes: 2 });
@@ -123,7 +123,7 @@ describe("both ends opted in", () => {
       await ends[from].tombstones.prune(ends.table, now);
       const { run, error } = await runOf(ends, { direction });
       expect(run.status).toBe("failed");
-      expect(error?.message).toContain("compare the table and repair it by push or pull");
+      expect(error?.text).toContain("compare the table and repair it by push or pull");
       expect(keysOf(ends, to)).toEqual(["a", "b"]);
       const newest = await ends.time.run(
         compareTables(ends.deps, { tableName: "items", repair: "newest" }),

@@ -21,7 +21,7 @@ test("D-4.8 a second run waits up to 10 s and then names the run in the way", as
   const startedAtMs = ends.time.nowMs;
   const { run, error } = await runOf(ends);
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe('Run other holds "sync pull items"; try again later');
+  expect(error?.text).toBe('Run other holds "sync pull items"; try again later');
   expect(ends.time.nowMs - startedAtMs).toBe(10_000);
 });
 
@@ -59,7 +59,7 @@ test("D-4.8 a run that is stopped while it asks for its lease writes nothing", a
   };
   const run = start({ ...ends, deps: { ...ends.deps, leases: stopping } });
   const { error } = await ends.time.run(run.outcome);
-  expect(error?.message).toBe("The run was stopped; run it again to continue");
+  expect(error?.text).toBe("The run was stopped; run it again to continue");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
   expect(ends.kept.holderOf("sync pull items")).toBe(null);
 });
@@ -108,9 +108,7 @@ test("D-4.8 a run that has lost its lease writes nothing more", async () => {
   };
   const { run, error } = await runOf({ ...ends, deps: { ...ends.deps, leases: deaf } });
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe(
-    'The lease "sync pull items" was lost, so the run stopped; run again',
-  );
+  expect(error?.text).toBe('The lease "sync pull items" was lost, so the run stopped; run again');
   // One page may have been under way.
   expect(rowsOf(ends.here, ends.table).length - rowsAtLoss).toBeLessThanOrEqual(2);
 });
@@ -125,7 +123,7 @@ test("D-4.8 a process that stood still for longer than its lease does not write 
     return reply;
   };
   const { error } = await runOf(paused, { direction: "push" });
-  expect(error?.message).toContain("was lost");
+  expect(error?.text).toContain("was lost");
   expect(ends.kept.marker("sync_last_push_items")).toBe("");
   expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
 });
@@ -150,9 +148,7 @@ test("D-4.8 a batch is not sent again once the lease has run out while the run w
     { ...ends, deps: { ...ends.deps, leases: unanswered } },
     { direction: "push" },
   );
-  expect(error?.message).toBe(
-    'The lease "sync push items" was lost, so the run stopped; run again',
-  );
+  expect(error?.text).toBe('The lease "sync push items" was lost, so the run stopped; run again');
   expect(ends.requests.filter(({ kind }) => kind === "push")).toHaveLength(1);
   expect(ends.time.nowMs - startedAtMs).toBe(10_000);
 });
@@ -166,7 +162,7 @@ test("D-4.8 a page is not committed once the lease has run out while it was writ
     return write(table, writes, rule);
   });
   const { error } = await runOf({ ...paused, deps: { ...paused.deps, documents } });
-  expect(error?.message).toContain("was lost");
+  expect(error?.text).toContain("was lost");
   expect(rowsOf(ends.here, ends.table)).toEqual([]);
 });
 
@@ -216,7 +212,7 @@ test.each([
       { ...ends, deps: { ...ends.deps, leases: late } },
       { direction: "push" },
     );
-    expect(error?.message).toContain("was lost");
+    expect(error?.text).toContain("was lost");
     expect(ends.time.nowMs - startedAtMs).toBe(lostAtMs);
   },
 );
@@ -264,7 +260,7 @@ test.each(["push", "pull"] as const)(
     };
     const { run, error } = await runOf(suspended, { direction });
     expect(run.status).toBe("failed");
-    expect(error?.message).toBe(
+    expect(error?.text).toBe(
       `The lease "sync ${direction} items" was lost, so the run stopped; run again`,
     );
     expect(ends.kept.marker(`sync_last_${direction}_items`)).toBe("");

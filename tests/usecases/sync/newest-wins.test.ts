@@ -326,7 +326,7 @@ test("D-7.2 a remote that guards and does not tell what it kept ends the run wit
   };
   const { run, error } = await runOf(ends, { direction: "push" });
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe(
-    "The remote lists the extension conflict-newer and does not tell kept and changed rows; check its version",
+  expect(error?.text).toBe(
+    "The remote lists the extension conflict-newer and does not tell kept and changed rows; check the remote's log, version and registry",
   );
 });

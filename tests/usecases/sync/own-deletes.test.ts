@@ -47,8 +47,7 @@ describe("deleteRow()", () => {
     });
     expect(await failure({ ...ends.table, deletes: false }, "a")).toMatchObject({
       kind: "invalid_request",
-      message:
-        'Deletes of "items" are not recorded: set "deletes": true for it in the registry, at both ends',
+      text: 'Deletes of "items" are not recorded; set "deletes": true for it in the registry, at both ends',
     });
     expect(keysOf(ends.here, ends)).toEqual(["a"]);
   });
@@ -119,7 +118,7 @@ describe("dropTombstones()", () => {
       await runOf(ends, { direction });
       expect(await failure).toMatchObject({
         kind: "sync_failed",
-        message: `Run run-2 holds "sync ${direction} items"; try again later`,
+        text: `Run run-2 holds "sync ${direction} items"; try again later`,
       });
     }
   });

@@ -1,7 +1,8 @@
 // What the log and an error hold of tables that have no owner.
 import { expect, test } from "bun:test";
-import { ownerText } from "../../../src/domain/sync/run/table-owner.ts";
+import { ownerError } from "../../../src/domain/sync/run/table-owner.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { asSyncError } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { foreignServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { makeTwoEnds, put, register, rowsOf, runOf, type TwoEndsOptions } from "./two-ends.ts";
@@ -25,7 +26,7 @@ test("D-11.9 that a table ended so is one warning in the log, once per table and
     expect([run.status, error?.kind]).toEqual(["failed", "sync_failed"]);
   }
   const told = ends.logger.lines.filter(({ level }) => level === "warn" || level === "error");
-  expect(told).toMatchObject([{ level: "warn", message: ownerText("no_owner", ["items"]) }]);
+  expect(told).toMatchObject([{ level: "warn", message: ownerError("no_owner", ["items"]).text }]);
   expect(rowsOf(ends.there, ends.table)).toEqual([["a", "there", null]]);
 });
 
@@ -58,13 +59,13 @@ test("D-11.9 a foreign server that counts no rows is seen to be empty by its fir
   expect((await runOf(ends, { direction: "both" })).run.status).toBe("success");
   expect(rowsOf(ends.there, ends.table)).toEqual([["a", "here", null]]);
   expect((await runOf(ends, { direction: "both" })).run.error).toBe(
-    ownerText("no_owner", ["items"]),
+    ownerError("no_owner", ["items"]).text,
   );
 });
 
 test("D-11.9 an error that names many tables keeps what to do", () => {
   const names = Array.from({ length: 40 }, (_, i) => `table_${i}`);
-  const text = ownerText("no_owner", names);
+  const { text } = asSyncError(ownerError("no_owner", names));
   expect(text).toHaveLength(200);
   expect(text).toEndWith('; run push or pull, or name the owner by "direction" in the registry');
 });

@@ -47,7 +47,7 @@ test.each([
   ends.here.refuse = () => "Not this";
   const { run, error } = await runOf(ends);
   expect(run.status).toBe(status);
-  expect(error?.message).toBe(message);
+  expect(error?.text).toBe(message);
   expect(ends.kept.rejected()).toHaveLength(rows);
 });
 

@@ -157,7 +157,7 @@ describe("registries that differ", () => {
     put(ends, "there", { k: "b", v: "1", at: T1, notes: "x" });
     const dry = await runOf(ends, { direction: "both", isDryRun: true });
     expect(dry.run).toMatchObject({ status: "failed", totalPulled: 1 });
-    expect(dry.error?.message).toContain('"notes" is only there');
+    expect(dry.error?.text).toContain('"notes" is only there');
   });
 });
 

@@ -191,7 +191,7 @@ test("D-4.6 the eighth failure is the last", async () => {
   };
   const { run, error } = await runOf(ends, { direction: "push" });
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe("POST there was answered 500 (8 attempts); run again in 1 s");
+  expect(error?.text).toBe("POST there was answered 500 (8 attempts); try again in 1 s");
   expect(pushed(ends.requests)).toHaveLength(8);
   expect(ends.kept.marker(PUSH_MARKER)).toBe("");
 });
@@ -209,8 +209,8 @@ test.each([
   const startedAtMs = ends.time.nowMs;
   const { error } = await runOf(ends, { direction: "push" });
   const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
-  expect(error?.message).toBe(
-    `No reply within 15000 ms${tried}; check the remote and SYNC_REMOTE_URL, then run again`,
+  expect(error?.text).toBe(
+    `No reply within 15000 ms${tried}; check that SYNC_REMOTE_URL is the base address of a running service`,
   );
   expect(ends.time.nowMs - startedAtMs).toBeLessThan(47_000);
 });
@@ -222,13 +222,13 @@ test("D-4.6 a Retry-After beyond the 45 s ends the run at once, and says when to
     return send();
   };
   const { error } = await runOf(ends, { direction: "push" });
-  expect(error?.message).toBe("POST there was answered 503; run again in 60 s");
+  expect(error?.text).toBe("POST there was answered 503; try again in 60 s");
   expect(pushed(ends.requests)).toHaveLength(1);
 });
 
 test.each([
-  [401, "check SYNC_REMOTE_KEY"],
-  [403, "check that the remote has sync enabled"],
+  [401, "set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote"],
+  [403, "set SYNC_ENABLED=true there"],
   [404, "check SYNC_REMOTE_URL"],
   [400, "check both registries"],
 ])("a %d is final at once and says what to do", async (status, advice) => {
@@ -238,7 +238,7 @@ test.each([
     return send();
   };
   const { error } = await runOf(ends, { direction: "push" });
-  expect(error?.message).toBe(`POST there was answered ${status}; ${advice}`);
+  expect(error?.text).toBe(`POST there was answered ${status}; ${advice}`);
   expect(pushed(ends.requests)).toHaveLength(1);
 });
 
@@ -249,21 +249,23 @@ test("D-4.6 a failure with a long reason still says what to do", async () => {
     throw new RemotePeerError("status", "x".repeat(500), { reason: "key_rejected" });
   };
   const { error } = await runOf(ends, { direction: "push" });
-  expect(error?.message).toBe(`${"x".repeat(177)}; check SYNC_REMOTE_KEY`);
+  expect(error?.text).toBe(
+    `${"x".repeat(145)}; set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote`,
+  );
 });
 
 test.each([
   [
     { upserted: 2 },
-    "The remote reports 2 written and 0 failed of 3 records; look at the remote's log",
+    "The remote reports 2 written and 0 failed of 3 records; check the remote's log, version and registry",
   ],
   [
     { upserted: 3, integrity: "no_checksum" },
-    'The remote did not verify the checksum of a batch: integrity is "no_checksum"; check its version',
+    `The remote did not verify the checksum of a batch: integrity is "no_checksum"; check the remote's log, version and registry`,
   ],
   [
     { upserted: 0, error: "Disk is full" },
-    "The remote reports 0 written and 0 failed of 3 records: Disk is full; look at the remote's log",
+    "The remote reports 0 written and 0 failed of 3 records: Disk is full; check the remote's log, version and registry",
   ],
 ])("D-4.6 a reply with %j is no acknowledgement", async (fields, message) => {
   const ends = await endsWithRows(3);
@@ -271,7 +273,7 @@ test.each([
     kind === "push" ? { ...((await send()) as object), ...fields } : send();
   const { run, error } = await runOf(ends, { direction: "push" });
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe(message);
+  expect(error?.text).toBe(message);
   expect(ends.kept.marker(PUSH_MARKER)).toBe("");
 });
 

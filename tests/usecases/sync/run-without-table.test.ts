@@ -12,7 +12,7 @@ test("S-6.1 a failure of a run that names no table has the table ?, and its full
   );
   const events: unknown[] = [];
   for await (const event of started.news()) events.push(event);
-  const error = "Sync is disabled: set SYNC_ENABLED to true";
+  const error = "Sync is disabled; set SYNC_ENABLED=true to enable it";
   expect(events).toEqual([
     { type: "error", table: "?", direction: "pull", error },
     { type: "finished" },
@@ -43,7 +43,7 @@ test.each([
       status: "failed",
       tables: { items: { pushed: 0 }, others: { pushed: 3 } },
     });
-    expect(error?.message).toBe(message);
+    expect(error?.text).toBe(message);
     expect(rowsOf(ends.there, others)).toEqual(manyRows(3));
   },
 );

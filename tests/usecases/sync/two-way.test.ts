@@ -174,7 +174,7 @@ test("D-4.3 what was not pushed is not pulled over", async () => {
   };
   const { run, error } = await runOf(ends, { direction: "both" });
   expect(run.status).toBe("failed");
-  expect(error?.message).toBe("Internal error; the log has the details");
+  expect(error?.text).toBe("Internal error; the log has the details");
   expect(rowsOf(ends.here, ends.table)[0]?.[1]).toBe("here");
 });
 

@@ -100,8 +100,8 @@ async function empty(db: Db, tables: readonly string[]): Promise<void> {
 }
 
 function held(): AppError {
-  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
-  return new AppError("invalid_request", text);
+  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s`;
+  return new AppError("invalid_request", text, { hint: "Stop it first" });
 }
 
 function notEmpty(what: string): AppError {

@@ -23,8 +23,8 @@ export async function openStoppedDatabase(address: Address): Promise<StoppedStor
     dump: (options) => source.dump({ ...options, isStill: true }),
     async requireStopped() {
       if (!(await isHeld(db))) return;
-      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
-      throw new AppError("invalid_request", text);
+      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s`;
+      throw new AppError("invalid_request", text, { hint: "Stop it first" });
     },
     close: () => client.close(),
   };

@@ -9,7 +9,7 @@ import {
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { Deadline, retry, START_CALLS, type Stopwatch } from "./deadline.ts";
-import { hasCode, toAppError } from "./errors.ts";
+import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 
 /** Time for one try to find a server; a call of a port makes several until its deadline. */
@@ -137,20 +137,20 @@ function hostsOf(url: string): string {
 }
 
 function outOfReach(hosts: string, cause?: unknown): AppError {
-  return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, { cause });
+  const options = { cause, hint: SERVERS_HINT };
+  return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, options);
 }
 
 async function checkDeployment(db: Db): Promise<void> {
   const hello = await db.command({ hello: 1 });
   const isSharded = hello["msg"] === "isdbgrid";
   if (!isSharded && hello["setName"] === undefined) {
-    throw new AppError(
-      "store_unavailable",
-      "MongoDB is a single server without transactions: start mongod with --replSet rs0 and run rs.initiate() once",
-    );
+    throw new AppError("store_unavailable", "MongoDB is a single server without transactions", {
+      hint: "Start mongod with --replSet rs0 and run rs.initiate() once",
+    });
   }
   if (Number(hello["maxWireVersion"]) < MIN_WIRE_VERSION) {
-    throw new AppError("store_unavailable", "MongoDB is older than 5.0: upgrade it");
+    throw new AppError("store_unavailable", "MongoDB is older than 5.0", { hint: "Upgrade it" });
   }
 }
 
@@ -182,14 +182,14 @@ function makeClient(url: string): MongoClient {
 function toConnectError(error: unknown, hosts: string): AppError {
   if (hasCode(error, AUTHENTICATION_FAILED)) {
     const message = "MongoDB refused the credentials of the URL";
-    return new AppError("store_unavailable", message, { cause: error });
+    return new AppError("store_unavailable", message, { cause: error, hint: SERVERS_HINT });
   }
   if (error instanceof MongoServerSelectionError) {
     const servers = [...(error.reason?.servers.values() ?? [])];
     if (servers.some((server) => server.type === "RSGhost")) {
-      const message =
-        "MongoDB runs with --replSet but without a replica set: run rs.initiate() once";
-      return new AppError("store_unavailable", message, { cause: error });
+      const message = "MongoDB runs with --replSet but without a replica set";
+      const hint = "Run rs.initiate() once";
+      return new AppError("store_unavailable", message, { cause: error, hint });
     }
     return outOfReach(hosts, error);
   }

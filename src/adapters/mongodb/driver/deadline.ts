@@ -4,7 +4,7 @@ import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import { isPassing } from "./errors.ts";
+import { isPassing, SERVERS_HINT } from "./errors.ts";
 
 /** Measures deadlines. */
 export type Stopwatch = Pick<Clock, "monotonicMs">;
@@ -31,7 +31,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A call has ended because MongoDB did not answer. */
 export class TimeUp extends AppError {
   constructor() {
-    super("store_unavailable", "MongoDB did not answer in time");
+    super("store_unavailable", "MongoDB did not answer in time", { hint: SERVERS_HINT });
   }
 }
 

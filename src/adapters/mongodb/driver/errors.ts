@@ -16,7 +16,10 @@ import { AppError } from "../../../domain/shared/errors.ts";
 
 /** Server code of a write that meets one of another transaction. */
 export const WRITE_CONFLICT = 112;
-const BUSY_ROWS = "Others keep writing to rows of the batch; fewer at a time may go";
+const BUSY_ROWS = "Others keep writing to rows of the batch";
+/** What to do where MongoDB does not answer, or not to us. */
+export const SERVERS_HINT =
+  "Check that most servers of STORAGE_URL run, and that its user may read and write";
 
 /** Server codes of states that pass: elections, restarts, conflicts, snapshots that are too new or too old. */
 const PASSING_CODES: ReadonlySet<number> = new Set([
@@ -130,9 +133,7 @@ export function toRowsError(error: unknown, isDivisible: boolean): AppError {
   }
   if (hasCode(error, ...TOO_LARGE_CODES)) {
     const text = `The batch is too large for one transaction of this MongoDB (${refusalWord(error)})`;
-    return new AppError("batch_too_large", `${text}; send fewer records at a time`, {
-      cause: error,
-    });
+    return new AppError("batch_too_large", text, { cause: error });
   }
   return new AppError("commit_failed", commitProblem(error), { cause: error });
 }
@@ -146,7 +147,8 @@ function commitProblem(error: unknown): string {
 /** An `AppError` stays, all other errors become `store_unavailable`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  return new AppError("store_unavailable", unavailability(error), { cause: error });
+  const options = { cause: error, hint: SERVERS_HINT };
+  return new AppError("store_unavailable", unavailability(error), options);
 }
 
 function unavailability(error: unknown): string {

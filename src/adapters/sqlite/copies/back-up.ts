@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import { AppError, type AppErrorKind } from "../../../domain/shared/errors.ts";
+import type { AppErrorKind } from "../../../domain/shared/error-kinds.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { BackUpJob, CopyCounts } from "../../../ports/copies/store-copies.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import { copyFile } from "./sealed-file.ts";
@@ -10,7 +11,7 @@ const LOOK_EVERY_MS = 200;
 /** What the thread says at its end. */
 export type WorkerEnd =
   | { readonly counts: CopyCounts }
-  | { readonly kind: AppErrorKind | null; readonly message: string };
+  | { readonly kind: AppErrorKind | null; readonly message: string; readonly hint: string | null };
 
 /** The file of a store, and how it is opened. */
 export interface StoreFile {
@@ -59,7 +60,7 @@ export async function backUp(file: StoreFile, job: BackUpJob): Promise<CopyCount
 function resultOf(end: WorkerEnd): CopyCounts {
   if ("counts" in end) return end.counts;
   if (end.kind === null) throw new Error(end.message);
-  throw new AppError(end.kind, end.message);
+  throw new AppError(end.kind, end.message, { hint: end.hint });
 }
 
 /** How far the copy has come: one call of SQLite makes it, which says nothing meanwhile. */

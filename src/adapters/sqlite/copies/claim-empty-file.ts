@@ -58,8 +58,8 @@ export async function removeRemains(path: string): Promise<void> {
 }
 
 function held(cause?: unknown): AppError {
-  const text = "A running service, or another command, holds the store: stop it first";
-  return new AppError("invalid_request", text, { cause });
+  const text = "A running service, or another command, holds the store";
+  return new AppError("invalid_request", text, { cause, hint: "Stop it first" });
 }
 
 function refuseFull(connection: SqliteConnection, adminUsername: string | null): void {

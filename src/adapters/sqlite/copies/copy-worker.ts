@@ -10,8 +10,8 @@ self.onmessage = async ({ data }: MessageEvent<CopyOrder>) => {
   const end = await copyFile(openBunSqlite, data).then(
     (counts): WorkerEnd => ({ counts }),
     (error: unknown): WorkerEnd => {
-      const kind = isAppError(error) ? error.kind : null;
-      return { kind, message: error instanceof Error ? error.message : String(error) };
+      const { kind, hint } = isAppError(error) ? error : { kind: null, hint: null };
+      return { kind, hint, message: error instanceof Error ? error.message : String(error) };
     },
   );
   self.postMessage({ end });

@@ -62,14 +62,14 @@ export class EmptyFile implements EmptyStore {
   static async claim(options: EmptyFileOptions): Promise<EmptyFile> {
     const { openSqlite, path, adminUsername } = options;
     if (path === ":memory:") {
-      const text = "A store in memory ends with its process: name a file";
-      throw new AppError("invalid_request", text);
+      const text = "A store in memory ends with its process";
+      throw new AppError("invalid_request", text, { hint: "Name a file" });
     }
     const target = resolve(path);
     const isNew = (await stat(target).catch(() => null)) === null;
     await makeDatabaseFile(target).catch((cause: unknown) => {
-      const text = "The file of the new store cannot be made: check its folder";
-      throw new AppError("store_unavailable", text, { cause });
+      const text = "The file of the new store cannot be made";
+      throw new AppError("store_unavailable", text, { cause, hint: "Check its folder" });
     });
     // Who is refused here removes nothing: the file may be what another process has filled by now.
     const claim = await claimEmptyFile(openSqlite, target, adminUsername);

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { FILE_HINT } from "./result-codes.ts";
 
 /**
  * Makes an empty file, with its folder, unless there is one. Only its owner may read it: it will hold secrets. A file
@@ -57,10 +58,14 @@ export class DatabaseFile {
     try {
       found = identityOf(this.#path);
     } catch (cause) {
-      throw new AppError("store_unavailable", "The database file is gone", { cause });
+      throw new AppError("store_unavailable", "The database file is gone", {
+        cause,
+        hint: FILE_HINT,
+      });
     }
     if (found !== this.#opened) {
-      throw new AppError("store_unavailable", "The database file was replaced");
+      const hint = "Restart the service";
+      throw new AppError("store_unavailable", "The database file was replaced", { hint });
     }
     this.#checkLog();
   }
@@ -83,8 +88,8 @@ export class DatabaseFile {
       if (opened === undefined) {
         if (found !== null) this.#companions.set(suffix, found);
       } else if (found !== opened) {
-        const message = `The database's ${suffix} file is gone or was replaced; restart the service`;
-        throw new AppError("store_unavailable", message);
+        const message = `The database's ${suffix} file is gone or was replaced`;
+        throw new AppError("store_unavailable", message, { hint: "Restart the service" });
       }
     }
   }

@@ -15,7 +15,7 @@ import type {
 } from "./driver.ts";
 import { OpenConnection } from "./open-connection.ts";
 import { CHECKPOINT_PAGES, LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
-import { type FailureKind, isDamage, recordReason, storeError } from "./result-codes.ts";
+import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./result-codes.ts";
 import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
 import { type ChangedTables, TableChanges } from "./table-changes.ts";
 import { TimeLimit, whileBusy } from "./time-limit.ts";
@@ -40,8 +40,7 @@ export interface SqliteOptions {
   readonly clock?: Clock;
 }
 
-export const OPEN_PROBLEM =
-  "The database cannot be opened: check that STORAGE_URL names a database file in a folder that can be created and written";
+export const OPEN_PROBLEM = "The database cannot be opened";
 
 /**
  * Shared by the stores of one file. Work given to `read`, `write` and `keep` is synchronous, so it never interleaves with
@@ -115,7 +114,7 @@ export class SqliteDatabase implements SqliteWork {
       return database;
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
-      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause });
+      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause, hint: FILE_HINT });
     }
   }
 
@@ -138,7 +137,7 @@ export class SqliteDatabase implements SqliteWork {
         database.#writer.set(name, value);
       return database;
     } catch (cause) {
-      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause });
+      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause, hint: FILE_HINT });
     }
   }
 

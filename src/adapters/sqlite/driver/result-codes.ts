@@ -1,5 +1,6 @@
 // What SQLite's primary result codes mean, in messages for callers of the ports: without paths or texts of the driver.
-import { AppError } from "../../../domain/shared/errors.ts";
+import { DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
+import { AppError, type AppErrorOptions } from "../../../domain/shared/errors.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -27,6 +28,10 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
   [20, "a value does not fit the table in the database"],
 ]);
 
+/** What to do about a file that cannot be used as it is. */
+export const FILE_HINT =
+  "Check that the file of STORAGE_URL can be read and written, and that its disk has room";
+
 /** The kinds of error that failing work may throw. */
 export type FailureKind = "store_unavailable" | "commit_failed";
 
@@ -49,8 +54,12 @@ export function recordReason(resultCode: number | null): string | null {
 export function storeError(kind: FailureKind, resultCode: number | null, cause: unknown): unknown {
   if (resultCode === null || cause instanceof AppError) return cause;
   const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;
-  if (kind === "store_unavailable" || isBusy(resultCode)) {
-    return new AppError("store_unavailable", `The database is unavailable: ${reason}`, { cause });
-  }
-  return new AppError("commit_failed", `The database wrote nothing: ${reason}`, { cause });
+  if (isBusy(resultCode)) return unavailable(reason, { cause });
+  const hint = isDamage(resultCode) ? DAMAGE_HINT : FILE_HINT;
+  if (kind === "store_unavailable") return unavailable(reason, { cause, hint });
+  return new AppError("commit_failed", `The database wrote nothing: ${reason}`, { cause, hint });
+}
+
+function unavailable(reason: string, options: AppErrorOptions): AppError {
+  return new AppError("store_unavailable", `The database is unavailable: ${reason}`, options);
 }

@@ -16,8 +16,6 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 
-const TABLES_ADVICE = 'docs/operating.md, "On an existing database", says what is used as it is';
-
 const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
   ok: "green",
   warn: "yellow",
@@ -38,20 +36,20 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
   const findings: Finding[] = [];
   const tell = (finding: Finding) => {
     findings.push(finding);
-    const { status, check, message, advice } = finding;
+    const { status, check, message, hint } = finding;
     output.print([
       { colour: STATUS_COLOURS[status], text: status.padEnd(4) },
-      `  ${check}: ${message}${advice === null ? "" : `. ${advice}`}`,
+      `  ${check}: ${message}${hint === null ? "" : `. ${hint}`}`,
     ]);
   };
   const conclude = (code: ExitCode) => {
     output.printJson({ ok: code === EXIT.success, findings });
     return code;
   };
-  tell({ check: "version", status: "ok", message: versions(), advice: null });
+  tell({ check: "version", status: "ok", message: versions(), hint: null });
   for (const [name, meant] of mistypedSettings(process.env)) {
-    const advice = `Did you mean ${meant}?`;
-    tell({ check: "settings", status: "warn", message: `${name} is no setting`, advice });
+    const hint = `Did you mean ${meant}?`;
+    tell({ check: "settings", status: "warn", message: `${name} is no setting`, hint });
   }
   if (!(await checkConfig(tell))) return conclude(EXIT.usage);
   const deployment = await openTelling(tools, tell);
@@ -71,14 +69,12 @@ async function checkConfig(tell: (finding: Finding) => void): Promise<boolean> {
   const check = "configuration";
   try {
     await readDeploymentConfig();
-    tell({ check, status: "ok", message: "every setting is valid", advice: null });
+    tell({ check, status: "ok", message: "every setting is valid", hint: null });
     return true;
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
-    const advice = ".env.example describes the settings";
-    for (const { detail } of error.problems) {
-      tell({ check, status: "fail", message: detail, advice });
-    }
+    const { hint, problems } = error;
+    for (const { detail } of problems) tell({ check, status: "fail", message: detail, hint });
     return false;
   }
 }
@@ -87,18 +83,14 @@ async function openTelling(
   { open }: CommandTools,
   tell: (finding: Finding) => void,
 ): Promise<OpenedDeployment | { readonly code: ExitCode }> {
-  const fail = (message: string, advice: string) =>
-    tell({ check: "store", status: "fail", message, advice });
   try {
     return await open();
   } catch (error) {
     if (!isAppError(error)) throw error;
-    if (error.kind === "schema_conflict") {
-      for (const line of error.message.split("\n")) fail(line, TABLES_ADVICE);
-      return { code: EXIT.usage };
+    const { kind, message, hint } = error;
+    for (const line of message.split("\n")) {
+      tell({ check: "store", status: "fail", message: line, hint });
     }
-    const { storeAt } = await import("../../../app/stores.ts");
-    fail(error.message, storeAt((await readDeploymentConfig()).storageUrl).advice);
-    return { code: EXIT.failed };
+    return { code: kind === "schema_conflict" ? EXIT.usage : EXIT.failed };
   }
 }

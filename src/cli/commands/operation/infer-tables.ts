@@ -160,7 +160,8 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!isAppError(error, "file_failed") || error.message.includes(path)) throw error;
-    throw new AppError("file_failed", `"${path}": ${error.message}`, { cause: error });
+    const { message, hint } = error;
+    throw new AppError("file_failed", `"${path}": ${message}`, { cause: error, hint });
   }
 }
 
@@ -239,11 +240,9 @@ function extended(path: string, text: string, tables: Tables): string {
     own.some((other) => other.toLowerCase() === name.toLowerCase()),
   );
   if (there.length > 0) {
-    const hint = "remove it there, or give --table another name";
-    throw new AppError(
-      "invalid_request",
-      `"${path}" has the table ${there.join(", ")} already: ${hint}`,
-    );
+    const text = `"${path}" has the table ${there.join(", ")} already`;
+    const hint = "Remove it there, or give --table another name";
+    throw new AppError("invalid_request", text, { hint });
   }
   const added = withTables(text, tables);
   requireSound(path, added);

@@ -54,8 +54,7 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
 function configuredFile(): string {
   const path = process.env["SYNC_TABLES"] ?? "";
   if (path !== "") return path;
-  throw new AppError(
-    "invalid_request",
-    "There is no registry file to check: name one, or set SYNC_TABLES",
-  );
+  throw new AppError("invalid_request", "There is no registry file to check", {
+    hint: "Name one, or set SYNC_TABLES",
+  });
 }

@@ -209,10 +209,8 @@ async function openTable(
 /** Throws `invalid_request` for a table whose rows the remote owns: the next pull would undo the import. D-11.9. */
 function requireOwned({ name, direction }: Table): void {
   if (direction !== "pull") return;
-  throw new AppError(
-    "invalid_request",
-    `The rows of "${name}" are written at the remote ("direction": "pull" in the registry): import there, or with --force here`,
-  );
+  const text = `The rows of "${name}" are written at the remote ("direction": "pull" in the registry)`;
+  throw new AppError("invalid_request", text, { hint: "Import there, or with --force here" });
 }
 
 function tellHeader(

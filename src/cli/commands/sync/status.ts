@@ -1,3 +1,4 @@
+import { withHint } from "../../../domain/shared/text.ts";
 import { markerName } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import {
@@ -46,7 +47,8 @@ async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
 
 function remoteLines(remote: RemoteStatus | null): string[] {
   if (remote === null) return ["Remote: none is configured (SYNC_REMOTE_URL)"];
-  if (remote.status === null) return [`Remote ${remote.url}: ${remote.error}`];
+  if (remote.status === null)
+    return [`Remote ${remote.url}: ${withHint(remote.error, remote.hint)}`];
   return [`Remote ${remote.url}`, ...statusLines(remote.status)];
 }
 

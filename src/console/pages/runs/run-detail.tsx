@@ -42,7 +42,7 @@ export function RunDetail({ runId }: { readonly runId: string }) {
   );
 }
 
-const GONE = { advice: "The last 1,000 runs are kept." };
+const GONE = { hint: "The last 1,000 runs are kept." };
 
 interface ShownRunProps {
   readonly run: Run;

@@ -251,10 +251,8 @@ export class TableGuess {
     const name = isForeign ? `column_${this.#columns.size + 1}` : columnNameOf(field);
     for (const [otherField, other] of this.#columns) {
       if (name === null || other?.name.toLowerCase() !== name.toLowerCase()) continue;
-      throw new AppError(
-        "file_failed",
-        `"${otherField}" and "${field}" would be one column, ${name}: give one of them another name`,
-      );
+      const text = `"${otherField}" and "${field}" would be one column, ${name}`;
+      throw new AppError("file_failed", text, { hint: "Give one of them another name" });
     }
     const guess = name === null ? null : new ColumnGuess(name, { ...this.#hints, declared });
     this.#columns.set(field, guess);

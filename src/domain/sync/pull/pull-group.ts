@@ -190,7 +190,7 @@ class GroupWalk {
 
   #giveUp(): never {
     const text = `The remote's rows ${this.#label} kept changing while they were read`;
-    throw new AppError("remote_invalid", `${text}; run the sync again`);
+    throw new AppError("remote_invalid", text, { hint: "Run the sync again" });
   }
 }
 

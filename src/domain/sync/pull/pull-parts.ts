@@ -188,9 +188,8 @@ function checkTimes(times: readonly (string | null)[], since: string): void {
       i === 0 || time === null
         ? `rows older than the since "${since}" it was asked for`
         : "rows that are not in the order of their timestamps";
-    throw new AppError(
-      "remote_invalid",
-      `The remote sent ${problem}; check that both ends have the same table, then run with full`,
-    );
+    throw new AppError("remote_invalid", `The remote sent ${problem}`, {
+      hint: "Check that both ends have the same table, then run with full",
+    });
   }
 }

@@ -1,17 +1,16 @@
 // How a table is registered here and at the remote, compared before a run moves it. D-7.3.
+import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { MAX_RUN_ERROR_CHARS } from "../../shared/limits.ts";
-import { withAdvice } from "../../shared/text.ts";
 import { comparedColumns } from "../rows/row-text.ts";
 import type { Column, Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 
-/** What two registrations of a table mean for a run. Problems say what to do, and fit into a run's error. */
+/** What two registrations of a table mean for a run. */
 export interface SchemaDifferences {
   /** Why the table cannot move in either direction; null when it can. */
-  readonly problem: string | null;
+  readonly problem: AppError | null;
   /** Why it cannot be pushed; null when it can. */
-  readonly pushProblem: string | null;
+  readonly pushProblem: AppError | null;
   /** Columns here that the remote does not have: they do not take part. By name. */
   readonly leftOut: readonly string[];
   /** What the user should know though it is no failure. */
@@ -37,7 +36,7 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
  * Why a table cannot be pushed to a remote that tells no schema but has this record; null when it can: a field that is
  * not sent from here, and that `remote_only` does not list, would be emptied there.
  */
-export function unknownFieldProblem(table: Table, record: JsonObject): string | null {
+export function unknownFieldProblem(table: Table, record: JsonObject): AppError | null {
   const known = new Set([
     "id",
     ...comparedColumns(table).map(({ name }) => name),
@@ -46,31 +45,32 @@ export function unknownFieldProblem(table: Table, record: JsonObject): string | 
   const parts = Object.keys(record).filter((name) => !known.has(name));
   if (parts.length === 0) return null;
   const text = `A push of "${table.name}" would do harm: ${parts.map((name) => emptied(table, name)).join(", ")}`;
-  const advice = "send it too, or list it in remote_only";
-  return withAdvice(text, advice, MAX_RUN_ERROR_CHARS);
+  const hint = "Send it too, or list it in remote_only";
+  return new AppError("sync_failed", text, { hint });
 }
 
 /** A key of other columns makes two rows one; so does a key column of another type, as its values are converted. */
-function keyProblem(table: Table, there: TableSchema): string | null {
+function keyProblem(table: Table, there: TableSchema): AppError | null {
   const own = table.keyColumns.map(({ name, type }) => `${name} (${type})`);
   const other = there.upsertKey.map((name) => `${name} (${typeThere(there, name) ?? "no column"})`);
   // Another order is the same key.
   if (own.toSorted().join() === other.toSorted().join()) return null;
   const text = `Table "${table.name}" has the upsert key ${own.join(", ")} here and ${other.join(", ")} there`;
-  return withAdvice(text, "make upsert_key equal in both registries", MAX_RUN_ERROR_CHARS);
+  return new AppError("sync_failed", text, { hint: "Make upsert_key equal in both registries" });
 }
 
-function timestampProblem(table: Table, there: TableSchema): string | null {
+function timestampProblem(table: Table, there: TableSchema): AppError | null {
   const name = there.timestampColumn;
   if (table.timestampColumn === name && (name === null || has(there, name))) return null;
   const quoted = (column: string | null) => (column === null ? "none" : `"${column}"`);
   const text =
     `Table "${table.name}" has the timestamp column ${quoted(table.timestampColumn)} here ` +
     `and ${quoted(name)} there`;
-  return withAdvice(text, "make timestamp_column equal in both registries", MAX_RUN_ERROR_CHARS);
+  const hint = "Make timestamp_column equal in both registries";
+  return new AppError("sync_failed", text, { hint });
 }
 
-function pushProblem(table: Table, there: TableSchema): string | null {
+function pushProblem(table: Table, there: TableSchema): AppError | null {
   const sent = comparedColumns(table);
   const otherTypes = sent.flatMap(({ name, type }) => {
     const other = typeThere(there, name);
@@ -82,7 +82,7 @@ function pushProblem(table: Table, there: TableSchema): string | null {
   const parts = [...otherTypes, ...lost];
   if (parts.length === 0) return null;
   const text = `A push of "${table.name}" would do harm: ${parts.join(", ")}`;
-  return withAdvice(text, "make the columns equal in both registries", MAX_RUN_ERROR_CHARS);
+  return new AppError("sync_failed", text, { hint: "Make the columns equal in both registries" });
 }
 
 function emptied(table: Table, name: string): string {

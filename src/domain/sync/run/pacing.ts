@@ -1,6 +1,6 @@
 // How much a run sends or asks for at once, and when it repeats a request that failed: both follow what the remote can
 // take. D-4.6.
-import type { RemotePeerErrorKind } from "../../shared/errors.ts";
+import type { RefusalReason, RemotePeerErrorKind } from "../../shared/error-kinds.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import {
   FIRST_BATCH_ROWS,
@@ -105,23 +105,6 @@ export function halves<Item>(batch: readonly Item[]): [readonly Item[], readonly
   return [batch.slice(0, middle), batch.slice(middle)];
 }
 
-/** Why a peer refused a request. */
-export type RefusalReason =
-  | "key_rejected"
-  | "sync_disabled"
-  /** It takes no body of this size. */
-  | "too_large"
-  /** It does not have what was asked for, so it may be no such service, or an older one. */
-  | "not_found"
-  /** It is at another address. */
-  | "moved"
-  /** It cannot use the request: it may not have the table. */
-  | "refused"
-  /** It failed, or the request was damaged on its way: the same one may succeed later. */
-  | "passing"
-  /** It failed in another way. */
-  | "failed";
-
 /** A failure of a request, with the fields of `RemotePeerError`. */
 export interface RequestFailure {
   readonly kind: RemotePeerErrorKind;
@@ -131,6 +114,7 @@ export interface RequestFailure {
   readonly retryAfterSeconds: number | null;
   /** True for a reply with more bytes than are read. */
   readonly isTooLong: boolean;
+  readonly isRecoverable: boolean;
 }
 
 interface RetryState {
@@ -170,17 +154,7 @@ export function isTooLarge(failure: RequestFailure): boolean {
 }
 
 /** Attempts of a request in all, while it fails like this. */
-export function maxAttempts({ kind, reason }: RequestFailure): number {
-  switch (kind) {
-    case "unreachable":
-    case "timeout":
-    case "checksum_mismatch":
-      return MAX_REQUEST_ATTEMPTS;
-    case "invalid_reply":
-      return MAX_INVALID_REPLY_ATTEMPTS;
-    case "status":
-      return reason === "passing" ? MAX_REQUEST_ATTEMPTS : 1;
-    case "aborted":
-      return 1;
-  }
+export function maxAttempts({ kind, isRecoverable }: RequestFailure): number {
+  if (!isRecoverable) return 1;
+  return kind === "invalid_reply" ? MAX_INVALID_REPLY_ATTEMPTS : MAX_REQUEST_ATTEMPTS;
 }

@@ -1,6 +1,5 @@
 // Which end a table is written at, and what that means for a run. D-11.9.
-import { MAX_RUN_ERROR_CHARS } from "../../shared/limits.ts";
-import { withAdvice } from "../../shared/text.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 import type { SyncDirection } from "./marker.ts";
@@ -43,32 +42,32 @@ export function compareDirections(
   return { problem: null, warnings: [text] };
 }
 
-/** The problem, the names of its tables, and what to do, within the length of a run's error. */
-export function ownerText(problem: OwnerProblem, tables: readonly string[]): string {
-  const [text, advice] = TEXTS[problem];
+/** The problem of these tables. */
+export function ownerError(problem: OwnerProblem, tables: readonly string[]): AppError {
+  const [text, hint] = TEXTS[problem];
   const names = tables.map((name) => `"${name}"`).join(", ");
-  return withAdvice(`${text} ${names}`, advice, MAX_RUN_ERROR_CHARS);
+  return new AppError("sync_failed", `${text} ${names}`, { hint });
 }
 
-const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, advice: string]>> = {
+const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, hint: string]>> = {
   no_owner: [
     "Without a timestamp column nobody can tell which end's row is newer:",
-    'run push or pull, or name the owner by "direction" in the registry',
+    'Run push or pull, or name the owner by "direction" in the registry',
   ],
   not_pushed: [
     'The remote owns the rows ("direction": "pull"), so a push leaves out',
-    "pull, push with force, or change the registry",
+    "Pull, push with force, or change the registry",
   ],
   not_pulled: [
     'This end owns the rows ("direction": "push"), so a pull leaves out',
-    "push, pull with force, or change the registry",
+    "Push, pull with force, or change the registry",
   ],
   both_push: [
     'Both ends say "direction": "push" of',
-    'set "pull" in the registry of the end that does not own the rows',
+    'Set "pull" in the registry of the end that does not own the rows',
   ],
   both_pull: [
     'Both ends say "direction": "pull" of',
-    'set "push" in the registry of the end that owns the rows',
+    'Set "push" in the registry of the end that owns the rows',
   ],
 };

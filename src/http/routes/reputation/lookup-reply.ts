@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { CallOutcome, Quota } from "../../../domain/reputation/accounts/quota.ts";
+import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { LookupReply } from "../../../usecases/reputation/lookups/look-up.ts";
 import { headerDoc } from "../../document-parts.ts";
@@ -12,7 +13,7 @@ import { data, envelope, type ReplyKind } from "../../replies.ts";
 
 /** The message of each refusal. None tells which consents exist, or whether a profile is hidden or missing. */
 const DETAILS: Record<LookupRefusal, string> = {
-  api_key_missing: "Send an API key in the X-API-Key header",
+  api_key_missing: "A lookup needs an API key",
   api_key_invalid: "This API key is not known here",
   api_key_revoked: "This API key was revoked",
   api_key_expired: "This API key has expired",
@@ -67,7 +68,7 @@ function encoderOf(naming: (data: unknown) => unknown): (data: object) => string
 function refusalOf(problem: LookupRefusal | null) {
   return problem === null
     ? ({ code: "internal_error", detail: "" } as const)
-    : { code: problem, detail: DETAILS[problem] };
+    : { code: problem, detail: DETAILS[problem], hint: ERROR_KINDS[problem].hint };
 }
 
 function outcomeOf(problem: LookupRefusal | null) {

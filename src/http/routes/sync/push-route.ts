@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
@@ -35,7 +36,7 @@ export function pushRoute(deps: ServedSync): Operation {
     body: {
       shown: PushRequestSchema,
       maxBytes: deps.maxBodyBytes,
-      advice: "; send fewer records at a time",
+      hint: ERROR_KINDS.batch_too_large.hint,
     },
     replies: PUSH_REPLIES,
     isSlow: true,

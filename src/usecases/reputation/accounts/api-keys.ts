@@ -160,8 +160,8 @@ function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number): IssuedA
 }
 
 function tooManyKeys(): AppError {
-  const message = `There are ${MAX_ACTIVE_API_KEYS} active API keys, as many as an account may have: revoke one first`;
-  return new AppError("conflict", message);
+  const message = `There are ${MAX_ACTIVE_API_KEYS} active API keys, as many as an account may have`;
+  return new AppError("conflict", message, { hint: "Revoke one first" });
 }
 
 /** The error for a key that does not exist or is another account's. */

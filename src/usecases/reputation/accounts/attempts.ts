@@ -108,7 +108,7 @@ export async function countChange(
 
 export function requireNoWait(seconds: number | null): void {
   if (seconds === null) return;
-  throw new AppError("rate_limited", `Too many attempts; try again in ${seconds} s`, {
+  throw new AppError("rate_limited", "Too many attempts", {
     retryAfterSeconds: Math.max(1, seconds),
   });
 }

@@ -33,7 +33,7 @@ export type TokenSession =
  */
 export async function identify(deps: AccountDeps, token: string | null): Promise<Identity> {
   if (token === null) {
-    throw new AppError("token_missing", "Send a token as Authorization: Bearer");
+    throw new AppError("token_missing", "This needs a token");
   }
   const own = await deps.tokens.verify(token);
   if (typeof own !== "string") return await ownIdentity(deps, own);
@@ -121,7 +121,7 @@ async function makeForeignAccount(
 /** Throws `account_suspended`. D-8.8. */
 export function requireNotSuspended({ suspendedAtMs }: Account): void {
   if (suspendedAtMs === null) return;
-  throw new AppError("account_suspended", "This account is suspended; ask an administrator");
+  throw new AppError("account_suspended", "This account is suspended");
 }
 
 /** The error when the account was erased after it was identified, before the work was done. D-5.5. */
@@ -132,7 +132,7 @@ export function erasedMeanwhile(): AppError {
 function tokenError(problem: "token_invalid" | "token_expired"): AppError {
   const message =
     problem === "token_expired"
-      ? "The token has expired; sign in again"
+      ? "The token has expired"
       : "The token is not valid here, or its session has ended";
   return new AppError(problem, message);
 }

@@ -95,5 +95,5 @@ function ownProfileBody(row: JsonObject): OwnProfileBody {
 }
 
 function noProfile(): AppError {
-  return new AppError("profile_not_found", "This account has no profile");
+  return new AppError("profile_not_found", "This account has no profile", { hint: null });
 }

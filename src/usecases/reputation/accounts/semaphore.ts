@@ -104,7 +104,7 @@ export class Semaphore {
 }
 
 function overloaded(): AppError {
-  return new AppError("overloaded", "Too many others are signing in; try again soon");
+  return new AppError("overloaded", "Too many others are signing in");
 }
 
 /**

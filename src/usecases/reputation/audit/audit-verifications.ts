@@ -72,7 +72,7 @@ export class AuditVerifications {
     } catch (error) {
       const isExpected = isAppError(error);
       if (!isExpected) this.#deps.logger.error("Audit log could not be verified", error);
-      yield { type: "error", error: isExpected ? error.message : IS_BROKEN };
+      yield { type: "error", error: isExpected ? error.text : IS_BROKEN };
     } finally {
       this.#isRunning = false;
     }

@@ -1,4 +1,3 @@
-import { AppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
 import {
@@ -7,7 +6,7 @@ import {
   startOfDay,
 } from "../../../domain/sync/run/marker.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
-import { compareDirections, lacksOwner, ownerText } from "../../../domain/sync/run/table-owner.ts";
+import { compareDirections, lacksOwner, ownerError } from "../../../domain/sync/run/table-owner.ts";
 import {
   type ConflictRule,
   type Table,
@@ -80,7 +79,7 @@ function ownersRepair({ timestampColumn, direction }: Table, repair: CompareRepa
 /** Throws `sync_failed` when each end says that it, or that the other one, owns the rows. D-11.9. */
 function requireOneOwner({ run, table }: RemoteTable, { schema }: Handshake): void {
   const { problem } = compareDirections(table, schema, run.deps.deploymentId);
-  if (problem !== null) throw new AppError("sync_failed", ownerText(problem, [table.name]));
+  if (problem !== null) throw ownerError(problem, [table.name]);
 }
 
 /** Holds the leases of all runs that write where the repair does. */

@@ -232,12 +232,12 @@ export class RepairThere extends RepairEnd {
 
 /** Throws `sync_failed` unless both ends delete rows of the table on request. D-7.6. */
 export function requireDeletes(table: Table, handshake: Handshake): void {
-  const advice = `set "deletes": true for it in the registry there and here`;
+  const hint = 'Set "deletes": true for it in the registry there and here';
   if (!table.deletes) {
-    throw new AppError("sync_failed", `Rows of "${table.name}" are not deleted here; ${advice}`);
+    throw new AppError("sync_failed", `Rows of "${table.name}" are not deleted here`, { hint });
   }
   if (!hasExtension(handshake, "deletes") || handshake.schema?.deletes !== true) {
-    throw new AppError("sync_failed", `The remote deletes no rows of "${table.name}"; ${advice}`);
+    throw new AppError("sync_failed", `The remote deletes no rows of "${table.name}"`, { hint });
   }
 }
 

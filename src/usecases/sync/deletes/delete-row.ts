@@ -28,13 +28,14 @@ export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Pr
     const deleted = [{ index: 0, key, deletedAt }];
     if ((await writeRows(deps, table, { writes: [], deleted })).deleted > 0) return;
   }
-  const text = `The row is written to all the time, and was not deleted; try again`;
+  const text = "The row is written to all the time, and was not deleted";
   throw new AppError("commit_failed", text);
 }
 
 /** Throws `invalid_request` for a table without `deletes`. */
 export function requireDeletes(table: Table): void {
   if (table.deletes) return;
-  const text = `Deletes of "${table.name}" are not recorded: set "deletes": true for it in the registry, at both ends`;
-  throw new AppError("invalid_request", text);
+  const text = `Deletes of "${table.name}" are not recorded`;
+  const hint = 'Set "deletes": true for it in the registry, at both ends';
+  throw new AppError("invalid_request", text, { hint });
 }

@@ -136,7 +136,7 @@ async function tryParse(deps: ReadPushBodyDeps, bytes: Uint8Array): Promise<Json
     const isLimit = error instanceof JsonLimitError;
     const reason = isLimit ? error.message : "is nested too deeply";
     if (isLimit && error.isTooMuch) {
-      throw new AppError("body_too_large", `The body ${reason}; send fewer at a time`);
+      throw new AppError("body_too_large", `The body ${reason}`, { hint: "Send fewer at a time" });
     }
     throw new AppError("invalid_request", `The body ${reason}`, { cause: error });
   }

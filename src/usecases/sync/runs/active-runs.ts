@@ -97,7 +97,10 @@ export class ActiveRuns {
 }
 
 function stoppingError(): AppError {
-  return new AppError("sync_failed", "The service is stopping; start the run again later");
+  return new AppError("sync_failed", "The service is stopping", {
+    hint: "Start the run again later",
+    isRecoverable: true,
+  });
 }
 
 const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };

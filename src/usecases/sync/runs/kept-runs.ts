@@ -121,8 +121,8 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
     const run = await findKept(deps, runId);
     if (run.status !== "running") return runItem(run);
   }
-  const text = "The run has not ended within 20 s; it will before its next write: look at it again";
-  throw new AppError("sync_failed", text);
+  const text = "The run has not ended within 20 s; it will before its next write";
+  throw new AppError("sync_failed", text, { hint: "Look at it again" });
 }
 
 /** What operators are told of a run that has ended; nothing of a dry run, which somebody watches. */

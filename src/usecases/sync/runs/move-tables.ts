@@ -1,12 +1,12 @@
 // Moves the tables of a run, one after the other, and looks at the numbers of rows at both ends then. D-4.3, D-7.5.
-import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { isAppError } from "../../../domain/shared/errors.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { TableResult } from "../../../domain/sync/run/run.ts";
 import {
   lacksOwner,
   otherWay,
   ownedDirections,
-  ownerText,
+  ownerError,
 } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Span } from "../../../ports/runtime/tracing.ts";
@@ -58,7 +58,7 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
   for (const direction of await directionsOf(run, meeting)) {
     if (direction === "push" && meeting.pushProblem !== null) {
       // The table can be pulled all the same.
-      progress.fail(new AppError("sync_failed", meeting.pushProblem), table.name, direction);
+      progress.fail(meeting.pushProblem, table.name, direction);
       continue;
     }
     const { totals, error, deletesError = null } = await tracedTransfer(run, meeting, direction);
@@ -76,7 +76,7 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
 function leaveOut(progress: RunProgress, table: Table, direction: SyncDirection): void {
   const problem = otherWay(direction);
   if (progress.request.tableName === null) {
-    progress.warn(table.name, ownerText(problem, [table.name]));
+    progress.warn(table.name, ownerError(problem, [table.name]).text);
   } else progress.endUnowned(table, problem, direction);
 }
 

@@ -102,8 +102,8 @@ export class RunEvents<Some extends News> {
   }
 
   /** Ends the run before its next write, as failed, with a reason for its `error`. */
-  stop(reason: string): void {
-    this.#stopping.abort(new AppError("sync_failed", reason));
+  stop(reason: string, hint: string | null = null): void {
+    this.#stopping.abort(new AppError("sync_failed", reason, { hint }));
   }
 
   /** What lists show of when it began and ended. */
@@ -268,7 +268,7 @@ async function look(
     if (isDue) await endIfAbandoned(deps, runId);
     return await deps.runs.findTold(runId);
   } catch (error) {
-    if (!isAppError(error, "store_unavailable")) throw error;
+    if (!isAppError(error) || !error.isRecoverable) throw error;
     deps.logger.error("A run that is watched could not be read", error, { run_id: runId });
     return before;
   }

@@ -9,7 +9,7 @@ import {
   type SyncRun,
   type TableResult,
 } from "../../../domain/sync/run/run.ts";
-import { type OwnerProblem, ownerText } from "../../../domain/sync/run/table-owner.ts";
+import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import type { TransferTotals } from "../transfer/transfer-report.ts";
@@ -47,9 +47,11 @@ export class RunProgress {
   /** What names each table that has no owner, and the first other failure, as callers may know it; null without either. */
   get error(): AppError | null {
     if (this.#unowned.size === 0) return this.#error;
-    const texts = [...this.#unowned].map(([problem, tables]) => ownerText(problem, tables));
-    const other = this.#error === null ? [] : [this.#error.message];
-    return asSyncError(new AppError("sync_failed", [...texts, ...other].join("; ")));
+    const errors = [...this.#unowned].map(([problem, tables]) => ownerError(problem, tables));
+    const [first, ...others] = this.#error === null ? errors : [...errors, this.#error];
+    if (others.length === 0) return asSyncError(first);
+    const texts = [...errors, ...others].map(({ text }) => text);
+    return asSyncError(new AppError("sync_failed", texts.join("; ")));
   }
 
   add(table: string, direction: SyncDirection, totals: TransferTotals): void {
@@ -113,13 +115,13 @@ export class RunProgress {
     this.deps.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
-    this.#publishError(table, direction, error.message);
+    this.#publishError(table, direction, error.text);
   }
 
   /** Ends a table before its first row; the log has the first time since the start. D-11.9. */
   endUnowned(table: Table, problem: OwnerProblem, direction: SyncDirection): void {
     const { name } = table;
-    const text = ownerText(problem, [name]);
+    const { text } = asSyncError(ownerError(problem, [name]));
     if (!toldUnowned.has(table)) this.deps.logger.warn(text, { table: name });
     toldUnowned.add(table);
     this.#unowned.set(problem, [...(this.#unowned.get(problem) ?? []), name]);
@@ -169,7 +171,7 @@ export class RunProgress {
       dryRun: isDryRun,
     };
     const { error } = this;
-    return error === null ? run : { ...run, error: error.message };
+    return error === null ? run : { ...run, error: error.text };
   }
 
   #sum(field: NumberField): number {

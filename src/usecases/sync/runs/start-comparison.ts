@@ -68,8 +68,9 @@ export class StartedComparison {
   }
 
   /** Ends it before its next write, as failed, with a reason for its `error`. */
-  stop(reason = "The comparison was stopped; start it again"): void {
-    this.#events.stop(reason);
+  stop(reason: string | null = null): void {
+    if (reason === null) this.#events.stop("The comparison was stopped", "Start it again");
+    else this.#events.stop(reason);
   }
 }
 
@@ -165,7 +166,7 @@ class CompareProgress {
     deps.logger.error("Comparison failed", cause, { table });
     const error = asSyncError(cause);
     this.#outcome = { result: null, error };
-    this.events.publish({ type: "error", table, error: error.message });
+    this.events.publish({ type: "error", table, error: error.text });
   }
 
   get outcome(): CompareOutcome {
@@ -180,7 +181,7 @@ class CompareProgress {
   ended(): CompareRun {
     const { error } = this.outcome;
     const run = this.#describe(error === null ? "success" : "failed");
-    return error === null ? run : { ...run, error: error.message };
+    return error === null ? run : { ...run, error: error.text };
   }
 
   #publishProgress(): void {

@@ -71,8 +71,9 @@ export class StartedRun {
   }
 
   /** Ends the run before its next write, as failed, with a reason for its `error`. */
-  stop(reason = "The run was stopped; run it again to continue"): void {
-    this.#events.stop(reason);
+  stop(reason: string | null = null): void {
+    if (reason === null) this.#events.stop("The run was stopped", "Run it again to continue");
+    else this.#events.stop(reason);
   }
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
-import { maxAttempts, type RefusalReason, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import { maxAttempts, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import type { RetryNotice } from "../../../domain/sync/run/run.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "./sync-deps.ts";
@@ -81,36 +81,7 @@ function inOneLine(message: string): string {
 
 function failedForGood(error: RemotePeerError, attempts: number): AppError {
   const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
-  const end = `${tried}; ${adviceFor(error)}`;
-  // The whole message is limited; the advice must not be cut off.
-  const text = cutText(error.message, MAX_RUN_ERROR_CHARS - end.length) + end;
-  return new AppError("sync_failed", text, { cause: error });
-}
-
-const REFUSAL_ADVICE: Readonly<Record<RefusalReason, string>> = {
-  key_rejected: "check SYNC_REMOTE_KEY",
-  sync_disabled: "check that the remote has sync enabled",
-  too_large: "let the remote take larger bodies",
-  not_found: "check SYNC_REMOTE_URL",
-  moved: "check SYNC_REMOTE_URL",
-  refused: "check both registries",
-  passing: "look at the remote's log, then run again",
-  failed: "look at the remote's log, then run again",
-};
-
-function adviceFor({ kind, reason, retryAfterSeconds }: RemotePeerError): string {
-  if (retryAfterSeconds !== null) return `run again in ${retryAfterSeconds} s`;
-  switch (kind) {
-    case "unreachable":
-    case "timeout":
-      return "check the remote and SYNC_REMOTE_URL, then run again";
-    case "invalid_reply":
-      return "check that SYNC_REMOTE_URL is a sync service of version v1";
-    case "checksum_mismatch":
-      return "check the proxies between both deployments";
-    case "aborted":
-      return "run again";
-    case "status":
-      return REFUSAL_ADVICE[reason ?? "failed"];
-  }
+  const message = error.messageWithin(MAX_RUN_ERROR_CHARS - tried.length) + tried;
+  const { hint, isRecoverable } = error;
+  return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
 }

@@ -1,6 +1,4 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
-import { withAdvice } from "../../../domain/shared/text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 
 /** The rows of a table that one run may delete at an end. D-7.6. */
@@ -31,7 +29,7 @@ export class DeleteBudget {
     const total = this.#done + count;
     const done = this.#done === 0 ? "none was" : `${this.#done} were`;
     const text = `${total} rows of "${this.#table.name}" would be deleted ${this.#where}, at most ${this.#limit} may be; ${done}`;
-    const advice = `if that is right, allow them with --max-deletes ${total} (max_deletes)`;
-    return new AppError("sync_failed", withAdvice(text, advice, MAX_RUN_ERROR_CHARS));
+    const hint = `If that is right, allow them with --max-deletes ${total} (max_deletes)`;
+    return new AppError("sync_failed", text, { hint });
   }
 }

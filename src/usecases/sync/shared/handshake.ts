@@ -1,4 +1,5 @@
 // What a run learns of the remote before the first row: its clock, what it can do, and how it has the table. D-7.2 to D-7.4.
+import { REFUSALS } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
@@ -43,8 +44,8 @@ export async function shakeHands(
   const status = await calls.call((signal) => peer.readStatus({ signal }));
   requireOther(run.deps, status, run.remote);
   if (!status.syncEnabled) {
-    const text = `The remote has sync disabled: ${run.remote.address}; set SYNC_ENABLED there`;
-    throw new AppError("sync_failed", text);
+    const text = `The remote has sync disabled: ${run.remote.address}`;
+    throw new AppError("sync_failed", text, { hint: REFUSALS.sync_disabled.hint });
   }
   const remoteText = status.serverTime;
   const remoteTime = parseDateTime(remoteText);

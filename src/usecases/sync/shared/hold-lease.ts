@@ -1,6 +1,7 @@
 // Leases that are renewed in the background: one run at a time moves a table in a direction, on all instances. D-4.8. A lease
 // is two documents: renewals write the one, taking it and every commit under it the other. So a renewal never meets a commit,
 // and who was suspended commits nothing once another run has taken the lease.
+import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
@@ -74,8 +75,8 @@ export async function holdLease(
     const answer = await tryLease(deps, name, holder, stop);
     if (!("heldBy" in answer)) return answer;
     if (deps.clock.monotonicMs() - startedAtMs >= LEASE_WAIT_MS) {
-      const text = `Run ${answer.heldBy} holds "${name}"; try again later`;
-      throw new AppError("sync_failed", text);
+      const text = `Run ${answer.heldBy} holds "${name}"`;
+      throw new AppError("sync_failed", text, { hint: "Try again later", isRecoverable: true });
     }
     await deps.timer.sleep(WAIT_STEP_MS, stop);
   }
@@ -154,8 +155,9 @@ class RenewedLease extends RunLease {
   }
 
   #lose(): void {
-    const text = `The lease "${this.#name}" was lost, so the run stopped; run again`;
-    this.#lost.abort(new AppError("sync_failed", text));
+    const text = `The lease "${this.#name}" was lost, so the run stopped`;
+    const { hint, isRecoverable } = ERROR_KINDS.lease_lost;
+    this.#lost.abort(new AppError("sync_failed", text, { hint, isRecoverable }));
   }
 
   #isOver(): boolean {

@@ -1,6 +1,6 @@
+import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
-import { cutText } from "../../../domain/shared/text.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
@@ -57,12 +57,12 @@ export interface Remote {
 /** The remote that is configured. Throws `sync_misconfigured`, before anything was done. S-4.4.5, D-4.2. */
 export function openRemote(deps: SyncDeps): Remote {
   const { remoteUrl, remoteKey } = deps;
-  if (!deps.isSyncEnabled) throw misconfigured("Sync is disabled: set SYNC_ENABLED to true");
+  if (!deps.isSyncEnabled) throw misconfigured("Sync is disabled", ERROR_KINDS.sync_disabled.hint);
   if (remoteUrl === null) {
-    throw misconfigured("The remote's address is missing: set SYNC_REMOTE_URL");
+    throw misconfigured("The remote's address is missing", "Set SYNC_REMOTE_URL");
   }
   if (remoteKey === "") {
-    throw misconfigured("The remote's key is missing: set SYNC_REMOTE_KEY or SYNC_API_KEY");
+    throw misconfigured("The remote's key is missing", "Set SYNC_REMOTE_KEY or SYNC_API_KEY");
   }
   try {
     const peer = deps.connectPeer({ baseUrl: remoteUrl, key: remoteKey });
@@ -81,19 +81,21 @@ export function requireOther(
   { address }: Pick<Remote, "address">,
 ): void {
   if (deploymentId === undefined || status.deploymentId !== deploymentId) return;
-  throw misconfigured(
-    `The remote is this deployment itself: ${address}; set SYNC_REMOTE_URL to the other one`,
-  );
+  const text = `The remote is this deployment itself: ${address}`;
+  throw misconfigured(text, "Set SYNC_REMOTE_URL to the other deployment");
 }
 
-function misconfigured(message: string): AppError {
-  return new AppError("sync_misconfigured", message);
+function misconfigured(message: string, hint: string | null = null): AppError {
+  return new AppError("sync_misconfigured", message, { hint });
 }
+
+const INTERNAL_MESSAGE = "Internal error; the log has the details";
 
 /** A failure as callers see it: a configuration problem in full, any other cut to its limit. S-4.4.5, S-6.1. */
 export function asSyncError(error: unknown): AppError {
   if (isAppError(error, "sync_misconfigured", "unknown_table")) return error;
-  const text =
-    error instanceof AppError ? error.message : "Internal error; the log has the details";
-  return new AppError("sync_failed", cutText(text, MAX_RUN_ERROR_CHARS), { cause: error });
+  if (!isAppError(error)) return new AppError("sync_failed", INTERNAL_MESSAGE, { cause: error });
+  const { hint, isRecoverable } = error;
+  const message = error.messageWithin(MAX_RUN_ERROR_CHARS);
+  return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
 }

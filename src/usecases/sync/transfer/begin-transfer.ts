@@ -204,8 +204,8 @@ export class TransferMarkers {
 
   #distrust(problem: string): AppError {
     const { table, direction } = this.#options;
-    const text = `The ${direction} marker of "${table.name}" cannot be trusted, run with full to start again`;
-    return new AppError("sync_failed", `${text}: ${problem}`);
+    const text = `The ${direction} marker of "${table.name}" cannot be trusted: ${problem}`;
+    return new AppError("sync_failed", text, { hint: "Run with full to start again" });
   }
 }
 

@@ -1,7 +1,5 @@
 // Up to where deletes were moved, and whether all of them behind that are still on record. D-7.6.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
-import { withAdvice } from "../../../domain/shared/text.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { type DeletePlace, isPlaceTooOld } from "../../../domain/sync/run/delete-place.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
@@ -159,6 +157,6 @@ async function endThere({ run, table, calls }: TableTransfer): Promise<string> {
 
 function mayBeMissed(table: Table, where: "here" | "there"): AppError {
   const text = `Deletes of "${table.name}" may have been missed: the record of them ${where} has a gap since the last run`;
-  const advice = "compare the table and repair it by push or pull";
-  return new AppError("sync_failed", withAdvice(text, advice, MAX_RUN_ERROR_CHARS));
+  const hint = "Compare the table and repair it by push or pull";
+  return new AppError("sync_failed", text, { hint });
 }

@@ -114,7 +114,7 @@ function readTombstones({ run, table }: TableTransfer, items: readonly SentTombs
     const { tombstone, problem } = convertTombstone(table, member, NO_LIMIT);
     if (tombstone === null) {
       const text = `The remote lists a delete of "${table.name}" that is none: ${problem}`;
-      throw new AppError("remote_invalid", `${text}; check its version and its registry`);
+      throw new AppError("remote_invalid", text);
     }
     if (convertTombstone(table, member, limit).tombstone !== null) {
       deleted.push({ index, ...tombstone });

@@ -1,8 +1,6 @@
 // What a run learns of a table before it moves it, asked once for all its directions: the remote's handshake, and what
 // the two registries mean for the run. D-7.3.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
-import { withAdvice } from "../../../domain/shared/text.ts";
 import {
   compareSchemas,
   type SchemaDifferences,
@@ -32,7 +30,7 @@ export interface Meeting {
   /** The mark of the remote's late rows that the handshake asked with. */
   readonly lateAfter: string | null;
   /** Why the table cannot be pushed; null when it can. */
-  readonly pushProblem: string | null;
+  readonly pushProblem: AppError | null;
   /** Why nothing of the table moves, by what both registries say of its owner; null when it does. D-11.9. */
   readonly ownerProblem: OwnerProblem | null;
   readonly warnings: readonly string[];
@@ -70,7 +68,7 @@ export async function meetRemote(run: RunContext, table: Table): Promise<Meeting
   const handshake = await shakeHands({ run, table, calls }, lateAfter);
   const memory = await TransferMemory.read(run, table, handshake);
   const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
-  if (problem !== null) throw new AppError("sync_failed", problem);
+  if (problem !== null) throw problem;
   const directions = compareDirections(table, handshake.schema, run.deps.deploymentId);
   const others = memory.isOther ? [otherRemoteText(table)] : [];
   const warnings = [...others, ...differences.warnings, ...directions.warnings];
@@ -90,7 +88,7 @@ export async function requireComparable(
   const firstRecord = isLookedAt ? await readFirstRecord(source) : null;
   const differences = differencesOf(source.table, { ...handshake, firstRecord });
   const problem = differences.problem ?? (isPushed ? differences.pushProblem : null);
-  if (problem !== null) throw new AppError("sync_failed", problem);
+  if (problem !== null) throw problem;
 }
 
 /** How the registries of both ends differ; of a remote that does not tell, what one of its rows shows. */
@@ -110,7 +108,7 @@ export interface ColumnHistory {
   /** Columns in which a null of the remote says nothing: they are added, or what is here never went there. */
   readonly silent: readonly string[];
   /** Why a push would empty columns of the remote; null when it would not. */
-  readonly pushProblem: string | null;
+  readonly pushProblem: AppError | null;
 }
 
 export function columnHistory(
@@ -126,11 +124,11 @@ export function columnHistory(
   const unsent = unsentColumns(then("push"), columns);
   const names = unfetched.map((name) => `"${name}"`).join(", ");
   const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
-  const advice = "pull the table first, or run both";
+  const hint = "Pull the table first, or run both";
   return {
     added,
     silent: [...added, ...unsent],
-    pushProblem: unfetched.length === 0 ? null : withAdvice(text, advice, MAX_RUN_ERROR_CHARS),
+    pushProblem: unfetched.length === 0 ? null : new AppError("sync_failed", text, { hint }),
   };
 }
 

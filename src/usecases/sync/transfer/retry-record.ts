@@ -36,7 +36,8 @@ export async function retryRecord(
   stop.throwIfAborted();
   const lease = await tryLease(deps, name, runId, stop);
   if ("heldBy" in lease) {
-    throw new AppError("conflict", `Run ${lease.heldBy} holds "${name}"; try again later`);
+    const text = `Run ${lease.heldBy} holds "${name}"`;
+    throw new AppError("conflict", text, { hint: "Try again later" });
   }
   try {
     if (run === null) return await writeHere(deps, record, lease);
@@ -96,7 +97,7 @@ async function sendThere(
   lease: RunLease,
 ): Promise<void> {
   const meeting = await meetRemote(run, table);
-  if (meeting.pushProblem !== null) throw new AppError("sync_failed", meeting.pushProblem);
+  if (meeting.pushProblem !== null) throw meeting.pushProblem;
   const calls = new RemoteCalls(run.deps, lease.signal);
   const begun = await beginTransfer({ run, table, calls }, meeting, "push");
   const report = new TransferReport(run, table.name, "push");

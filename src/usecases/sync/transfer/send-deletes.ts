@@ -152,5 +152,5 @@ function checkResult(result: PushResult, sent: number): void {
   if (isTold && integrity === "verified") return;
   const reason = error === undefined ? "" : `: ${error}`;
   const text = `The remote does not tell what became of ${sent} tombstones${reason}`;
-  throw new AppError("remote_invalid", `${text}; look at its log and its version`);
+  throw new AppError("remote_invalid", text);
 }

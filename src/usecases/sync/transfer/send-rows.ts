@@ -120,20 +120,18 @@ function checkResult(result: PushResult, sent: number): void {
   if (result.error !== undefined || upserted + errorCount + erased !== sent) {
     const text = `The remote reports ${upserted} written and ${errorCount} failed of ${sent} records`;
     const reason = result.error === undefined ? "" : `: ${result.error}`;
-    throw new AppError("remote_invalid", `${text}${reason}; look at the remote's log`);
+    throw new AppError("remote_invalid", text + reason);
   }
   if (integrity === "verified") return;
-  throw new AppError(
-    "remote_invalid",
-    `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"; check its version`,
-  );
+  const text = `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"`;
+  throw new AppError("remote_invalid", text);
 }
 
 function checkGuarded({ kept, changed }: PushResult): void {
   if (kept !== undefined && changed !== undefined) return;
   const text =
     "The remote lists the extension conflict-newer and does not tell kept and changed rows";
-  throw new AppError("remote_invalid", `${text}; check its version`);
+  throw new AppError("remote_invalid", text);
 }
 
 /** An entry of `errors` begins with the key, which a rejected record has beside its message. S-2.4. */

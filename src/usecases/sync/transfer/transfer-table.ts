@@ -1,4 +1,4 @@
-import { AppError } from "../../../domain/shared/errors.ts";
+import type { AppError } from "../../../domain/shared/errors.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { RemoteCalls } from "../shared/call-remote.ts";
 import { shakeHands } from "../shared/handshake.ts";
@@ -78,7 +78,7 @@ export async function beginTransfer(
   // A dry run of both counts as if the pull before it had ended.
   const isPulledBefore = run.isDryRun && run.directions.includes("pull");
   if (direction === "push" && pushProblem !== null && !isPulledBefore) {
-    throw new AppError("sync_failed", pushProblem);
+    throw pushProblem;
   }
   const { marker: _, lateMark: __, ...anew } = kept[direction];
   const last = added.length === 0 ? kept : { ...kept, [direction]: anew };

@@ -238,20 +238,22 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
   test("D-1.3 a single server, and one whose replica set was never started, are refused with what to do", async () => {
     const binary = await findMongod();
     if ("reason" in binary) throw new Error(binary.reason);
-    for (const [options, message] of [
+    for (const [options, message, hint] of [
       [
         [],
-        "MongoDB is a single server without transactions: start mongod with --replSet rs0 and run rs.initiate() once",
+        "MongoDB is a single server without transactions",
+        "Start mongod with --replSet rs0 and run rs.initiate() once",
       ],
       [
         ["--replSet", "rs0"],
-        "MongoDB runs with --replSet but without a replica set: run rs.initiate() once",
+        "MongoDB runs with --replSet but without a replica set",
+        "Run rs.initiate() once",
       ],
     ] as const) {
       await withMongod([binary.path, ...options], async (port) => {
         const url = `mongodb://127.0.0.1:${port}/db?serverSelectionTimeoutMS=1000`;
         const refused = refusalOf(openMongoStorage({ url, clock: hastyClock() }));
-        expect(await refused).toMatchObject({ kind: "store_unavailable", message });
+        expect(await refused).toMatchObject({ kind: "store_unavailable", message, hint });
       });
     }
   }, 120_000);

@@ -1,0 +1,119 @@
+// The closed list of expected failures, each declared once: what its user can do about it, and whether a retry mends it.
+// Whatever tells a failure takes both from here. A kind that callers of the reputation interface can meet names no setting.
+
+interface ErrorKind {
+  /** What to do, as a sentence without its full stop; null where the message of each such failure says all there is. */
+  readonly hint: string | null;
+  /** True where the same may succeed a moment later though nobody has changed anything. */
+  readonly isRecoverable: boolean;
+}
+
+const NO_REMOTE = "Check that SYNC_REMOTE_URL is the base address of a running service";
+const AGAIN = "Ask again in a moment";
+const OTHER_KEY = "Use another API key of this account, or make a new one";
+const SIGN_IN = "Sign in again";
+
+export const ERROR_KINDS = {
+  // A request to another deployment.
+  /** No reply: name not found, connection refused or broken. */
+  unreachable: kind(NO_REMOTE, true),
+  /** No complete reply within the time limit. */
+  timeout: kind(NO_REMOTE, true),
+  /** The caller's `signal` ended the request. */
+  aborted: kind("Run again"),
+  /** A reply other than 200, for a reason of `REFUSALS`; the peer's own `error` text is kept. */
+  status: kind(null),
+  /** A 200 reply that is not what the document says: no JSON, fields missing or of a wrong type. */
+  invalid_reply: kind("Check that SYNC_REMOTE_URL is a sync service of version v1", true),
+  /** The body does not match its checksum. */
+  checksum_mismatch: kind("Check the proxies between both deployments", true),
+  // What is asked.
+  invalid_request: kind(null),
+  body_too_large: kind("Send less at a time"),
+  not_found: kind(null),
+  method_not_allowed: kind("Use a method that the header Allow names"),
+  // The store.
+  commit_failed: kind("Try again in a moment", true),
+  /** It commits no batch of this size: less at once may go. D-11.2. */
+  batch_too_large: kind("Send fewer records at a time"),
+  store_unavailable: kind(AGAIN, true),
+  schema_conflict: kind('docs/operating.md, "On an existing database", says what is used as it is'),
+  lease_lost: kind("Run again", true),
+  // Synchronization.
+  sync_disabled: kind("Set SYNC_ENABLED=true to enable it"),
+  sync_key_not_configured: kind("Set SYNC_API_KEY"),
+  sync_key_rejected: kind(null),
+  unknown_table: kind(null),
+  integrity: kind(null),
+  sync_misconfigured: kind("Let repsync doctor look at the settings"),
+  sync_failed: kind(null),
+  remote_invalid: kind("Check the remote's log, version and registry"),
+  /** A file of the command line cannot be read or written. */
+  file_failed: kind(null),
+  // Metrics.
+  metrics_token_rejected: kind(
+    "Send the METRICS_TOKEN of this deployment as Authorization: Bearer",
+  ),
+  metrics_forbidden: kind("Set METRICS_TOKEN to read them otherwise"),
+  // Reputation and accounts. D-5.2.
+  api_key_missing: kind("Send an API key in the X-API-Key header"),
+  api_key_invalid: kind("Check that the whole key was sent, and that it was made here"),
+  api_key_revoked: kind(OTHER_KEY),
+  api_key_expired: kind(OTHER_KEY),
+  token_missing: kind("Sign in, and send the token as Authorization: Bearer"),
+  token_invalid: kind(SIGN_IN),
+  token_expired: kind(SIGN_IN),
+  credentials_invalid: kind("Check the username and the password"),
+  account_suspended: kind("Ask an administrator"),
+  consent_required: kind("Ask the owner of the profile for consent"),
+  forbidden: kind(null),
+  profile_not_found: kind("Check the username"),
+  username_taken: kind("Choose another username"),
+  email_taken: kind("Use another address, or sign in"),
+  conflict: kind(null),
+  rate_limited: kind("Wait as long as the header Retry-After says", true),
+  /** Too much work of one sort waits already. D-8.5. */
+  overloaded: kind(AGAIN, true),
+  /** The service takes no further request. D-10.5. */
+  stopping: kind(AGAIN, true),
+  quota_exceeded: kind("Wait for the next month, or ask an administrator for another plan"),
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+
+/** What went wrong, in words that no transport knows; `http/errors.ts` gives each its status. */
+export type AppErrorKind = keyof typeof ERROR_KINDS;
+
+/** Why a request to another deployment failed. */
+export type RemotePeerErrorKind =
+  | "unreachable"
+  | "timeout"
+  | "aborted"
+  | "status"
+  | "invalid_reply"
+  | "checksum_mismatch";
+
+/** Why a peer refused a request: what becomes of the kind `status`. */
+export const REFUSALS = {
+  key_rejected: kind("Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote"),
+  sync_disabled: kind("Set SYNC_ENABLED=true there"),
+  /** It takes no body of this size. */
+  too_large: kind("Let the remote take larger bodies"),
+  /** It does not have what was asked for, so it may be no such service, or an older one. */
+  not_found: kind("Check SYNC_REMOTE_URL"),
+  /** It is at another address. */
+  moved: kind("Check SYNC_REMOTE_URL"),
+  /** It cannot use the request: it may not have the table. */
+  refused: kind("Check both registries"),
+  /** It failed, or the request was damaged on its way: the same one may succeed later. */
+  passing: kind("Look at the remote's log, then run again", true),
+  /** It failed in another way. */
+  failed: kind("Look at the remote's log, then run again"),
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+
+export type RefusalReason = keyof typeof REFUSALS;
+
+/** Of a store in which something was met that was never written there. D-11.6. */
+export const DAMAGE_HINT = "Stop the service, keep a copy of the file, and restore the last backup";
+
+function kind(hint: string | null, isRecoverable = false): ErrorKind {
+  return { hint, isRecoverable };
+}
