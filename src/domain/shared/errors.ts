@@ -66,6 +66,11 @@ export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): e
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** Ends what one part of the program cannot go on with, as another has broken what it relies on: a sentence says what. */
+export function assert(condition: boolean, sentence: string): asserts condition {
+  if (!condition) throw new Error(sentence);
+}
+
 /** Problems that a message names: a body may have thousands. */
 const MAX_NAMED_PROBLEMS = 10;
 

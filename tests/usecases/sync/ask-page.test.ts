@@ -4,10 +4,10 @@ import { createSyncClient } from "../../../src/client.ts";
 import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import { BatchSize } from "../../../src/domain/sync/run/pacing.ts";
 import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
-import { RemoteCalls } from "../../../src/usecases/sync/shared/call-remote.ts";
-import type { RunContext } from "../../../src/usecases/sync/shared/run-context.ts";
+import { RemoteTable } from "../../../src/usecases/sync/shared/remote-table.ts";
+import { PLAIN_PLAN } from "../../../src/usecases/sync/shared/run-context.ts";
 import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
-import { askPage } from "../../../src/usecases/sync/transfer/remote-pages.ts";
+import { askPage } from "../../../src/usecases/sync/transfer/pull-table.ts";
 import { plainReply, startPeer } from "../../adapters/fetch/sync-client-support.ts";
 import { makeTwoEnds, type TwoEnds } from "./two-ends.ts";
 
@@ -46,22 +46,13 @@ async function askPages(
   peer: RemotePeer,
   { size, count }: { readonly size: BatchSize; readonly count: number },
 ): Promise<void> {
-  const run: RunContext = {
-    runId: "run",
-    deps,
-    remote: { ...openRemote(deps), peer },
-    directions: [],
-    isForced: false,
-    maxDeletes: null,
-    isFull: false,
-    isDryRun: false,
-    startedAt: "2026-03-01T12:00:00Z",
-    stop: new AbortController().signal,
-    publish: () => {},
-  };
-  const calls = new RemoteCalls(deps, run.stop);
+  const remote = { ...openRemote(deps), peer };
+  const startedAt = "2026-03-01T12:00:00Z";
+  const stop = new AbortController().signal;
+  const run = { ...PLAIN_PLAN, runId: "run", deps, remote, startedAt, stop };
+  const source = new RemoteTable(run, table);
   const cursor = PullCursor.beginSince(table, SINCE, 5000);
-  for (let i = 0; i < count; i++) await askPage({ run, table, calls }, cursor, size);
+  for (let i = 0; i < count; i++) await askPage(source, cursor, size);
 }
 
 const MIB = 1024 * 1024;

@@ -16,7 +16,7 @@
 //     a table without a timestamp column: one group
 //
 // Pure: `transfer/remote-pages.ts` makes the requests.
-import { AppError } from "../../shared/errors.ts";
+import { AppError, assert } from "../../shared/errors.ts";
 import type { PullPage } from "../rows/page.ts";
 import { rowTime } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
@@ -101,7 +101,7 @@ export class PullCursor {
   }
 
   #current(): PullPart {
-    if (this.#part === null) throw new Error("The pull is at its end");
+    assert(this.#part !== null, "The pull is at its end");
     return this.#part;
   }
 }

@@ -1,5 +1,6 @@
 // Names and values of the last-sync markers. S-2.5, S-4.4.2, D-4.5, D-4.6.
 
+import { assert } from "../../shared/errors.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import { formatLike } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";
@@ -44,7 +45,7 @@ export function startOfDay(atMs: number): number {
 export function cappedMarker(seenUpTo: string, cap: string): string {
   const seen = parseDateTime(seenUpTo);
   const latest = parseDateTime(cap);
-  if (seen === null || latest === null) throw new Error("A marker must be a date and time");
+  assert(seen !== null && latest !== null, "A marker must be a date and time");
   return compareDateTimes(seen, latest) <= 0 ? seenUpTo : cap;
 }
 

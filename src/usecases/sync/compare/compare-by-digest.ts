@@ -244,11 +244,9 @@ function orderOf({ table }: Comparison, here: Row, there: Row): number {
 async function readDigest(
   comparison: Comparison,
   query: DigestQuery,
-  passes: (error: RemotePeerError) => boolean = () => false,
+  passes?: (error: RemotePeerError) => boolean,
 ): Promise<DigestPage> {
-  const { run, table, calls } = comparison;
-  const read = (signal: AbortSignal) => run.remote.peer.readDigest(table.name, query, { signal });
-  const { page } = await calls.call(read, passes);
+  const page = await comparison.remote.readDigest(query, passes);
   checkEnd(comparison, page, query);
   return page;
 }

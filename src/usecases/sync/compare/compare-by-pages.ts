@@ -5,9 +5,10 @@ import { type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-ke
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { microsOf, NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
+import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";
-import { RemoteRows, recordsFrom } from "../transfer/remote-rows.ts";
+import { recordsFrom } from "../transfer/pull-table.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 import { type Difference, differenceOf, type RowPair } from "./row-pair.ts";
 
@@ -30,8 +31,8 @@ export class PageComparison {
   }
 
   async run(): Promise<void> {
-    const { run, signal, youngFromMs } = this.#comparison;
-    for await (const { records } of recordsFrom(this.#comparison, NO_TIME, null)) {
+    const { run, remote, signal, youngFromMs } = this.#comparison;
+    for await (const { records } of recordsFrom(remote, NO_TIME, null)) {
       for (const record of records) this.#there.note(record);
     }
     await this.#countEqual();
@@ -67,9 +68,9 @@ export class PageComparison {
 
   /** Looks at the remote's rows again, and counts those that were not alike. */
   async #countThere(): Promise<void> {
-    const { table } = this.#comparison;
+    const { table, remote } = this.#comparison;
     const { sampleTime } = this.#there;
-    for await (const { records } of recordsFrom(this.#comparison, this.#earliest, sampleTime)) {
+    for await (const { records } of recordsFrom(remote, this.#earliest, sampleTime)) {
       const open = records
         .map((record) => ({ record, key: rowKey(table, record) }))
         .filter(({ key }) => this.#keys.find({ key: key.text }).note !== COUNTED);

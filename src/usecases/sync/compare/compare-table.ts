@@ -1,27 +1,31 @@
 import { dateTimeMs } from "../../../domain/shared/time.ts";
-import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
 import {
   SYNC_DIRECTIONS,
   type SyncDirection,
   startOfDay,
 } from "../../../domain/sync/run/marker.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
-import { compareDirections, lacksOwner, ownerError } from "../../../domain/sync/run/table-owner.ts";
+import { lacksOwner, ownerError } from "../../../domain/sync/run/table-owner.ts";
+import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
 import {
   type ConflictRule,
   type Table,
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import { RemoteCalls } from "../shared/call-remote.ts";
-import { type Clocks, type Handshake, shakeHands } from "../shared/handshake.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
-import type { RemoteTable, RunContext } from "../shared/run-context.ts";
-import { RecordWriter } from "../transfer/apply-records.ts";
-import { areDeletesKnown, DeletePlacesNow } from "../transfer/delete-places.ts";
-import { DeletesReadAhead, requireComparable } from "../transfer/meeting.ts";
-import { otherRemoteText, TransferMemory } from "../transfer/transfer-memory.ts";
-import { TransferReport } from "../transfer/transfer-report.ts";
+import { RemoteTable } from "../shared/remote-table.ts";
+import { type RunContext, TransferReport } from "../shared/run-context.ts";
+import { areDeletesKnown, placesNow } from "../transfer/delete-places.ts";
+import {
+  checkRemote,
+  type Handshake,
+  otherRemoteText,
+  type RemoteCheck,
+} from "../transfer/remote-check.ts";
+import { TableRejections } from "../transfer/table-rejections.ts";
+import { commitExtras, type Transfer } from "../transfer/transfer.ts";
+import { RecordWriter } from "../transfer/write-records.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
 import {
@@ -32,7 +36,7 @@ import {
   type OnProgress,
 } from "./comparison.ts";
 import { Repair } from "./repair.ts";
-import { RepairHere, RepairThere, type RepairTransfer, requireDeletes } from "./repair-ends.ts";
+import { type RepairEnd, RepairHere, RepairThere, requireDeletes } from "./repair-ends.ts";
 
 export interface ComparePlan {
   /** Which way rows that differ are to go; null to change nothing. */
@@ -59,27 +63,13 @@ export async function compareTable(
   if (plan.repair !== null) {
     return await compareAndRepair(run, table, plan, ownersRepair(table, plan.repair));
   }
-  const calls = new RemoteCalls(run.deps, run.stop);
-  const handshake = await shakeHands({ run, table, calls }, null);
-  await requireComparable({ run, table, calls }, handshake, false);
-  const findings = new Findings({ repair: null, ...findingsOf(run, table, plan) });
-  return await compare({ run, table, calls, handshake }, run.stop, findings);
-}
-
-function findingsOf({ deps }: RunContext, table: Table, plan: ComparePlan) {
-  const { onExample, onProgress } = plan;
-  return { table, names: deps.names, nowMs: deps.clock.nowMs(), onExample, onProgress };
+  const check = await checkRemote(new RemoteTable(run, table), false);
+  return await compare(check, run.stop, plan, null);
 }
 
 /** Without times the newest rows are those of the owner. D-11.9. */
 function ownersRepair({ timestampColumn, direction }: Table, repair: CompareRepair): CompareRepair {
   return repair === "newest" && timestampColumn === null ? (direction ?? repair) : repair;
-}
-
-/** Throws `sync_failed` when each end says that it, or that the other one, owns the rows. D-11.9. */
-function requireOneOwner({ run, table }: RemoteTable, { schema }: Handshake): void {
-  const { problem } = compareDirections(table, schema, run.deps.deploymentId);
-  if (problem !== null) throw ownerError(problem, [table.name]);
 }
 
 /** Holds the leases of all runs that write where the repair does. */
@@ -97,54 +87,70 @@ async function compareAndRepair(
       leases.set(direction, await holdLease(run.deps, name, run.runId, run.stop));
     }
     const signal = AbortSignal.any([...leases.values()].map((lease) => lease.signal));
-    const calls = new RemoteCalls(run.deps, signal);
-    const handshake = await shakeHands({ run, table, calls }, null);
-    await requireComparable({ run, table, calls }, handshake, leases.has("push"));
-    if (repair !== plan.repair) requireOneOwner({ run, table, calls }, handshake);
-    const source = { run, table, calls, handshake };
-    const memory = await TransferMemory.read(run, table, handshake);
+    const check = await checkRemote(new RemoteTable(run, table, signal), leases.has("push"));
+    const { handshake, memory, pushProblem, ownerProblem } = check;
+    if (leases.has("push") && pushProblem !== null) throw pushProblem;
+    // The owner is asked for only where it says which way rows go. D-11.9.
+    if (repair !== plan.repair && ownerProblem !== null) {
+      throw ownerError(ownerProblem, [table.name]);
+    }
     if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
-    const rule = {
-      ...{
-        columns: columnsNow(table, []),
-        added: [],
-        silent: [],
-        readAhead: new DeletesReadAhead(),
-      },
-      memory,
-      last: memory.kept,
-    };
-    const openEnd = async (direction: SyncDirection): Promise<RepairTransfer | null> => {
-      const lease = leases.get(direction);
-      if (lease === undefined) return null;
-      const report = new TransferReport(run, table.name, direction);
-      const conflict = conflictOf(repair, plan.isForced, direction, handshake);
-      const transfer = { ...source, ...rule, conflict, direction, lease, report };
-      return { transfer, writer: await RecordWriter.open(transfer) };
-    };
     if (plan.deletes) requireDeletes(table, handshake);
-    const [push, pull] = [await openEnd("push"), await openEnd("pull")];
-    const ends = {
-      here: pull === null ? null : new RepairHere(pull, plan.maxDeletes),
-      there: push === null ? null : new RepairThere(push, plan.maxDeletes),
-    };
-    const transfers = [push, pull].filter((end) => end !== null).map((end) => end.transfer);
+    const transfers = [...leases].map(([direction, lease]) => {
+      const conflict = conflictOf(repair, plan.isForced, direction, handshake);
+      return repairTransfer(check, direction, lease, conflict);
+    });
+    const ends = new Map<SyncDirection, RepairEnd>();
+    for (const transfer of transfers) {
+      const { direction } = transfer;
+      const end =
+        direction === "pull"
+          ? new RepairHere(transfer, await RecordWriter.open(transfer), plan.maxDeletes)
+          : new RepairThere(transfer, await TableRejections.open(transfer), plan.maxDeletes);
+      ends.set(direction, end);
+    }
     const [first] = transfers;
     const copiesMissing = first === undefined || (await areDeletesKnown(first));
     const [only] = transfers.length === 1 ? transfers : [];
-    const places = only === undefined ? null : await DeletePlacesNow.read(only);
+    const places = only === undefined ? {} : await placesNow(only);
     const rules = { repair, deletes: plan.deletes, copiesMissing, ranksRows: !lacksOwner(table) };
-    const findings = new Findings({
-      repair: new Repair(table, rules, ends, run.deps.clock.nowMs()),
-      ...findingsOf(run, table, plan),
-    });
-    const result = await compare(source, signal, findings);
+    const both = { here: ends.get("pull") ?? null, there: ends.get("push") ?? null };
+    const repairing = new Repair(table, rules, both, run.deps.clock.nowMs());
+    const result = await compare(check, signal, plan, repairing);
     run.deps.traffic?.addRows(result.repaired ?? 0);
-    await places?.keep();
+    if (only !== undefined) await commitExtras(only, { memory: places });
     return result;
   } finally {
     for (const lease of leases.values()) await lease.release();
   }
+}
+
+/** The transfer by which a repair writes to one end: no columns are new to it, and no marker moves. */
+function repairTransfer(
+  check: RemoteCheck,
+  direction: SyncDirection,
+  lease: RunLease,
+  conflict: ConflictRule | null,
+): Transfer {
+  const { remote, handshake, memory, columns, readAhead } = check;
+  const { run, table } = remote;
+  return {
+    deps: run.deps,
+    run,
+    table,
+    remote,
+    direction,
+    lease,
+    report: new TransferReport(run, table.name, direction),
+    handshake,
+    memory,
+    last: memory.kept,
+    conflict,
+    columns,
+    added: [],
+    silent: [],
+    readAhead,
+  };
 }
 
 /** A repair in one direction overwrites what the table at the end that is written to does not keep. D-11.10. */
@@ -161,14 +167,24 @@ function conflictOf(
 }
 
 async function compare(
-  source: RemoteTable & { readonly handshake: Handshake },
+  { remote, handshake }: RemoteCheck,
   signal: AbortSignal,
-  findings: Findings,
+  { onExample, onProgress }: ComparePlan,
+  repair: Repair | null,
 ): Promise<CompareResult> {
-  const { run, table, calls } = source;
-  const { clocks } = source.handshake;
+  const { run, table } = remote;
+  const { clocks } = handshake;
+  const { names, clock } = run.deps;
+  const findings = new Findings({
+    table,
+    names,
+    nowMs: clock.nowMs(),
+    repair,
+    onExample,
+    onProgress,
+  });
   const youngFromMs = youngFrom(table, clocks);
-  const comparison: Comparison = { run, table, calls, clocks, findings, signal, youngFromMs };
+  const comparison: Comparison = { run, table, remote, clocks, findings, signal, youngFromMs };
   if (!(await tryDigests(comparison))) await new PageComparison(comparison).run();
   return await findings.finish();
 }

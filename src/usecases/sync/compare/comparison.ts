@@ -9,10 +9,11 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { CompareExamples, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareCounts } from "../../../domain/sync/run/run.ts";
+import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
-import type { Clocks } from "../shared/handshake.ts";
-import type { RemoteTable } from "../shared/run-context.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
+import type { RunContext } from "../shared/run-context.ts";
 import type { Repair } from "./repair.ts";
 import type { Difference, RowPair } from "./row-pair.ts";
 
@@ -21,7 +22,10 @@ export const SECOND_LOOK_MS = 1_000;
 /** Rows that wait for their second look at most: when there are as many they get it at once. */
 export const MAX_YOUNG_ROWS = 10_000;
 
-export interface Comparison extends RemoteTable {
+export interface Comparison {
+  readonly run: RunContext;
+  readonly table: Table;
+  readonly remote: RemoteTable;
   readonly clocks: Clocks;
   readonly findings: Findings;
   readonly signal: AbortSignal;

@@ -6,16 +6,18 @@ import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import { DeleteBudget } from "../shared/delete-budget.ts";
-import { type Handshake, hasExtension } from "../shared/handshake.ts";
-import type { RecordWriter } from "../transfer/apply-records.ts";
-import type { TableTransfer } from "../transfer/begin-transfer.ts";
-import { commitExtras, commitRows } from "../transfer/commit.ts";
-import { isGuarded, sendRows } from "../transfer/send-rows.ts";
-import { type KeptRows, NONE_KEPT } from "./kept-rows.ts";
+import { DeleteBudget, doDeletesTravel } from "../transfer/delete-places.ts";
+import { sendTombstones } from "../transfer/move-deletes.ts";
+import { isGuarded, sendRows } from "../transfer/push-rows.ts";
+import type { Handshake } from "../transfer/remote-check.ts";
+import type { Rejection, TableRejections } from "../transfer/table-rejections.ts";
+import { commitRows, type Transfer } from "../transfer/transfer.ts";
+import type { RecordWriter } from "../transfer/write-records.ts";
+import { type KeptRows, NONE_KEPT } from "./row-pair.ts";
 import { SentRowsCheck } from "./sent-rows-check.ts";
 
 interface QueuedRow {
@@ -30,18 +32,10 @@ interface QueuedRow {
 const REMOVED_TOGETHER = 1_000;
 const REPAIR_ROWS = 500;
 
-/** A transfer to an end, and what that rejected before. */
-export interface RepairTransfer {
-  readonly transfer: TableTransfer;
-  readonly writer: RecordWriter;
-}
-
 /** What the queue of both ends has in common. */
 export abstract class RepairEnd {
   readonly #updated: ReadonlySet<string>;
-  protected readonly transfer: TableTransfer;
-  /** What an end refuses waits for the next run, as in a run. D-4.10. */
-  protected readonly writer: RecordWriter;
+  protected readonly transfer: Transfer;
   /** Null for the limit of the registry. */
   readonly #maxDeletes: number | null;
   #rows: QueuedRow[] = [];
@@ -50,13 +44,8 @@ export abstract class RepairEnd {
   changed = 0;
 
   /** `updated` names the columns that a write changes in a row that is there. */
-  constructor(
-    { transfer, writer }: RepairTransfer,
-    updated: readonly string[],
-    maxDeletes: number | null,
-  ) {
+  constructor(transfer: Transfer, updated: readonly string[], maxDeletes: number | null) {
     this.transfer = transfer;
-    this.writer = writer;
     this.#updated = new Set(updated);
     this.#maxDeletes = maxDeletes;
   }
@@ -78,8 +67,8 @@ export abstract class RepairEnd {
   }
 
   queueRemoval(key: JsonObject, present: Row): void {
-    const { run, table } = this.transfer;
-    const deletedAt = deletionTime(rowTime(table, present), run.deps.clock.nowMs());
+    const { deps, table } = this.transfer;
+    const deletedAt = deletionTime(rowTime(table, present), deps.clock.nowMs());
     this.#removed.push({ key, deletedAt });
   }
 
@@ -117,9 +106,11 @@ export abstract class RepairEnd {
 /** Writes what the remote has, to this deployment's store. */
 export class RepairHere extends RepairEnd {
   protected readonly where = "here";
+  readonly #writer: RecordWriter;
 
-  constructor(to: RepairTransfer, maxDeletes: number | null) {
-    super(to, columnNames(to.transfer.table), maxDeletes);
+  constructor(transfer: Transfer, writer: RecordWriter, maxDeletes: number | null) {
+    super(transfer, columnNames(transfer.table), maxDeletes);
+    this.#writer = writer;
   }
 
   /** The commit decides. */
@@ -128,25 +119,20 @@ export class RepairHere extends RepairEnd {
   }
 
   protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
-    const applied = await this.writer.write(rows.map(({ row }) => row));
+    const applied = await this.#writer.write(rows.map(({ row }) => row));
     this.changed += applied.changed;
-    const keys = new Map(rows.map(({ row, key }) => [row, key]));
-    const keyOf = (row: JsonObject) => keys.get(row) ?? {};
-    const examples = [
-      ...applied.rejected.map(({ record }) => ({ key: keyOf(record), reason: "refused" as const })),
-      ...applied.kept.map((record) => ({ key: keyOf(record), reason: "newer" as const })),
-    ];
+    const examples = stayed(rows, applied.rejected, applied.kept);
     return { count: examples.length, examples };
   }
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {
     const deleted = removed.map((tombstone, index) => ({ index, ...tombstone }));
-    return (await commitRows(this.transfer, { writes: [], deleted }, () => ({}))).deleted;
+    return (await commitRows(this.transfer, { writes: [], deleted })).deleted;
   }
 
   protected async count(): Promise<number> {
-    const { run, table } = this.transfer;
-    return await run.deps.tables.count(table);
+    const { deps, table } = this.transfer;
+    return await deps.tables.count(table);
   }
 }
 
@@ -154,15 +140,18 @@ export class RepairHere extends RepairEnd {
 export class RepairThere extends RepairEnd {
   protected readonly where = "there";
   readonly #size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
+  /** What the remote refuses waits for the next run, as in a run. D-4.10. */
+  readonly #rejections: TableRejections;
   /** Null where the remote tells what becomes of rows, by its answers or by how it has the table registered. */
   readonly #check: SentRowsCheck | null;
 
-  constructor(to: RepairTransfer, maxDeletes: number | null) {
-    const { handshake, table } = to.transfer;
+  constructor(transfer: Transfer, rejections: TableRejections, maxDeletes: number | null) {
+    const { handshake, remote, table } = transfer;
     const updated = handshake.schema?.updateColumns ?? "__all__";
-    super(to, updated === "__all__" ? columnNames(table) : updated, maxDeletes);
-    const isTold = isGuarded(to.transfer) || (handshake.schema?.conflict ?? null) !== null;
-    this.#check = isTold ? null : new SentRowsCheck(to.transfer);
+    super(transfer, updated === "__all__" ? columnNames(table) : updated, maxDeletes);
+    this.#rejections = rejections;
+    const isTold = isGuarded(transfer) || (handshake.schema?.conflict ?? null) !== null;
+    this.#check = isTold ? null : new SentRowsCheck(remote);
   }
 
   keeps(present: JsonObject, wanted: JsonObject): boolean {
@@ -176,29 +165,24 @@ export class RepairThere extends RepairEnd {
   }
 
   protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
-    const queued = new Map(rows.map((one) => [one.row, one]));
     const wanted = rows.map(({ row }) => row);
     const sent = await sendRows(this.transfer, this.#size, wanted);
-    const { rejections } = this.writer;
-    await commitExtras(this.transfer, rejections.extras(sent.rejected, sent.accepted));
-    rejections.settle(sent.rejected, sent.accepted);
-    this.changed += sent.changed - this.#doubt(sent.accepted, queued);
-    const keyOf = (row: JsonObject) => queued.get(row)?.key ?? {};
+    await this.#rejections.commit(sent.rejected, sent.accepted);
+    this.changed += sent.changed - this.#doubt(sent.accepted, rows);
     // Which ones it kept is not told.
     const kept = sent.kept === sent.accepted.length ? sent.accepted : [];
-    const examples = [
-      ...sent.rejected.map(({ record }) => ({ key: keyOf(record), reason: "refused" as const })),
-      ...kept.map((row) => ({ key: keyOf(row), reason: "newer" as const })),
-    ];
+    const examples = stayed(rows, sent.rejected, kept);
     return { count: sent.rejected.length + sent.kept, examples };
   }
 
   /** Takes up the rows that the remote may not have written, and returns their number. */
-  #doubt(accepted: readonly Row[], queued: ReadonlyMap<JsonObject, QueuedRow>): number {
+  #doubt(accepted: readonly Row[], rows: readonly QueuedRow[]): number {
+    if (this.#check === null) return 0;
+    const replaced = new Map(rows.map(({ row, present }) => [row, present]));
     let count = 0;
     for (const row of accepted) {
-      const present = queued.get(row)?.present ?? null;
-      if (this.#check === null || present === null) continue;
+      const present = replaced.get(row) ?? null;
+      if (present === null) continue;
       // Of a remote that tells its columns only its rule is not known.
       if (this.transfer.handshake.schema !== null && !this.#isOlder(row, present)) continue;
       this.#check.add(row, present);
@@ -215,19 +199,28 @@ export class RepairThere extends RepairEnd {
   }
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {
-    const { run, table, lease, calls } = this.transfer;
-    const pushed = await calls.call((signal) => {
-      lease.assertHeld();
-      return run.remote.peer.pushBatch(table.name, { records: [], deleted: removed, signal });
-    });
-    return pushed.result.deleted ?? 0;
+    return (await sendTombstones(this.transfer, removed, false)).deleted;
   }
 
   protected async count(): Promise<number> {
-    const { run, table, calls } = this.transfer;
-    const status = await calls.call((signal) => run.remote.peer.readStatus({ signal }));
-    return Math.max(0, status.tableCounts[table.name] ?? 0);
+    const { table, remote } = this.transfer;
+    return Math.max(0, (await remote.readStatus()).tableCounts[table.name] ?? 0);
   }
+}
+
+/** Rows that an end left as they are: those that it refused, and those that it has newer. */
+function stayed(
+  queued: readonly QueuedRow[],
+  rejected: readonly Rejection[],
+  newer: readonly JsonObject[],
+): KeptRow[] {
+  const keys = new Map(queued.map(({ row, key }) => [row, key]));
+  const keptAs = (reason: KeptReason) => (row: JsonObject) => ({
+    key: keys.get(row) ?? {},
+    reason,
+  });
+  const refused = rejected.map(({ record }) => record);
+  return [...refused.map(keptAs("refused")), ...newer.map(keptAs("newer"))];
 }
 
 /** Throws `sync_failed` unless both ends delete rows of the table on request. D-7.6. */
@@ -236,7 +229,7 @@ export function requireDeletes(table: Table, handshake: Handshake): void {
   if (!table.deletes) {
     throw new AppError("sync_failed", `Rows of "${table.name}" are not deleted here`, { hint });
   }
-  if (!hasExtension(handshake, "deletes") || handshake.schema?.deletes !== true) {
+  if (!doDeletesTravel(table, handshake)) {
     throw new AppError("sync_failed", `The remote deletes no rows of "${table.name}"`, { hint });
   }
 }

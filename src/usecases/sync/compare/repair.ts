@@ -1,4 +1,6 @@
 // The repair of rows in which two ends differ: which way each goes, and what came of it. D-4.10, D-7.5, D-7.6.
+
+import { assert } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
@@ -8,9 +10,8 @@ import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { KeptRows } from "./kept-rows.ts";
 import type { RepairEnd } from "./repair-ends.ts";
-import type { RowPair } from "./row-pair.ts";
+import type { KeptRows, RowPair } from "./row-pair.ts";
 
 /** Rows that wait to be written together. */
 const REPAIR_ROWS = 500;
@@ -103,7 +104,7 @@ export class Repair {
 
   #enqueue(target: "here" | "there", pair: RowPair, key: JsonObject): void {
     const end = this.#ends[target];
-    if (end === null) throw new Error(`This repair does not write ${target}`);
+    assert(end !== null, "A repair writes only to the ends that it holds the leases of");
     const wanted = target === "here" ? pair.there : pair.here;
     const present = target === "here" ? pair.here : pair.there;
     if (wanted === null) end.queueRemoval(key, present as Row);

@@ -9,24 +9,24 @@ import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { RowVersions, versionOf } from "../../../domain/sync/rows/row-versions.ts";
 import type { KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
-import type { TableTransfer } from "../transfer/begin-transfer.ts";
-import { recordsFrom } from "../transfer/remote-rows.ts";
-import type { KeptRows } from "./kept-rows.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
+import { recordsFrom } from "../transfer/pull-table.ts";
+import type { KeptRows } from "./row-pair.ts";
 
 export class SentRowsCheck {
-  readonly #transfer: TableTransfer;
+  readonly #remote: RemoteTable;
   readonly #sent = new RowVersions();
   /** Of the rows sent, in microseconds. */
   #earliest = Number.POSITIVE_INFINITY;
   #sampleTime: string | null = null;
 
-  constructor(transfer: TableTransfer) {
-    this.#transfer = transfer;
+  constructor(remote: RemoteTable) {
+    this.#remote = remote;
   }
 
   /** Adds a row that was sent in place of another. Columns that the remote does not show are not looked at. */
   add(row: Row, present: JsonObject): void {
-    const { table } = this.#transfer;
+    const { table } = this.#remote;
     const shown = convertPulled(table, present).write?.row ?? row;
     const same = Object.keys(shown).map((name) => [name, row[name] ?? null]);
     const version = versionOf(table, row, rowText(table, Object.fromEntries(same)));
@@ -40,7 +40,7 @@ export class SentRowsCheck {
     const written = new RowMemory();
     const others = new Map<string, KeptRow>();
     if (this.#sent.size > 0) {
-      const pages = recordsFrom(this.#transfer, this.#earliest, this.#sampleTime);
+      const pages = recordsFrom(this.#remote, this.#earliest, this.#sampleTime);
       for await (const { records } of pages) {
         for (const record of records) this.#look(record, written, others);
       }
@@ -50,7 +50,7 @@ export class SentRowsCheck {
   }
 
   #look(record: JsonObject, written: RowMemory, others: Map<string, KeptRow>): void {
-    const { table } = this.#transfer;
+    const { table } = this.#remote;
     const row = convertPulled(table, record).write?.row;
     if (row === undefined) return;
     const version = versionOf(table, row, rowText(table, row));

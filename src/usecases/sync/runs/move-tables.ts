@@ -11,9 +11,14 @@ import {
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { RemoteTable } from "../shared/remote-table.ts";
 import type { RunContext } from "../shared/run-context.ts";
-import { columnHistory, lacksText, type Meeting, meetRemote } from "../transfer/meeting.ts";
-import { TransferMemory } from "../transfer/transfer-memory.ts";
+import {
+  checkRemote,
+  columnHistory,
+  lacksText,
+  type RemoteCheck,
+} from "../transfer/remote-check.ts";
 import { transferTable } from "../transfer/transfer-table.ts";
 import type { RunProgress } from "./run-progress.ts";
 
@@ -42,26 +47,26 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
     return true;
   }
   const run = { ...all, directions };
-  let meeting: Meeting;
+  let check: RemoteCheck;
   try {
-    meeting = await meetRemote(run, table);
+    check = await checkRemote(new RemoteTable(run, table), directions.includes("push"));
   } catch (error) {
     progress.fail(error, table.name, first);
     return !concernsAllTables(error, run.stop);
   }
-  tellWarnings(progress, meeting);
-  const ownerProblem = meeting.ownerProblem ?? (await ownerlessProblem(run, meeting));
+  tellWarnings(progress, check);
+  const ownerProblem = check.ownerProblem ?? (await ownerlessProblem(check));
   if (ownerProblem !== null) {
     progress.endUnowned(table, ownerProblem, first);
     return true;
   }
-  for (const direction of await directionsOf(run, meeting)) {
-    if (direction === "push" && meeting.pushProblem !== null) {
+  for (const direction of directionsOf(check)) {
+    if (direction === "push" && check.pushProblem !== null) {
       // The table can be pulled all the same.
-      progress.fail(meeting.pushProblem, table.name, direction);
+      progress.fail(check.pushProblem, table.name, direction);
       continue;
     }
-    const { totals, error, deletesError = null } = await tracedTransfer(run, meeting, direction);
+    const { totals, error, deletesError = null } = await tracedTransfer(check, direction);
     if (totals !== null) progress.add(table.name, direction, totals);
     if (deletesError !== null) progress.fail(deletesError, table.name, direction);
     if (error === null) continue;
@@ -81,24 +86,23 @@ function leaveOut(progress: RunProgress, table: Table, direction: SyncDirection)
 }
 
 /** Refuses both directions where a table has no times, no owner, and rows at both ends: nobody knows the newer ones. D-11.9. */
-async function ownerlessProblem(
-  { directions, deps }: RunContext,
-  { table, handshake }: Meeting,
-): Promise<"no_owner" | null> {
-  if (directions.length < 2 || !lacksOwner(table)) return null;
+async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no_owner" | null> {
+  const { run, table } = remote;
+  if (run.directions.length < 2 || !lacksOwner(table)) return null;
   const { countThere, schema, firstRecord } = handshake;
   const isEmptyThere =
     countThere === null ? schema === null && firstRecord === null : countThere === 0;
-  return isEmptyThere || (await deps.tables.count(table)) === 0 ? null : "no_owner";
+  return isEmptyThere || (await run.deps.tables.count(table)) === 0 ? null : "no_owner";
 }
 
-function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirection) {
+function tracedTransfer(check: RemoteCheck, direction: SyncDirection) {
+  const { run, table } = check.remote;
   const transfer = async (span: Span) => {
-    const outcome = await transferTable(run, meeting, direction);
+    const outcome = await transferTable(check, direction);
     if (outcome.error !== null) span.fail(isAppError(outcome.error) ? outcome.error.kind : "Error");
     return outcome;
   };
-  const fields = { "repsync.table": meeting.table.name };
+  const fields = { "repsync.table": table.name };
   return run.deps.tracing.inSpan(`${direction}Table`, transfer, { fields });
 }
 
@@ -106,15 +110,15 @@ function tracedTransfer(run: RunContext, meeting: Meeting, direction: SyncDirect
  * A push, then a pull; the other way round where columns take part for the first time, so that what the remote has in
  * them is here before it is overwritten. D-4.3, D-7.3.
  */
-async function directionsOf(run: RunContext, meeting: Meeting): Promise<readonly SyncDirection[]> {
-  const { directions } = run;
+function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDirection[] {
+  const { directions } = remote.run;
   if (directions.length < 2) return directions;
-  const { kept } = await TransferMemory.read(run, meeting.table, meeting.handshake);
-  const { added } = columnHistory(meeting, "pull", kept);
+  const { added } = columnHistory(remote.table, columns, "pull", memory.kept);
   return added.length === 0 ? directions : directions.toReversed();
 }
 
-function tellWarnings(progress: RunProgress, { table, handshake, warnings }: Meeting): void {
+function tellWarnings(progress: RunProgress, { remote, handshake, warnings }: RemoteCheck): void {
+  const { table } = remote;
   for (const text of warnings) progress.warn(table.name, text);
   const lacks = lacksText(handshake);
   if (lacks !== null) progress.warnOnce(table.name, lacks);

@@ -14,7 +14,7 @@ import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { RejectedItem } from "../../../domain/sync/run/run.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import { retryRecord } from "../transfer/retry-record.ts";
+import { retryRecord } from "../transfer/transfer-table.ts";
 
 const REJECTED_CURSOR = /^\d{16}$/;
 

@@ -11,8 +11,8 @@ import {
 } from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { TransferTotals } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import type { TransferTotals } from "../transfer/transfer-report.ts";
 import type { RunEvents } from "./run-events.ts";
 
 type NumberField = {

@@ -18,7 +18,7 @@ import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { compareTable } from "../compare/compare-table.ts";
 import type { CompareResult, OnExample } from "../compare/comparison.ts";
 import type { Difference, RowPair } from "../compare/row-pair.ts";
-import type { RunPlan } from "../shared/run-context.ts";
+import { PLAIN_PLAN, type RunPlan } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { countRows } from "./move-tables.ts";
 import { RunEvents } from "./run-events.ts";
@@ -92,15 +92,8 @@ const KIND_NAMES: Readonly<Record<Difference, DifferenceKind>> = {
 /** Time between two notices of progress. */
 const PROGRESS_MS = 200;
 
-/** A comparison moves nothing by its markers, and tells no retries. */
-const PLAN: RunPlan = {
-  directions: [],
-  isFull: false,
-  isForced: false,
-  isDryRun: false,
-  maxDeletes: null,
-  publish: () => {},
-};
+/** A comparison goes by no marker, and tells no retries. */
+const PLAN: RunPlan = { ...PLAIN_PLAN, isFull: true };
 
 /** Compares, and keeps what was found. Never rejects. */
 async function compare(progress: CompareProgress, table: Table): Promise<CompareOutcome> {

@@ -1,8 +1,8 @@
+// One run, or the comparison of a table: what all its parts work with, and how it counts what it moves. S-6, D-4.4.
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/logger.ts";
-import type { RemoteCalls } from "./call-remote.ts";
+import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
 
 /** What is wanted of a run, or of the comparison of a table. */
@@ -31,12 +31,15 @@ export interface RunContext extends RunPlan {
   readonly stop: AbortSignal;
 }
 
-/** A table at the remote, and the way to ask for it. */
-export interface RemoteTable {
-  readonly run: RunContext;
-  readonly table: Table;
-  readonly calls: RemoteCalls;
-}
+/** To which a caller adds what it wants; nobody is told of retries. */
+export const PLAIN_PLAN: RunPlan = {
+  isFull: false,
+  directions: [],
+  isForced: false,
+  maxDeletes: null,
+  isDryRun: false,
+  publish: () => {},
+};
 
 /** The same dependencies with a logger whose lines all say which run they belong to. */
 export function depsOfRun(deps: SyncDeps, runId: string): SyncDeps {
@@ -51,4 +54,165 @@ function runLogger(logger: Logger, runId: string): Logger {
     warn: (message, fields) => logger.warn(message, withRun(fields)),
     error: (message, cause, fields) => logger.error(message, cause, withRun(fields)),
   };
+}
+
+/** What a batch did at the receiving end. */
+export interface MovedBatch {
+  /** Rows sent or arrived for the first time, rejected ones too. */
+  readonly rows: number;
+  /** Of those, the ones that were not rejected. */
+  readonly accepted: number;
+  readonly rejected: number;
+  /** Rows that stayed at the receiving end, being newer. */
+  readonly kept: number;
+  /** Rows that it left out, as the people whom they name were erased there. D-8.2. */
+  readonly erased: number;
+  /** Rows really written. */
+  readonly changed: number;
+  /** Rows that one batch can hold now. */
+  readonly batchRows: number;
+}
+
+export interface TransferTotals extends TransferredBytes {
+  /** Rows that the receiving end accepted. */
+  readonly moved: number;
+  readonly rejected: number;
+  readonly kept: number;
+  readonly erased: number;
+  readonly changed: number;
+  readonly durationMs: number;
+  /** Rows that tombstones removed at the receiving end. */
+  readonly deleted: number;
+  /** Rows of the remote's table when it was last told; null when nothing told it. */
+  readonly countThere: number | null;
+}
+
+/** Counts what a transfer does and publishes it. */
+export class TransferReport {
+  readonly direction: SyncDirection;
+  readonly #run: RunContext;
+  /** What every event of it names. */
+  readonly #of: { readonly table: string; readonly direction: SyncDirection };
+  readonly #startedAtMs: number;
+  #isStarted = false;
+  #expectedRows = 0;
+  #batches = 0;
+  #sentRows = 0;
+  readonly #counts = {
+    moved: 0,
+    rejected: 0,
+    kept: 0,
+    erased: 0,
+    changed: 0,
+    deleted: 0,
+    countThere: null as number | null,
+    bytesCompressed: 0,
+    bytesUncompressed: 0,
+  };
+  /** Bytes that the batch events so far have shown. */
+  #shown: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
+
+  constructor(run: RunContext, table: string, direction: SyncDirection) {
+    this.direction = direction;
+    this.#run = run;
+    this.#of = { table, direction };
+    this.#startedAtMs = run.deps.clock.monotonicMs();
+  }
+
+  start(totalRecords: number): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#expectedRows = totalRecords;
+    this.#run.publish({ type: "start", ...this.#of, totalRecords });
+  }
+
+  /** Counts the bytes of a request; the next batch event shows them. */
+  addBytes(added: TransferredBytes): void {
+    this.#counts.bytesCompressed += added.bytesCompressed;
+    this.#counts.bytesUncompressed += added.bytesUncompressed;
+  }
+
+  addDeleted(rows: number): void {
+    this.#counts.deleted += rows;
+    this.#addTraffic(rows);
+  }
+
+  /** Counts what was refused beside the batches. */
+  addRejected(count: number): void {
+    this.#counts.rejected += count;
+  }
+
+  expect(totalRows: number): void {
+    this.#expectedRows = totalRows;
+  }
+
+  /** Some of the rows expected need not move; of those, the receiving end has `kept` newer. */
+  skip(rows: number, kept: number): void {
+    this.#expectedRows = Math.max(this.#sentRows, this.#expectedRows - rows);
+    this.#counts.kept += kept;
+  }
+
+  countThere(rows: number | null): void {
+    this.#counts.countThere = rows;
+  }
+
+  batch(batch: MovedBatch): void {
+    // What a dry run would write is not known without writing it.
+    const changed = this.#run.isDryRun ? 0 : batch.changed;
+    this.#batches++;
+    this.#sentRows += batch.rows;
+    this.#counts.moved += batch.accepted;
+    this.#counts.rejected += batch.rejected;
+    this.#counts.kept += batch.kept;
+    this.#counts.erased += batch.erased;
+    this.#counts.changed += changed;
+    this.#addTraffic(changed);
+    this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
+    this.start(this.#expectedRows);
+    const { bytesCompressed, bytesUncompressed } = this.#counts;
+    const elapsedMs = this.#elapsedMs();
+    const batchesLeft = Math.ceil((this.#expectedRows - this.#sentRows) / batch.batchRows);
+    this.#run.publish({
+      type: "batch",
+      ...this.#of,
+      batch: this.#batches,
+      totalBatches: this.#batches + batchesLeft,
+      recordsSent: batch.rows,
+      totalSent: this.#sentRows,
+      totalRecords: this.#expectedRows,
+      bytesCompressed: bytesCompressed - this.#shown.bytesCompressed,
+      bytesUncompressed: bytesUncompressed - this.#shown.bytesUncompressed,
+      upserted: batch.accepted,
+      errorCount: batch.rejected,
+      elapsedMs,
+      rowsPerSecond: Math.round((this.#sentRows * 1000) / Math.max(1, elapsedMs)),
+    });
+    this.#shown = { bytesCompressed, bytesUncompressed };
+  }
+
+  done(): void {
+    this.start(this.#sentRows);
+    const { moved, rejected, bytesCompressed, bytesUncompressed } = this.#counts;
+    this.#run.publish({
+      type: "done",
+      ...this.#of,
+      status: rejected > 0 ? "partial" : "success",
+      ...(this.direction === "push" ? { totalPushed: moved } : { totalPulled: moved }),
+      bytesCompressed,
+      bytesUncompressed,
+      durationMs: this.#elapsedMs(),
+    });
+  }
+
+  totals(): TransferTotals {
+    return { ...this.#counts, durationMs: this.#elapsedMs() };
+  }
+
+  #addTraffic(rows: number): void {
+    if (!this.#run.isDryRun) this.#run.deps.traffic?.addRows(rows);
+  }
+
+  #elapsedMs(): number {
+    return Math.round(this.#run.deps.clock.monotonicMs() - this.#startedAtMs);
+  }
 }

@@ -1,4 +1,4 @@
-// Up to where deletes were moved, and whether all of them behind that are still on record. D-7.6.
+// Up to where deletes were moved, whether all of them behind that are still on record, and how many rows they may remove. D-7.6.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { type DeletePlace, isPlaceTooOld } from "../../../domain/sync/run/delete-place.ts";
@@ -7,9 +7,9 @@ import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
-import { type Handshake, hasExtension } from "../shared/handshake.ts";
-import type { TableTransfer } from "./begin-transfer.ts";
-import { commitExtras } from "./commit.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
+import { type Handshake, hasExtension } from "./remote-check.ts";
+import type { Transfer } from "./transfer.ts";
 
 /** Tombstones of one request or commit. */
 export const TOMBSTONES_AT_ONCE = 1_000;
@@ -24,13 +24,13 @@ export function doDeletesTravel(table: Table, handshake: Handshake): boolean {
 }
 
 /** The place kept last; null when there is none. */
-export function placeOf(transfer: TableTransfer, direction: SyncDirection): DeletePlace | null {
+export function placeOf(transfer: Transfer, direction: SyncDirection): DeletePlace | null {
   return transfer.last[direction].deletes ?? null;
 }
 
 /** What to commit once deletes were moved up to a place; empty when that is kept, and not long ago. */
 export function movedPlace(
-  transfer: TableTransfer,
+  transfer: Transfer,
   cursor: string | null,
   givenAt: string,
 ): MemoryChange {
@@ -41,7 +41,7 @@ export function movedPlace(
 }
 
 /** Throws `sync_failed` when deletes here behind the place kept may not be on record: rows would come back. */
-export async function requireKnownHere(transfer: TableTransfer): Promise<void> {
+export async function requireKnownHere(transfer: Transfer): Promise<void> {
   const place = placeOf(transfer, "push");
   if (place === null) return;
   const { earliestAvailable } = await listOwn(transfer, place.cursor, 1);
@@ -52,7 +52,7 @@ export async function requireKnownHere(transfer: TableTransfer): Promise<void> {
  * The same of the remote's deletes. It is asked only where some were fetched before; in a run that fetches them later, for
  * the whole page that it will need then.
  */
-export async function requireKnownThere(transfer: TableTransfer): Promise<void> {
+export async function requireKnownThere(transfer: Transfer): Promise<void> {
   const { run, readAhead } = transfer;
   const place = placeOf(transfer, "pull");
   if (place === null) return;
@@ -61,7 +61,7 @@ export async function requireKnownThere(transfer: TableTransfer): Promise<void> 
 }
 
 /** False when deletes may have been missed at an end, so that it is not known why a row is missing. */
-export async function areDeletesKnown(transfer: TableTransfer): Promise<boolean> {
+export async function areDeletesKnown(transfer: Transfer): Promise<boolean> {
   if (!doDeletesTravel(transfer.table, transfer.handshake)) return true;
   try {
     await requireKnownHere(transfer);
@@ -75,12 +75,12 @@ export async function areDeletesKnown(transfer: TableTransfer): Promise<boolean>
 
 /** Reads own tombstones. Throws `sync_failed` for a place that is none here any more. */
 export async function listOwn(
-  { run, table }: TableTransfer,
+  { deps, table }: Transfer,
   after: string | null,
   limitRows = TOMBSTONES_AT_ONCE,
 ): Promise<TombstonePage> {
   try {
-    return await run.deps.tombstones.list(table, { after, sinceTime: null, limitRows });
+    return await deps.tombstones.list(table, { after, sinceTime: null, limitRows });
   } catch (error) {
     if (isAppError(error, "invalid_request")) throw mayBeMissed(table, "here");
     throw error;
@@ -92,17 +92,14 @@ export async function listOwn(
  * is too old.
  */
 export async function readDeletedPage(
-  transfer: TableTransfer,
+  transfer: Transfer,
   cursor: string | null,
   limit = TOMBSTONES_AT_ONCE,
 ): Promise<DeletedReply> {
-  const { run, table, calls, report } = transfer;
+  const { table, remote, report } = transfer;
   const isUnknown = ({ status }: RemotePeerError) => cursor !== null && status === BAD_REQUEST;
   try {
-    const page = await calls.call(
-      (signal) => run.remote.peer.readDeleted(table.name, { cursor, limit, signal }),
-      isUnknown,
-    );
+    const page = await remote.readDeleted({ cursor, limit }, isUnknown);
     report.addBytes(page);
     const place = placeOf(transfer, "pull");
     const earliest = parseDateTime(page.earliestAvailable) ?? "";
@@ -114,44 +111,27 @@ export async function readDeletedPage(
 }
 
 /**
- * Sets the places of both directions anew once a repair has made one end like the other. What was deleted where the rows
- * came from is moved again from the first tombstone on; what was deleted at the other end so far is not moved any more.
+ * The places of both directions for a repair to keep, once it has made one end like the other; read them before it compares.
+ * What was deleted where the rows come from is moved again from the first tombstone on; what was deleted at the other end so
+ * far is not moved any more.
  */
-export class DeletePlacesNow {
-  readonly #transfer: TableTransfer;
-  readonly #memory: MemoryChange;
-
-  private constructor(transfer: TableTransfer, memory: MemoryChange) {
-    this.#transfer = transfer;
-    this.#memory = memory;
-  }
-
-  /** Call it before the ends are compared. */
-  static async read(transfer: TableTransfer): Promise<DeletePlacesNow> {
-    const { run, table, handshake, direction } = transfer;
-    if (!doDeletesTravel(table, handshake)) return new DeletePlacesNow(transfer, {});
-    const { ownTime, remoteTime } = handshake.clocks;
-    const isPush = direction === "push";
-    const own = isPush ? null : await run.deps.tombstones.end(table);
-    const remote = isPush ? await endThere(transfer) : null;
-    return new DeletePlacesNow(transfer, {
-      push: { deletes: { cursor: own, givenAt: ownTime } },
-      pull: { deletes: { cursor: remote, givenAt: remoteTime } },
-    });
-  }
-
-  /** Call it once they are alike. */
-  async keep(): Promise<void> {
-    await commitExtras(this.#transfer, { memory: this.#memory });
-  }
+export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
+  const { deps, table, remote, handshake, direction } = transfer;
+  if (!doDeletesTravel(table, handshake)) return {};
+  const { ownTime, remoteTime } = handshake.clocks;
+  const isPush = direction === "push";
+  const here = isPush ? null : await deps.tombstones.end(table);
+  const there = isPush ? await endThere(remote) : null;
+  return {
+    push: { deletes: { cursor: here, givenAt: ownTime } },
+    pull: { deletes: { cursor: there, givenAt: remoteTime } },
+  };
 }
 
 /** The place behind the remote's last tombstone. */
-async function endThere({ run, table, calls }: TableTransfer): Promise<string> {
-  const read = (cursor: string | null) =>
-    calls.call((signal) => run.remote.peer.readDeleted(table.name, { cursor, signal }));
-  let page = await read(null);
-  while (page.nextCursor !== null) page = await read(page.nextCursor);
+async function endThere(remote: RemoteTable): Promise<string> {
+  let page = await remote.readDeleted({ cursor: null });
+  while (page.nextCursor !== null) page = await remote.readDeleted({ cursor: page.nextCursor });
   return page.cursor;
 }
 
@@ -159,4 +139,37 @@ function mayBeMissed(table: Table, where: "here" | "there"): AppError {
   const text = `Deletes of "${table.name}" may have been missed: the record of them ${where} has a gap since the last run`;
   const hint = "Compare the table and repair it by push or pull";
   return new AppError("sync_failed", text, { hint });
+}
+
+/** The rows of a table that one run may delete at an end. D-7.6. */
+export class DeleteBudget {
+  readonly #table: Table;
+  readonly #where: "here" | "there";
+  readonly #limit: number;
+  #done = 0;
+
+  constructor(table: Table, where: "here" | "there", limit: number) {
+    this.#table = table;
+    this.#where = where;
+    this.#limit = limit;
+  }
+
+  /** True when so many more are too many. */
+  isExceededBy(count: number): boolean {
+    return this.#done + count > this.#limit;
+  }
+
+  /** Counts rows that were deleted. */
+  spend(count: number): void {
+    this.#done += count;
+  }
+
+  /** What the user is told of `count` deletes to come that are too many. */
+  problem(count: number): AppError {
+    const total = this.#done + count;
+    const done = this.#done === 0 ? "none was" : `${this.#done} were`;
+    const text = `${total} rows of "${this.#table.name}" would be deleted ${this.#where}, at most ${this.#limit} may be; ${done}`;
+    const hint = `If that is right, allow them with --max-deletes ${total} (max_deletes)`;
+    return new AppError("sync_failed", text, { hint });
+  }
 }

@@ -1,23 +1,48 @@
+// A pull: the remote's rows are asked for page by page, each page and the marker behind it committed here in one, while the next
+// one is on its way. D-4.5. Pushes that have to look first, and comparisons, ask for pages in the same way.
+import type { JsonObject } from "../../../domain/shared/json.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
-import { BatchSize } from "../../../domain/sync/run/pacing.ts";
+import { FIRST_TIME_MS, formatLike } from "../../../domain/sync/rows/row-time.ts";
+import { NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
+import { countBlock } from "../../../domain/sync/run/exchanged-block.ts";
+import { exchangedBlock } from "../../../domain/sync/run/exchanged-rows.ts";
+import { timeLike } from "../../../domain/sync/run/marker.ts";
+import { BatchSize, isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";
 import { bothChanges, isNoChange } from "../../../domain/sync/run/remote-memory.ts";
-import { RecordWriter } from "./apply-records.ts";
-import { openMarkers, type TableTransfer } from "./begin-transfer.ts";
-import { commitExtras } from "./commit.ts";
-import { PullExchange } from "./exchange.ts";
-import { askPage } from "./remote-pages.ts";
-import type { MovedBatch } from "./transfer-report.ts";
+import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
+import { type PulledPage, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { transferLeaseName, tryLease } from "../shared/hold-lease.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
+import type { MovedBatch } from "../shared/run-context.ts";
+import { TableRejections } from "./table-rejections.ts";
+import {
+  commitExtras,
+  openMarkers,
+  readExchanged,
+  replaceExchanged,
+  type Transfer,
+} from "./transfer.ts";
+import { type ExtrasOfRows, RecordWriter } from "./write-records.ts";
 
 /** Rejected records that are tried again in one commit. */
 const RETRY_ROWS = 500;
+/** Versions that pulls may add, beside as many as the table has rows, before they are put together. */
+const MIN_ADDED = 50_000;
+const NOTHING_MOVED = { rejected: 0, kept: 0, erased: 0, changed: 0 };
+/** A page longer than this lets the next one have fewer rows, so that few bytes are held at once. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** A page longer than this does not let the next one have more rows. */
+const MAX_GROWING_PAGE_BYTES = 2 * 1024 * 1024;
+/** A page that begins with a row that is known must have another one. */
+const LEAST_ROWS = 2;
 
 /**
  * Pulls one table: from its marker on, page by page, each page and the marker behind it in one commit, while the next
  * one is on its way. D-4.5. Throws `AppError`; whatever was committed stays and the next run goes on behind it.
  */
-export async function pullTable(transfer: TableTransfer): Promise<void> {
-  const { run, table, calls, report, handshake } = transfer;
-  const { maxPageRows } = run.deps;
+export async function pullTable(transfer: Transfer): Promise<void> {
+  const { deps, table, remote, report, handshake } = transfer;
+  const { maxPageRows, clock } = deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
   const writer = await RecordWriter.open(transfer);
   const exchange = await PullExchange.open(transfer, markers);
@@ -26,13 +51,13 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
   const isTimelessFirst = handshake.schema !== null;
   const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
   let isCounted = false;
-  let asked = askPage(transfer, cursor, size);
+  let asked = askPage(remote, cursor, size);
   for (let isDone = false; !isDone; ) {
     const pulled = await asked;
     report.addBytes(pulled);
     const accepted = cursor.accept(pulled.page);
     ({ isDone } = accepted);
-    if (!isDone) asked = askPage(transfer, cursor, size);
+    if (!isDone) asked = askPage(remote, cursor, size);
     if (accepted.totalRows !== null && !isCounted) {
       isCounted = true;
       report.start(accepted.totalRows + retried.rows);
@@ -41,7 +66,7 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
     const records = accepted.records.filter((record) => !writer.rejections.isSettled(record));
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && isNoChange(passed)) continue;
-    const beganMs = run.deps.clock.monotonicMs();
+    const beganMs = clock.monotonicMs();
     const applied = await writer.write(records, (isLast) => {
       const exchanged = exchange.page();
       return (rows, changed) => {
@@ -49,8 +74,8 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
         return { ...rest, memory: bothChanges(isLast ? passed : {}, memory) };
       };
     });
-    calls.progressed();
-    const tookMs = run.deps.clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
+    remote.progressed();
+    const tookMs = clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
     size.takeIn(pulled.page.records.length, tookMs);
     report.expect((accepted.totalRows ?? 0) + retried.rows);
     const rows = Math.max(0, records.length - accepted.repeated);
@@ -73,7 +98,7 @@ export async function pullTable(transfer: TableTransfer): Promise<void> {
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
 async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   const { waiting } = writer.rejections;
-  const moved = { rejected: 0, kept: 0, erased: 0, changed: 0 };
+  const moved = { ...NOTHING_MOVED };
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const records = waiting.slice(i, i + RETRY_ROWS).map(({ record, key }) => record ?? key);
     const { rejected, kept, erased, changed } = await writer.retry(records);
@@ -85,4 +110,164 @@ async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   const rows = waiting.length;
   const accepted = rows - moved.rejected - moved.erased;
   return { ...moved, rows, accepted, batchRows: RETRY_ROWS };
+}
+
+/** Counts what a pull would bring, by the same markers, and what was rejected before. Nothing is written. D-4.11. */
+export async function countPulled(transfer: Transfer): Promise<void> {
+  const { handshake, report } = transfer;
+  const markers = openMarkers(transfer, handshake.schema?.late ?? null);
+  const { waiting } = await TableRejections.open(transfer);
+  const rows = waiting.length + (await countPull(transfer.remote, markers.start));
+  report.start(rows);
+  if (rows === 0) return;
+  report.batch({ ...NOTHING_MOVED, rows, accepted: rows, batchRows: rows });
+}
+
+/** Rows that a pull from a marker would bring, by the totals of pages of one row. D-4.11. */
+async function countPull(remote: RemoteTable, marker: string | null): Promise<number> {
+  const count = async (since: string | null) =>
+    (await remote.pullPage({ since, offset: 0, limit: 1 })).page.total;
+  const all = await count(null);
+  if (marker === null || remote.table.timestampColumn === null) return all;
+  const timed = await count(formatLike(marker, FIRST_TIME_MS));
+  return (await count(marker)) + Math.max(0, all - timed);
+}
+
+/**
+ * Asks for the page that a cursor wants, with fewer rows when it is too much at once. A failure waits until the page is
+ * looked at.
+ */
+export function askPage(
+  remote: RemoteTable,
+  cursor: PullCursor,
+  size: BatchSize,
+): Promise<PulledPage> {
+  const { tracing } = remote.run.deps;
+  const asked = tracing.inSpan("pullPage", async (span) => {
+    const pulled = await readPage(remote, cursor, size);
+    span.set({ "repsync.rows": pulled.page.records.length });
+    return pulled;
+  });
+  asked.catch(() => {});
+  return asked;
+}
+
+async function readPage(
+  remote: RemoteTable,
+  cursor: PullCursor,
+  size: BatchSize,
+): Promise<PulledPage> {
+  const { clock } = remote.run.deps;
+  const { since, offset, limit } = cursor.request();
+  for (;;) {
+    const beganMs = clock.monotonicMs();
+    const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
+    try {
+      const passes = (error: RemotePeerError) => rows > LEAST_ROWS && isTooMuchToReceive(error);
+      const pulled = await remote.pullPage({ since, offset, limit: rows }, passes);
+      const bytes = pulled.bytesUncompressed;
+      if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
+      else if (bytes <= MAX_GROWING_PAGE_BYTES) size.grow(clock.monotonicMs() - beganMs);
+      return pulled;
+    } catch (error) {
+      if (!(error instanceof RemotePeerError)) throw error;
+      size.shrink(rows);
+    }
+  }
+}
+
+/** A page, and the records of it that had not come before. */
+interface PulledRecords extends PulledPage {
+  readonly records: readonly JsonObject[];
+}
+
+/**
+ * The records of the remote from a time on, in microseconds, page by page: all of them where there is none, or it is not
+ * known how the remote writes times.
+ */
+export async function* recordsFrom(
+  remote: RemoteTable,
+  fromMicros: number,
+  sampleTime: string | null,
+): AsyncGenerator<PulledRecords, void, undefined> {
+  const { run, table } = remote;
+  const { maxPageRows } = run.deps;
+  const isAll = sampleTime === null || fromMicros === NO_TIME || table.timestampColumn === null;
+  const since = isAll ? null : timeLike(table, sampleTime, Math.floor(fromMicros / 1_000));
+  const cursor =
+    since === null
+      ? PullCursor.begin(table, null, maxPageRows)
+      : PullCursor.beginSince(table, since, maxPageRows);
+  const size = new BatchSize(maxPageRows);
+  for (let isDone = false; !isDone; ) {
+    const pulled = await askPage(remote, cursor, size);
+    const accepted = cursor.accept(pulled.page);
+    yield { ...pulled, records: accepted.records };
+    ({ isDone } = accepted);
+  }
+}
+
+/** Exchanged rows during a pull: it adds what it brings. */
+class PullExchange {
+  readonly #transfer: Transfer;
+  /** True when rows that were here before may not be exchanged. */
+  readonly #isFromStart: boolean;
+  /** The own mark from before the first exchanged row, when no push has kept one; null when one has. */
+  readonly #ownMark: string | null;
+  /** Versions added since they were put together last. */
+  #added: number;
+
+  private constructor(transfer: Transfer, isFromStart: boolean, ownMark: string | null) {
+    this.#transfer = transfer;
+    this.#isFromStart = isFromStart;
+    this.#ownMark = ownMark;
+    this.#added = transfer.last.pull.added ?? 0;
+  }
+
+  get #pushMarker(): string | null {
+    return this.#transfer.last.push.marker || null;
+  }
+
+  static async open(transfer: Transfer, markers: TransferMarkers): Promise<PullExchange> {
+    const { deps, table, last } = transfer;
+    const isFromStart = markers.start === null;
+    const isKept = last.push.lateMark !== undefined || Boolean(last.push.marker);
+    const late = isKept
+      ? null
+      : await deps.lateRows.read(table, { afterMark: null, isForOwnPush: true });
+    return new PullExchange(transfer, isFromStart, late?.mark ?? null);
+  }
+
+  /** For one commit: what goes with the rows that are here as they came. */
+  page(): ExtrasOfRows {
+    const { table } = this.#transfer;
+    const before = this.#added;
+    return (rows, changed) => {
+      // What comes again, as nothing has changed since, would be added again and again.
+      if (changed === 0 && !this.#isFromStart) return {};
+      const exchanged = exchangedBlock(table, rows, this.#pushMarker);
+      if (exchanged === null) return {};
+      this.#added = before + countBlock(exchanged);
+      const mark = this.#ownMark === null ? {} : { push: { lateMark: this.#ownMark } };
+      return { exchanged, memory: { pull: { added: this.#added }, ...mark } };
+    };
+  }
+
+  /** Puts blocks together when they have grown, unless a push works with them. */
+  async finish(): Promise<void> {
+    const { deps, run, table, last } = this.#transfer;
+    if (this.#added === (last.pull.added ?? 0) || this.#added < MIN_ADDED) return;
+    const rows = await deps.tables.count(table, { hasKey: true });
+    if (this.#added < MIN_ADDED + rows) return;
+    const name = transferLeaseName("push", table.name);
+    const lease = await tryLease(deps, name, run.runId, run.stop);
+    if ("heldBy" in lease) return;
+    try {
+      const read = await readExchanged(this.#transfer);
+      await replaceExchanged(this.#transfer, lease, read, this.#pushMarker);
+      await deps.memory.change(table.name, "pull", { added: 0 });
+    } finally {
+      await lease.release();
+    }
+  }
 }

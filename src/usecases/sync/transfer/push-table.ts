@@ -1,16 +1,31 @@
+// A push: rows from the marker on, batch by batch, without those that went or came as they are. D-4.6, D-7.1.
 import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import type { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
+import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
-import { openMarkers, type TableTransfer, type TransferMarkers } from "./begin-transfer.ts";
-import { commitExtras } from "./commit.ts";
-import { PushExchange } from "./exchange.ts";
-import { countPush, PushReader, type PushRows } from "./own-rows.ts";
-import { type RemoteRows, readFirst } from "./remote-rows.ts";
-import { isGuarded, requestOf, type SentRows, sendRows } from "./send-rows.ts";
+import {
+  countPush,
+  isGuarded,
+  PushReader,
+  type PushRows,
+  readFirst,
+  requestOf,
+  sendRows,
+} from "./push-rows.ts";
 import { TableRejections } from "./table-rejections.ts";
+import {
+  commitExtras,
+  openMarkers,
+  type ReadExchanged,
+  readExchanged,
+  replaceExchanged,
+  type Transfer,
+} from "./transfer.ts";
 
 /** Rejected rows that are read again at once. */
 const RETRY_ROWS = 500;
@@ -18,13 +33,14 @@ const RETRY_ROWS = 500;
 const MAX_GROWTH = 4;
 
 interface Push {
-  readonly transfer: TableTransfer;
+  readonly transfer: Transfer;
   readonly markers: TransferMarkers;
   readonly rejections: TableRejections;
-  readonly exchange: PushExchange;
+  /** What need not go. */
+  readonly exchanged: ReadExchanged;
   readonly size: BatchSize;
   /** What a remote that guards nothing has; null when it guards its rows, or is to be overwritten. */
-  readonly there: RemoteRows | null;
+  there: RemoteRows | null;
   /** True once rows stayed here only as they are too far ahead for such a remote now: the next push meets them again. */
   isLeftOver: boolean;
 }
@@ -34,15 +50,15 @@ interface Push {
  * read. D-4.6. Throws `AppError`; whatever was acknowledged stays and the next run goes on behind it. A dry run does the
  * same, but that nothing is sent or written.
  */
-export async function pushTable(transfer: TableTransfer): Promise<void> {
-  const { run, table, handshake } = transfer;
+export async function pushTable(transfer: Transfer): Promise<void> {
+  const { deps, table, report, handshake } = transfer;
   const push = await beginPush(transfer);
   const { markers, size } = push;
   const sinceTime = startTime(markers);
-  const totalRows = await countPush(run.deps.tables, table, sinceTime);
-  transfer.report.start(totalRows + push.rejections.waiting.length);
+  const totalRows = await countPush(deps.tables, table, sinceTime);
+  report.start(totalRows + push.rejections.waiting.length);
   await pushRejected(push);
-  const reader = new PushReader(run.deps.tables, table, sinceTime, size);
+  const reader = new PushReader(deps.tables, table, sinceTime, size);
   let sentRows = 0;
   let reading = readAhead(transfer, reader);
   for (let isEnd = false; !isEnd; ) {
@@ -56,49 +72,62 @@ export async function pushTable(transfer: TableTransfer): Promise<void> {
     isEnd = batch.isLast || isChasing;
   }
   if (!push.isLeftOver) await commitExtras(transfer, { memory: markers.finish() });
-  await push.exchange.finish();
+  await replaceExchanged(transfer, transfer.lease, push.exchanged, markers.current);
 }
 
 /** Sends a record that the remote rejected again, as the table has it now, and nothing else; as `pushTable` otherwise. */
-export async function pushAgain(transfer: TableTransfer, entry: RejectedRecord): Promise<void> {
+export async function pushAgain(transfer: Transfer, entry: RejectedRecord): Promise<void> {
   await pushRejected(await beginPush(transfer, [entry]));
 }
 
-async function beginPush(
-  transfer: TableTransfer,
-  waiting?: readonly RejectedRecord[],
-): Promise<Push> {
-  const { run, table, last } = transfer;
+async function beginPush(transfer: Transfer, waiting?: readonly RejectedRecord[]): Promise<Push> {
+  const { deps, run, table, remote, last } = transfer;
   const afterMark = run.isFull ? null : (last.push.lateMark ?? null);
   // Before any row is read: what comes late during the run is for the next one.
-  const late = await run.deps.lateRows.read(table, { afterMark, isForOwnPush: true });
+  const late = await deps.lateRows.read(table, { afterMark, isForOwnPush: true });
   const markers = openMarkers(transfer, late);
-  const push = {
+  const push: Push = {
     transfer,
     markers,
     rejections: await TableRejections.open(transfer, waiting),
-    exchange: await PushExchange.open(transfer, markers),
-    size: new BatchSize(
-      run.deps.maxPageRows,
-      run.remote.learned.rowsOf(run.remote.address, table.name, FIRST_BATCH_ROWS),
-    ),
+    exchanged: await openExchanged(transfer, markers),
+    size: new BatchSize(deps.maxPageRows, remote.rowsAtOnce(FIRST_BATCH_ROWS)),
     there: null,
     isLeftOver: false,
   };
   if (transfer.conflict !== "newer" || isGuarded(transfer)) return push;
-  const firstSent = async (rows: readonly Row[]) => {
-    await push.exchange.prepare(rows);
-    return rows.find((row) => !push.rejections.isSettled(row) && !push.exchange.has(row)) ?? null;
+  const findSent = async (rows: readonly Row[]) => {
+    await readExchangedFor(push, rows);
+    return rows.find((row) => !push.rejections.isSettled(row) && !isExchanged(push, row)) ?? null;
   };
   const waitingKeys = push.rejections.waiting.map(({ key }) => key);
-  return {
-    ...push,
-    there: await readFirst(transfer, {
-      start: startTime(markers),
-      firstSent,
-      waiting: waitingKeys,
-    }),
-  };
+  push.there = await readFirst(transfer, startTime(markers), waitingKeys, findSent);
+  return push;
+}
+
+/** With `force` every row is sent; so it is when nobody knows which rows came late: then they are forgotten. */
+async function openExchanged(
+  transfer: Transfer,
+  { lateFrom }: TransferMarkers,
+): Promise<ReadExchanged> {
+  const isUnknown = lateFrom === "";
+  if (isUnknown) transfer.memory.forgetsExchanged = true;
+  if (!isUnknown && transfer.conflict === "newer") return await readExchanged(transfer);
+  return { rows: new ExchangedRows(transfer.table), keys: [], versions: 0 };
+}
+
+/** Call it before `isExchanged` of these rows. Others have their turn after each block. */
+async function readExchangedFor(
+  { transfer, exchanged }: Push,
+  rows: readonly Row[],
+): Promise<void> {
+  const { deps, lease } = transfer;
+  for (const _ of exchanged.rows.readFor(rows)) await deps.timer.sleep(0, lease.signal);
+}
+
+/** True for a row that the push meets as it last went or came, and that was not noted as late since. */
+function isExchanged({ markers, exchanged }: Push, row: Row): boolean {
+  return !markers.isLate(row) && exchanged.rows.has(row);
 }
 
 function startTime({ start }: TransferMarkers): string | null {
@@ -109,12 +138,12 @@ function startTime({ start }: TransferMarkers): string | null {
  * Reads on, and encodes, while a batch is under way: not before that is on the wire, as a store may keep the event loop
  * busy while it reads. A failure waits until the rows are looked at.
  */
-function readAhead(transfer: TableTransfer, reader: PushReader): Promise<PushRows> {
-  const { run, lease } = transfer;
+function readAhead(transfer: Transfer, reader: PushReader): Promise<PushRows> {
+  const { deps, remote, lease } = transfer;
   const read = async () => {
-    await run.deps.timer.sleep(0, lease.signal);
+    await deps.timer.sleep(0, lease.signal);
     const found = await reader.read();
-    if (!run.isDryRun) run.remote.peer.prepareBatch?.(requestOf(transfer, found.rows));
+    remote.prepareBatch(requestOf(transfer, found.rows));
     return found;
   };
   const reading = read();
@@ -131,15 +160,15 @@ function isAfter({ readUpTo }: PushRows, time: string): boolean {
 /** Rejected rows are tried again first, as the table has them now. */
 async function pushRejected(push: Push): Promise<void> {
   const { transfer, rejections, size } = push;
-  const { run, table } = transfer;
+  const { deps, table, report } = transfer;
   const { waiting } = rejections;
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const keys = waiting.slice(i, i + RETRY_ROWS).map(({ key }) => key);
-    const rows = await run.deps.tables.byKeys(table, keys, "sent");
+    const rows = await deps.tables.byKeys(table, keys, "sent");
     const found = new Set(rows.map((row) => keyText(table, row)));
     const gone = keys.filter((key) => !found.has(keyText(table, key)));
-    await commitExtras(transfer, rejections.extras([], gone));
-    transfer.report.skip(gone.length, 0);
+    await rejections.commit([], gone);
+    report.skip(gone.length, 0);
     for (let from = 0; from < rows.length; ) {
       const fitting = Math.min(size.rows, rowsThatFit(rows.slice(from)));
       await tracedBatch(push, rows.slice(from, from + fitting), null);
@@ -150,7 +179,7 @@ async function pushRejected(push: Push): Promise<void> {
 
 /** As `pushBatch`, with a span of its own. D-10.9. */
 function tracedBatch(push: Push, batch: readonly Row[], readUpTo: string | null): Promise<void> {
-  const { tracing } = push.transfer.run.deps;
+  const { tracing } = push.transfer.deps;
   const fields = { "repsync.rows": batch.length };
   return tracing.inSpan("pushBatch", () => pushBatch(push, batch, readUpTo), { fields });
 }
@@ -161,10 +190,10 @@ async function pushBatch(
   batch: readonly Row[],
   readUpTo: string | null,
 ): Promise<void> {
-  const { transfer, markers, rejections, exchange, size } = push;
-  await exchange.prepare(batch);
+  const { transfer, markers, rejections, size } = push;
+  await readExchangedFor(push, batch);
   const { wanted, newerThere, exchanged } = sortRows(push, batch);
-  const { clock } = transfer.run.deps;
+  const { clock } = transfer.deps;
   const beganMs = clock.monotonicMs();
   const sent = await sendRows(transfer, size, wanted);
   const tookMs = clock.monotonicMs() - beganMs;
@@ -172,13 +201,11 @@ async function pushBatch(
   const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
   if (settled.length < newerThere.length) push.isLeftOver = true;
   const passed = markers.advance(readUpTo);
-  await commitExtras(transfer, {
-    memory: passed,
-    ...rejections.extras(sent.rejected, done),
-    // Which rows were left out is not told: all of them are sent again while the allowance lasts. D-8.2.
-    ...exchange.extras(sent.erased > 0 ? settled : [...sent.accepted, ...settled]),
-  });
-  rejections.settle(sent.rejected, done);
+  // Which rows were left out is not told: all of them are sent again while the allowance lasts. D-8.2.
+  const alike = sent.erased > 0 ? settled : [...sent.accepted, ...settled];
+  const block = push.exchanged.rows.note(alike, markers.current);
+  const extras = block === null ? { memory: passed } : { memory: passed, exchanged: block };
+  await rejections.commit(sent.rejected, done, extras);
   size.grow(tookMs);
   transfer.report.skip(batch.length - wanted.length, newerThere.length);
   if (wanted.length === 0) return;
@@ -188,15 +215,9 @@ async function pushBatch(
     rejected: sent.rejected.length,
     erased: sent.erased,
     kept: sent.kept,
-    changed: countChanged(push, sent),
+    changed: push.there?.countOthers(sent.accepted) ?? sent.changed,
     batchRows: size.rows,
   });
-}
-
-/** Rows really written there, as far as that is known. */
-function countChanged({ transfer, there }: Push, { accepted, changed }: SentRows): number {
-  if (transfer.run.isDryRun) return 0;
-  return there?.countOthers(accepted) ?? changed;
 }
 
 interface SortedRows {
@@ -208,11 +229,11 @@ interface SortedRows {
 }
 
 /** Sorts out what need not go. What this transfer has tried already is left out. */
-function sortRows({ rejections, exchange, there }: Push, batch: readonly Row[]): SortedRows {
+function sortRows(push: Push, batch: readonly Row[]): SortedRows {
   const rows = Map.groupBy(batch, (row) => {
-    if (rejections.isSettled(row)) return "settled";
-    if (exchange.has(row)) return "exchanged";
-    return there?.versionThere(row) === "newer" ? "newer" : "wanted";
+    if (push.rejections.isSettled(row)) return "settled";
+    if (isExchanged(push, row)) return "exchanged";
+    return push.there?.versionThere(row) === "newer" ? "newer" : "wanted";
   });
   const wanted = rows.get("wanted") ?? [];
   return {

@@ -10,7 +10,7 @@ import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { CommitExtras } from "../shared/write-rows.ts";
-import type { OwnTransfer } from "./begin-transfer.ts";
+import { commitExtras, type OwnTransfer } from "./transfer.ts";
 
 export interface Rejection {
   /** As it was pulled, or the row that was pushed. */
@@ -41,9 +41,9 @@ export class TableRejections {
     transfer: OwnTransfer,
     waiting?: readonly RejectedRecord[],
   ): Promise<TableRejections> {
-    const { run, table, direction } = transfer;
+    const { deps, table, direction } = transfer;
     const rejections = new TableRejections(transfer, waiting ?? (await readWaiting(transfer)));
-    for (const { key, fingerprint } of await run.deps.rejected.dropped(table.name, direction)) {
+    for (const { key, fingerprint } of await deps.rejected.dropped(table.name, direction)) {
       rejections.#known.note(textsOf(rowKey(table, key), fingerprint), SETTLED);
     }
     return rejections;
@@ -61,8 +61,8 @@ export class TableRejections {
     rejected: readonly Rejection[],
     accepted: readonly JsonObject[],
   ): Pick<CommitExtras, "rejected" | "accepted"> {
-    const { run, table, direction } = this.#transfer;
-    const lastAtMs = run.deps.clock.nowMs();
+    const { deps, table, direction } = this.#transfer;
+    const lastAtMs = deps.clock.nowMs();
     const place = { table: table.name, direction };
     return {
       accepted: {
@@ -95,6 +95,16 @@ export class TableRejections {
     throw new AppError("sync_failed", text);
   }
 
+  /** Commits what was rejected at the other end and what was not, with what goes with it, and settles all. */
+  async commit(
+    rejected: readonly Rejection[],
+    accepted: readonly JsonObject[],
+    extras: Pick<CommitExtras, "memory" | "exchanged"> = {},
+  ): Promise<void> {
+    await commitExtras(this.#transfer, { ...extras, ...this.extras(rejected, accepted) });
+    this.settle(rejected, accepted);
+  }
+
   #knownOf(records: readonly JsonObject[]): readonly JsonObject[] {
     if (this.#known.size === 0) return [];
     return records.filter((record) => this.#known.find(this.#textsOf(record)).note > 0);
@@ -113,11 +123,11 @@ function textsOf({ text, isUsable }: RowKey, fingerprint: string) {
 }
 
 /** The rejected records of a table that earlier runs left, the oldest first. */
-async function readWaiting({ run, table, direction }: OwnTransfer): Promise<RejectedRecord[]> {
+async function readWaiting({ deps, table, direction }: OwnTransfer): Promise<RejectedRecord[]> {
   const waiting: RejectedRecord[] = [];
   for (let beforeId: string | null = null; waiting.length < MAX_REJECTIONS_PER_RUN; ) {
     const query = { table: table.name, direction, limit: LIST_ROWS, beforeId };
-    const listed: readonly RejectedRecord[] = await run.deps.rejected.list(query);
+    const listed: readonly RejectedRecord[] = await deps.rejected.list(query);
     waiting.push(...listed);
     if (listed.length < LIST_ROWS) break;
     beforeId = listed.at(-1)?.id ?? null;

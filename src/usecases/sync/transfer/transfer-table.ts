@@ -1,20 +1,31 @@
-import type { AppError } from "../../../domain/shared/errors.ts";
+// One table moves in one direction, or one rejected record of it does by the same way. D-4.6, D-4.8.
+import { AppError, assert } from "../../../domain/shared/errors.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import { RemoteCalls } from "../shared/call-remote.ts";
-import { shakeHands } from "../shared/handshake.ts";
-import { holdLease, RunLease, transferLeaseName } from "../shared/hold-lease.ts";
-import type { RemoteTable, RunContext } from "../shared/run-context.ts";
-import { openMarkers, type TableTransfer } from "./begin-transfer.ts";
-import { doDeletesTravel, requireKnownHere, requireKnownThere } from "./delete-places.ts";
-import { fetchDeletes } from "./fetch-deletes.ts";
-import { columnHistory, type Meeting } from "./meeting.ts";
-import { pullTable } from "./pull-table.ts";
-import { pushTable } from "./push-table.ts";
-import { countPull } from "./remote-pages.ts";
-import { sendDeletes } from "./send-deletes.ts";
-import { TableRejections } from "./table-rejections.ts";
-import { TransferMemory } from "./transfer-memory.ts";
-import { TransferReport, type TransferTotals } from "./transfer-report.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { holdLease, RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
+import { RemoteTable } from "../shared/remote-table.ts";
+import {
+  PLAIN_PLAN,
+  type RunContext,
+  TransferReport,
+  type TransferTotals,
+} from "../shared/run-context.ts";
+import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { moveDeletes } from "./move-deletes.ts";
+import { countPulled, pullTable } from "./pull-table.ts";
+import { pushAgain, pushTable } from "./push-table.ts";
+import {
+  checkRemote,
+  columnHistory,
+  type RemoteCheck,
+  shakeHands,
+  TransferMemory,
+} from "./remote-check.ts";
+import type { Transfer } from "./transfer.ts";
+import { RecordWriter } from "./write-records.ts";
 
 interface TransferOutcome {
   /** What it did, also when it failed; null when it never began. */
@@ -27,29 +38,24 @@ interface TransferOutcome {
 
 /** Moves one table in one direction under its lease, or counts what would move. Never rejects. D-4.8. */
 export async function transferTable(
-  run: RunContext,
-  meeting: Meeting,
+  check: RemoteCheck,
   direction: SyncDirection,
 ): Promise<TransferOutcome> {
-  const { deps } = run;
-  const { table } = meeting;
+  const { run, table } = check.remote;
   const report = new TransferReport(run, table.name, direction);
   let lease: RunLease;
   try {
     lease = run.isDryRun
       ? new RunLease(run.stop)
-      : await holdLease(deps, transferLeaseName(direction, table.name), run.runId, run.stop);
+      : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   } catch (error) {
     return { totals: null, error };
   }
   const ended = new AbortController();
   const signal = AbortSignal.any([lease.signal, ended.signal]);
-  const calls = new RemoteCalls(deps, signal, (retry) =>
-    run.publish({ type: "retry", table: table.name, direction, ...retry }),
-  );
+  const remote = new RemoteTable(run, table, signal, direction);
   try {
-    const begun = await beginTransfer({ run, table, calls }, meeting, direction);
-    const transfer = { run, table, direction, lease, calls, report, ...begun };
+    const transfer = await openTransfer(check, remote, lease, report);
     const deletesError = await moveDeletes(transfer);
     if (direction === "push") await pushTable(transfer);
     else if (run.isDryRun) await countPulled(transfer);
@@ -65,63 +71,136 @@ export async function transferTable(
   }
 }
 
-/** Where a transfer begins, by what was kept when it got its lease. Throws `sync_failed` when a pull has to come before. */
-export async function beginTransfer(
-  source: RemoteTable,
-  meeting: Meeting,
-  direction: SyncDirection,
-) {
-  const { run, table } = source;
-  const memory = await TransferMemory.read(run, table, meeting.handshake);
+/** A transfer begins by what was kept when it got its lease. Throws `sync_failed` when a pull has to come before. */
+async function openTransfer(
+  check: RemoteCheck,
+  remote: RemoteTable,
+  lease: RunLease,
+  report: TransferReport,
+): Promise<Transfer> {
+  const { run, table } = remote;
+  const { direction } = report;
+  assert(run.isDryRun || lease.claim !== null, "Only a dry run goes without a lease");
+  const memory = await TransferMemory.read(run, table, check.handshake);
   const { kept } = memory;
-  const { added, silent, pushProblem } = columnHistory(meeting, direction, kept);
+  const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
   // A dry run of both counts as if the pull before it had ended.
   const isPulledBefore = run.isDryRun && run.directions.includes("pull");
   if (direction === "push" && pushProblem !== null && !isPulledBefore) {
     throw pushProblem;
   }
   const { marker: _, lateMark: __, ...anew } = kept[direction];
-  const last = added.length === 0 ? kept : { ...kept, [direction]: anew };
   const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
-  const handshake =
-    direction === "push" || isToDate(run, meeting, lateAfter)
-      ? meeting.handshake
-      : await shakeHands(source, lateAfter);
-  const conflict = run.isForced ? null : ("newer" as const);
-  const { columns, readAhead } = meeting;
-  return { handshake, memory, last, conflict, columns, added, silent, readAhead };
+  const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
+  const isPushed = run.directions.includes("push");
+  return {
+    deps: run.deps,
+    run,
+    table,
+    remote,
+    direction,
+    lease,
+    report,
+    handshake: isAskedAgain ? await shakeHands(remote, isPushed, lateAfter) : check.handshake,
+    memory,
+    last: added.length === 0 ? kept : { ...kept, [direction]: anew },
+    conflict: run.isForced ? null : "newer",
+    columns: check.columns,
+    added,
+    silent,
+    readAhead: check.readAhead,
+  };
 }
 
 /**
- * True when a pull can go by what the meeting heard of late rows. Not so when another run has kept a mark since; nor when all
+ * True when a pull can go by what the check heard of late rows. Not so when another run has kept a mark since; nor when all
  * rows are read: a mark from before the push in this run would let the next pull read again what that has sent.
  */
-function isToDate(run: RunContext, meeting: Meeting, lateAfter: string | null): boolean {
-  const isPushedBefore = run.directions.length > 1 && meeting.handshake.schema !== null;
-  return lateAfter === meeting.lateAfter && (lateAfter !== null || !isPushedBefore);
+function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null): boolean {
+  const isPushedBefore = run.directions.length > 1 && check.handshake.schema !== null;
+  return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
+}
+
+/** A table, and a record of it that one end rejected. */
+export interface RetriedRecord {
+  readonly table: Table;
+  readonly entry: RejectedRecord;
 }
 
 /**
- * Moves tombstones in the direction of a transfer, before its rows: a push sends those of this deployment, a pull fetches
- * those of the remote. A dry run counts what they would remove. Resolves to why they stayed behind though the rows can
- * move, as more rows would be deleted than may be; null when all went. Throws `sync_failed`, before anything has moved,
- * when deletes may have been missed at either end. D-7.6.
+ * Writes a pulled record here, for which no remote is needed, or sends a pushed one there. Whether it was rejected again is
+ * told by its entry. Resolves to true when it was dropped instead, as the row here stays. Throws `conflict` when a run moves the
+ * table in the direction, and what keeps a run from moving it: `sync_misconfigured`, `sync_failed`. D-7.7, D-9.5.
  */
-async function moveDeletes(transfer: TableTransfer): Promise<AppError | null> {
-  if (!doDeletesTravel(transfer.table, transfer.handshake)) return null;
-  await requireKnownHere(transfer);
-  if (transfer.direction === "pull") return await fetchDeletes(transfer);
-  await requireKnownThere(transfer);
-  return await sendDeletes(transfer);
+export async function retryRecord(
+  deps: SyncDeps,
+  record: RetriedRecord,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { direction } = record.entry;
+  const name = transferLeaseName(direction, record.table.name);
+  const runId = deps.ids.next();
+  const startedAt = formatMs(deps.clock.nowMs());
+  const run: RunContext | null =
+    direction === "pull"
+      ? null
+      : {
+          ...PLAIN_PLAN,
+          directions: ["push"],
+          runId,
+          deps,
+          remote: openRemote(deps),
+          startedAt,
+          stop,
+        };
+  stop.throwIfAborted();
+  const lease = await tryLease(deps, name, runId, stop);
+  if ("heldBy" in lease) {
+    const text = `Run ${lease.heldBy} holds "${name}"`;
+    throw new AppError("conflict", text, { hint: "Try again later" });
+  }
+  try {
+    if (run === null) return await writeHere(deps, record, lease);
+    await sendThere(run, record, lease);
+    return false;
+  } finally {
+    await lease.release();
+  }
 }
 
-/** Counts what a pull would bring, by the same markers, and what was rejected before. Nothing is written. D-4.11. */
-async function countPulled(transfer: TableTransfer): Promise<void> {
-  const { handshake, report } = transfer;
-  const markers = openMarkers(transfer, handshake.schema?.late ?? null);
-  const { waiting } = await TableRejections.open(transfer);
-  const rows = waiting.length + (await countPull(transfer, markers.start));
-  report.start(rows);
-  if (rows === 0) return;
-  report.batch({ rows, accepted: rows, rejected: 0, kept: 0, changed: 0, batchRows: rows });
+async function writeHere(
+  deps: SyncDeps,
+  { table, entry }: RetriedRecord,
+  lease: RunLease,
+): Promise<boolean> {
+  const kept = await deps.memory.read(table.name);
+  const { silent } = columnHistory(table, columnsNow(table, []), "pull", kept);
+  const direction = "pull";
+  // Columns that are new here are filled by the next run.
+  const own = {
+    deps,
+    table,
+    direction,
+    lease,
+    memory: null,
+    conflict: "newer",
+    added: [],
+    silent,
+  } as const;
+  const writer = await RecordWriter.open(own, [entry]);
+  const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
+  deps.traffic?.addRows(changed);
+  return stayed.length + erased > 0;
+}
+
+async function sendThere(
+  run: RunContext,
+  { table, entry }: RetriedRecord,
+  lease: RunLease,
+): Promise<void> {
+  const remote = new RemoteTable(run, table, lease.signal);
+  const check = await checkRemote(remote, true);
+  if (check.pushProblem !== null) throw check.pushProblem;
+  const report = new TransferReport(run, table.name, "push");
+  await pushAgain(await openTransfer(check, remote, lease, report), entry);
 }

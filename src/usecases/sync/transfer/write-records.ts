@@ -1,24 +1,22 @@
-// Where pulled records are written here: each page, the marker behind it and what was refused of it in one commit. D-4.5,
-// D-7.1, D-7.7.
-import { isAppError } from "../../../domain/shared/errors.ts";
+// Where records of the remote are written here, by pulls and repairs: the rows of a page, the marker behind it and what was
+// refused of it in one commit. D-4.5, D-7.1, D-7.7.
+import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
-import { rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { keyOf, keyRow, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import { halves } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
-import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
+import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { CommitExtras, RowsToWrite, WriteOutcome } from "../shared/write-rows.ts";
-import type { OwnTransfer } from "./begin-transfer.ts";
-import { commitRows } from "./commit.ts";
-import { fillColumns, withoutEmpty } from "./fill-columns.ts";
 import { type Rejection, TableRejections } from "./table-rejections.ts";
+import { commitRows, type OwnTransfer } from "./transfer.ts";
 
 /** What came of some records. */
 export interface AppliedRecords {
@@ -41,7 +39,12 @@ export type ExtrasOfRows = (
 interface WritePlan {
   readonly records: readonly JsonObject[];
   readonly writes: readonly RowWrite[];
-  readonly refused: ReadonlyMap<number, string>;
+  readonly refused: readonly RefusedRecord[];
+}
+
+/** A record that can be no row here. */
+interface RefusedRecord extends Rejection {
+  readonly index: number;
 }
 
 /** Made anew for each part of the records; what stands for all of them belongs to the last. */
@@ -50,6 +53,8 @@ type MakeExtras = (isLast: boolean) => ExtrasOfRows;
 type WriteRules = Omit<RowsToWrite, "writes" | "deleted">;
 
 const NO_EXTRAS: MakeExtras = () => () => ({});
+/** A row that is written to all the time is not filled. */
+const MAX_TRIES = 3;
 
 export class RecordWriter {
   readonly #transfer: OwnTransfer;
@@ -76,11 +81,11 @@ export class RecordWriter {
     records: readonly JsonObject[],
     makeExtras: MakeExtras = NO_EXTRAS,
   ): Promise<AppliedRecords> {
-    const { conflict, run } = this.#transfer;
+    const { conflict, deps } = this.#transfer;
     const fields = { "repsync.rows": records.length };
     const options = conflict === null ? {} : { conflict };
     const commit = () => this.#commitParts(records, options, makeExtras, true);
-    return await run.deps.tracing.inSpan("writePage", commit, { fields });
+    return await deps.tracing.inSpan("writePage", commit, { fields });
   }
 
   /**
@@ -123,9 +128,10 @@ export class RecordWriter {
     const { table } = this.#transfer;
     const all = await planWrites(this.#transfer, records);
     const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
-    const older = isGuarded ? await this.#olderOf(all) : [];
-    const planned = { ...all, refused: without(all.refused, older) };
-    const plan = await this.#withoutErased(planned);
+    const older = isGuarded ? await this.#olderOf(all.refused) : [];
+    const newer = all.refused.filter((one) => !older.includes(one));
+    const refused = await this.#withoutErased(newer);
+    const plan = { ...all, refused };
     const extras = (outcome: WriteOutcome) => {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
@@ -133,64 +139,55 @@ export class RecordWriter {
     const outcome = await commitRows(this.#transfer, { ...options, writes: plan.writes }, extras);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
-    const kept = [...older, ...outcome.kept].map((index) => records[index] ?? {});
+    const stayed = outcome.kept.map((index) => recordAt(records, index));
+    const kept = [...older.map(({ record }) => record), ...stayed];
     const filled = await fillColumns(this.#transfer, kept);
-    const unusable = planned.refused.size - plan.refused.size;
-    const erased = outcome.erased.length + unusable;
+    const erased = outcome.erased.length + newer.length - refused.length;
     return { rejected, kept, erased, changed: outcome.changed + filled };
   }
 
-  /** Which of the refused ones the row here would keep out anyway. D-11.10. */
-  async #olderOf({ records, refused }: WritePlan): Promise<readonly number[]> {
-    const { run, table } = this.#transfer;
-    const keys = new Map([...refused.keys()].map((i) => [i, rowKey(table, records[i] ?? {})]));
+  /** Those that the row here would keep out anyway. D-11.10. */
+  async #olderOf(refused: readonly RefusedRecord[]): Promise<readonly RefusedRecord[]> {
+    const { deps, table } = this.#transfer;
+    const keys = new Map(refused.map((one) => [one, rowKey(table, one.record)]));
     const usable = [...keys.values()].filter((key) => key.isUsable).map((key) => key.columns);
     if (usable.length === 0) return [];
-    const rows = await run.deps.tables.byKeys(table, usable, "sent");
+    const rows = await deps.tables.byKeys(table, usable, "sent");
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
-    const limit = aheadLimit(run.deps.clock.nowMs());
-    return [...keys].flatMap(([index, { text }]) => {
-      const here = times.get(text);
-      if (here === undefined) return [];
-      return rankTimes(rowTime(table, records[index] ?? {}), here, limit) < 0 ? [index] : [];
+    const limit = aheadLimit(deps.clock.nowMs());
+    return refused.filter((one) => {
+      const here = times.get(keys.get(one)?.text ?? "");
+      return here !== undefined && rankTimes(rowTime(table, one.record), here, limit) < 0;
     });
   }
 
   /** What is not known to be a row of somebody who was erased is not kept among the rejected ones either. D-8.2. */
-  async #withoutErased(plan: WritePlan): Promise<WritePlan> {
-    const { run, table } = this.#transfer;
-    const { records, refused } = plan;
-    if (refused.size === 0 || !isOfPeople(table)) return plan;
-    const named = [...refused].map(([index]) => [index, personOf(records[index] ?? {})] as const);
-    const names = named.map(([, name]) => name).filter((name) => name !== null);
-    const facts = await run.deps.names.readFacts([...new Set(names)]);
-    const limit = aheadLimit(run.deps.clock.nowMs());
-    const isErased = ([index, name]: readonly [number, string | null]) => {
-      const erased = facts.get(name ?? "")?.erased ?? null;
-      return erased !== null && isLeftOut(table, records[index] ?? {}, erased, limit);
-    };
-    const leftOut = named.filter(isErased).map(([index]) => index);
-    return { ...plan, refused: without(refused, leftOut) };
+  async #withoutErased(refused: readonly RefusedRecord[]): Promise<readonly RefusedRecord[]> {
+    const { deps, table } = this.#transfer;
+    if (refused.length === 0 || !isOfPeople(table)) return refused;
+    const names = refused.map(({ record }) => personOf(record)).filter((name) => name !== null);
+    const facts = await deps.names.readFacts([...new Set(names)]);
+    const limit = aheadLimit(deps.clock.nowMs());
+    return refused.filter(({ record }) => {
+      const erased = facts.get(personOf(record) ?? "")?.erased ?? null;
+      return erased === null || !isLeftOut(table, record, erased, limit);
+    });
   }
-}
-
-function without(refused: WritePlan["refused"], indices: readonly number[]): WritePlan["refused"] {
-  return new Map([...refused].filter(([index]) => !indices.includes(index)));
 }
 
 /** Converts the records, with turns for others in between. D-7.9. */
 async function planWrites(
-  { run, table, silent }: OwnTransfer,
+  { deps, table, silent }: OwnTransfer,
   records: readonly JsonObject[],
 ): Promise<WritePlan> {
-  const { clock, timer } = run.deps;
+  const { clock, timer } = deps;
   const turns = new Turns(clock, () => timer.sleep(0));
   const writes: RowWrite[] = [];
-  const refused = new Map<number, string>();
+  const refused: RefusedRecord[] = [];
   for (const [index, record] of records.entries()) {
     if (turns.isOver) await turns.next();
     const { write, problem } = convertPulled(table, record);
-    if (write === null) refused.set(index, problem);
+    if (write === null) refused.push({ index, record, message: problem });
     else writes.push({ index, ...write, row: withoutEmpty(write.row, silent) });
   }
   return { records, writes, refused };
@@ -205,12 +202,77 @@ interface SortedOut {
 
 function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome): SortedOut {
   const { failures, kept, erased } = outcome;
-  const problems = new Map([...refused, ...failures.map((f) => [f.index, f.message] as const)]);
-  const keptAt = new Set([...kept, ...erased]);
-  const isHere = ({ index }: RowWrite) => !problems.has(index) && !keptAt.has(index);
+  const failed = failures.map((one) => ({ ...one, record: recordAt(records, one.index) }));
+  const rejected = [...refused, ...failed];
+  const rejectedAt = new Set(rejected.map(({ index }) => index));
+  const leftAt = new Set([...rejectedAt, ...kept, ...erased]);
   return {
-    rejected: [...problems].map(([index, message]) => ({ record: records[index] ?? {}, message })),
-    accepted: records.filter((_, index) => !problems.has(index)),
-    here: writes.filter(isHere).map(({ row }) => row),
+    rejected,
+    accepted: records.filter((_, index) => !rejectedAt.has(index)),
+    here: writes.filter(({ index }) => !leftAt.has(index)).map(({ row }) => row),
   };
+}
+
+function recordAt<Fields>(records: readonly Fields[], index: number): Fields {
+  const record = records[index];
+  assert(record !== undefined, "A store names records by their positions in the batch");
+  return record;
+}
+
+/** The row without those of its silent columns that are null: an end that has just got them has nothing to say yet. */
+function withoutEmpty(row: Row, silent: readonly string[]): Row {
+  if (!silent.some((name) => row[name] === null)) return row;
+  const isEmpty = (name: string) => row[name] === null && silent.includes(name);
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !isEmpty(name)));
+}
+
+/**
+ * Fills columns that take part for the first time in rows that stayed here, where they are null, and nothing else of those. A
+ * row that changes meanwhile has a newer time and is looked at again. Resolves to the number of rows changed. D-7.3.
+ */
+async function fillColumns(transfer: OwnTransfer, stayed: readonly JsonObject[]): Promise<number> {
+  const { table, added } = transfer;
+  const offered = new Map<string, Row>();
+  for (const record of added.length === 0 ? [] : stayed) {
+    const { write } = convertPulled(table, record);
+    if (write !== null) offered.set(keyText(table, write.row), write.row);
+  }
+  let changed = 0;
+  for (let tries = 0; tries < MAX_TRIES && offered.size > 0; tries++) {
+    const rows = await filledRows(transfer, offered);
+    if (rows.length === 0) break;
+    const writes = rows.map((row, index) => ({ index, row, refusedIfNew: "It was deleted" }));
+    const outcome = await commitRows(transfer, { writes, conflict: "newer" });
+    changed += outcome.changed;
+    const keptKeys = new Set(outcome.kept.map((index) => keyText(table, recordAt(rows, index))));
+    for (const key of offered.keys()) if (!keptKeys.has(key)) offered.delete(key);
+  }
+  return changed;
+}
+
+/** The rows that there is something to fill in: key and time as they are here, and the columns to fill. */
+async function filledRows(
+  { deps, table, added }: OwnTransfer,
+  offered: ReadonlyMap<string, Row>,
+): Promise<Row[]> {
+  const keys = [...offered.values()].map((row) => keyRow(table, keyOf(table, row)));
+  const stored = await deps.tables.byKeys(table, keys, "sent");
+  return stored.flatMap((row) => {
+    const there = offered.get(keyText(table, row)) ?? {};
+    const filled = added.filter((name) => isNull(row[name]) && !isNull(there[name]));
+    if (filled.length === 0) return [];
+    const values = filled.map((name): [string, Row[string]] => [name, there[name] ?? null]);
+    return [{ ...placeOf(table, row), ...Object.fromEntries(values) }];
+  });
+}
+
+/** What says which version of a row this is. */
+function placeOf(table: Table, row: Row): Row {
+  const { timestampColumn } = table;
+  const time = timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
+  return { ...keyRow(table, keyOf(table, row)), ...time };
+}
+
+function isNull(value: Row[string] | undefined): boolean {
+  return value === undefined || value === null;
 }

@@ -1,86 +1,24 @@
-// Where the transfer of a table begins: at the marker of earlier runs, if that can be trusted, or at rows noted since as
-// late. D-4.5, D-4.6, D-7.4.
-import { AppError } from "../../../domain/shared/errors.ts";
-import { compareDateTimes, dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
-import { type KnownColumns, leavingOut } from "../../../domain/sync/run/known-columns.ts";
-import { cappedMarker, markerCap, type SyncDirection } from "../../../domain/sync/run/marker.ts";
+// The markers of one transfer of a table: where it begins, by what earlier runs kept, if that can be trusted, or at rows noted
+// since as late; and what to commit with its rows. D-4.5, D-4.6, D-7.4.
+import { AppError } from "../../shared/errors.ts";
+import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
+import { rowTime } from "../rows/row-time.ts";
+import { MAX_AHEAD_MS } from "../rows/time-rank.ts";
+import type { Row, Table } from "../table/table.ts";
+import type { TableSchema } from "../table/table-schema.ts";
+import type { KnownColumns } from "./known-columns.ts";
+import { cappedMarker, markerCap, type SyncDirection } from "./marker.ts";
 import {
   type DirectionMemory,
   isSameMemory,
   type MemoryChange,
-  NO_MEMORY,
   type TableMemory,
-} from "../../../domain/sync/run/remote-memory.ts";
-import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
-import type { LateRowsReply } from "../../../repositories/late-rows.ts";
-import type { Clocks, Handshake } from "../shared/handshake.ts";
-import type { RunLease } from "../shared/hold-lease.ts";
-import type { RemoteTable, RunContext } from "../shared/run-context.ts";
-import type { DeletesReadAhead } from "./meeting.ts";
-import type { TransferMemory } from "./transfer-memory.ts";
-import type { TransferReport } from "./transfer-report.ts";
+} from "./remote-memory.ts";
 
-/** What writing here under a transfer's lease takes. */
-export interface OwnTransfer {
-  readonly run: Pick<RunContext, "deps" | "isDryRun">;
-  readonly table: Table;
-  readonly direction: SyncDirection;
-  readonly lease: RunLease;
-  /** Null where it is not known which remote something came from. */
-  readonly memory: TransferMemory | null;
-  /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
-  readonly conflict: ConflictRule | null;
-  /** Columns that took no part before: all rows are moved for them. */
-  readonly added: readonly string[];
-  /** Columns in which a null of the remote empties nothing here. */
-  readonly silent: readonly string[];
-}
-
-export interface TableTransfer extends OwnTransfer, RemoteTable {
-  readonly run: RunContext;
-  readonly table: Table;
-  readonly memory: TransferMemory;
-  readonly report: TransferReport;
-  readonly handshake: Handshake;
-  /** That of `memory` by which it begins. */
-  readonly last: TableMemory;
-  /** The columns that take part; `added` are among them. D-7.3. */
-  readonly columns: KnownColumns;
-  readonly readAhead: DeletesReadAhead;
-}
-
-/**
- * Opens the markers of a transfer. `late` tells of late rows at its source since the mark kept last; null for a remote
- * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: one
- * of the clocks they were made by has been set back.
- */
-export function openMarkers(transfer: TableTransfer, late: LateRowsReply | null): TransferMarkers {
-  const { run, table, handshake, last, columns } = transfer;
-  const options = {
-    // With full they were cleared; another run may have kept its own since.
-    kept: run.isFull ? NO_MEMORY : last,
-    table,
-    columns,
-    clocks: handshake.clocks,
-    pushedAnew: columnsPushedAnew(transfer),
-    lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
-    tellsOfLateRows: handshake.schema !== null,
-  };
-  // What is not possible in another direction fails the table before anything has moved.
-  for (const direction of run.directions)
-    new TransferMarkers({ ...options, direction, late: null });
-  return new TransferMarkers({ ...options, direction: transfer.direction, late });
-}
-
-/**
- * What to keep of the columns of the last push once a pull has ended, null for no change: what it left here in added columns,
- * and wrote to rows that came, is not there, so the next push begins anew. D-7.3.
- */
-function columnsPushedAnew({ direction, last, added }: TableTransfer): KnownColumns | null {
-  const pushed = last.push.columns;
-  return direction === "push" || pushed === undefined ? null : leavingOut(pushed, added);
+/** Canonical times of both ends when a run asked the remote. */
+export interface Clocks {
+  readonly remoteTime: string;
+  readonly ownTime: string;
 }
 
 interface MarkerOptions {
@@ -88,15 +26,17 @@ interface MarkerOptions {
   readonly direction: SyncDirection;
   readonly clocks: Clocks;
   readonly kept: TableMemory;
+  /** The columns that take part. */
   readonly columns: KnownColumns;
+  /** What to keep of the columns of the last push once a pull has ended; null for no change. */
   readonly pushedAnew: KnownColumns | null;
   readonly lagSeconds: number;
-  /** The remote does. */
+  /** True of a remote that tells its late rows. */
   readonly tellsOfLateRows: boolean;
-  readonly late: LateRowsReply | null;
+  /** Late rows at the source since the mark that was kept last; null where nothing tells of them. */
+  readonly late: TableSchema["late"] | null;
 }
 
-/** The markers of one transfer: where it begins, and what to commit with its rows. */
 export class TransferMarkers {
   /** Time to begin at, which the source can read; null to begin at the first row. */
   readonly start: string | null;

@@ -1,0 +1,173 @@
+// A table at the remote: each request about it is made here, and again until it succeeds or there is no hope. D-4.6.
+import { AppError, assert } from "../../../domain/shared/errors.ts";
+import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
+import { cutText } from "../../../domain/shared/text.ts";
+import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest-page.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { maxAttempts, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import {
+  type DeletedReply,
+  type DeletedRequest,
+  type PulledPage,
+  type PullRequest,
+  type PushedBatch,
+  type PushRequest,
+  type RemotePeer,
+  RemotePeerError,
+  type StatusReply,
+} from "../../../ports/tables/remote-peer.ts";
+import type { RunLease } from "./hold-lease.ts";
+import type { RunContext } from "./run-context.ts";
+
+/** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
+type PassesFailure = (error: RemotePeerError) => boolean;
+
+/**
+ * A method is one request, which throws `sync_failed` when that failed for good, the signal's reason when the run has to stop,
+ * and the `RemotePeerError` itself where `passes` says so. Nothing is sent in a dry run. D-4.11.
+ */
+export class RemoteTable {
+  readonly run: RunContext;
+  readonly table: Table;
+  readonly #peer: RemotePeer;
+  readonly #name: string;
+  readonly #signal: AbortSignal;
+  readonly #direction: SyncDirection;
+  #progressAtMs: number;
+
+  /** `signal` ends requests and waits; `direction` is the one that readers of the run are told of with each wait. */
+  constructor(
+    run: RunContext,
+    table: Table,
+    signal = run.stop,
+    direction = run.directions[0] ?? "push",
+  ) {
+    this.run = run;
+    this.table = table;
+    this.#peer = run.remote.peer;
+    this.#name = table.name;
+    this.#signal = signal;
+    this.#direction = direction;
+    this.#progressAtMs = run.deps.clock.monotonicMs();
+  }
+
+  readStatus(): Promise<StatusReply> {
+    return this.#call((signal) => this.#peer.readStatus({ signal }));
+  }
+
+  readSchema(lateAfter: string | null): Promise<TableSchema> {
+    const asked = lateAfter === null ? {} : { lateAfter };
+    return this.#call((signal) => this.#peer.readSchema(this.#name, { ...asked, signal }));
+  }
+
+  pullPage(request: PullRequest, passes?: PassesFailure): Promise<PulledPage> {
+    return this.#call((signal) => this.#peer.pullPage(this.#name, { ...request, signal }), passes);
+  }
+
+  readDeleted(request: DeletedRequest, passes?: PassesFailure): Promise<DeletedReply> {
+    const read = (signal: AbortSignal) =>
+      this.#peer.readDeleted(this.#name, { ...request, signal });
+    return this.#call(read, passes);
+  }
+
+  async readDigest(query: DigestQuery, passes?: PassesFailure): Promise<DigestPage> {
+    const read = (signal: AbortSignal) => this.#peer.readDigest(this.#name, query, { signal });
+    return (await this.#call(read, passes)).page;
+  }
+
+  /** Sends rows, or tombstones, under a lease; a dry run takes them as sent, and only asks the remote about tombstones. */
+  async pushBatch(
+    request: PushRequest,
+    lease: RunLease,
+    passes?: PassesFailure,
+  ): Promise<PushedBatch> {
+    if (this.run.isDryRun && !request.isDeletesDryRun) return asIfSent(this.#name, request);
+    const push = (signal: AbortSignal) => {
+      lease.assertHeld();
+      return this.#peer.pushBatch(this.#name, { ...request, signal });
+    };
+    return await this.#call(push, passes);
+  }
+
+  /** As `RemotePeer.prepareBatch`. */
+  prepareBatch(request: PushRequest): void {
+    if (!this.run.isDryRun) this.#peer.prepareBatch?.(request);
+  }
+
+  /** Rows, or tombstones, that the remote may take at once; `otherwise` where it has refused none. */
+  rowsAtOnce(otherwise: number): number {
+    const { address, learned } = this.run.remote;
+    return learned.rowsOf(address, this.#name, otherwise);
+  }
+
+  /** The remote has refused so many at once as too large. */
+  learnTooMany(rows: number): void {
+    const { address, learned } = this.run.remote;
+    learned.learn(address, this.#name, rows);
+  }
+
+  /** Records a success that was no request, such as a commit: the time without progress begins anew. */
+  progressed(): void {
+    this.#progressAtMs = this.run.deps.clock.monotonicMs();
+  }
+
+  async #call<T>(
+    request: (signal: AbortSignal) => Promise<T>,
+    passes: PassesFailure = () => false,
+  ): Promise<T> {
+    for (let attempts = 1; ; attempts++) {
+      this.#signal.throwIfAborted();
+      try {
+        const reply = await request(this.#signal);
+        this.progressed();
+        return reply;
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (!(error instanceof RemotePeerError)) throw error;
+        await this.#waitAfter(error, attempts, passes);
+      }
+    }
+  }
+
+  /** Waits before the next attempt. Throws when the request is given up. */
+  async #waitAfter(error: RemotePeerError, attempts: number, passes: PassesFailure): Promise<void> {
+    const { clock, timer, random, logger } = this.run.deps;
+    const stalledMs = clock.monotonicMs() - this.#progressAtMs;
+    if (passes(error) && stalledMs < MAX_STALL_MS) throw error;
+    const waitMs = retryWaitMs(error, { attempts, stalledMs, random: random.next() });
+    if (waitMs === null) throw failedForGood(error, attempts);
+    const problem = error.message;
+    logger.warn("Request to the remote failed", { attempts, wait_ms: waitMs, problem });
+    this.run.publish({
+      type: "retry",
+      table: this.#name,
+      direction: this.#direction,
+      attempt: attempts + 1,
+      maxAttempts: maxAttempts(error),
+      waitMs,
+      reason: inOneLine(problem),
+    });
+    await timer.sleep(waitMs, this.#signal);
+  }
+}
+
+/** The acknowledgement of a remote that writes nothing. */
+function asIfSent(table: string, { records, deleted = [] }: PushRequest): PushedBatch {
+  assert(deleted.length === 0, "A dry run asks about tombstones and sends none");
+  const integrity = "verified";
+  const result = { table, upserted: records.length, kept: 0, changed: 0, integrity } as const;
+  return { result, bytesCompressed: 0, bytesUncompressed: 0 };
+}
+
+function inOneLine(message: string): string {
+  return cutText(message.replaceAll(/\s+/g, " "), MAX_RUN_ERROR_CHARS);
+}
+
+function failedForGood(error: RemotePeerError, attempts: number): AppError {
+  const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
+  const message = error.messageWithin(MAX_RUN_ERROR_CHARS - tried.length) + tried;
+  const { hint, isRecoverable } = error;
+  return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
+}

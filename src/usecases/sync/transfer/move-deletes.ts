@@ -1,0 +1,288 @@
+// Deletes travel before rows do: a push sends the tombstones of this deployment, a pull has those of the remote take effect here.
+// D-7.6.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
+import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
+import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
+import { isNoChange, type MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
+import {
+  type DeletedReply,
+  RemotePeerError,
+  type SentTombstone,
+} from "../../../ports/tables/remote-peer.ts";
+import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
+import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
+import type { WriteOutcome } from "../shared/write-rows.ts";
+import {
+  DeleteBudget,
+  doDeletesTravel,
+  listOwn,
+  movedPlace,
+  placeOf,
+  readDeletedPage,
+  requireKnownHere,
+  requireKnownThere,
+  TOMBSTONES_AT_ONCE,
+} from "./delete-places.ts";
+import { commitExtras, commitRows, type Transfer } from "./transfer.ts";
+
+/** Later than any time that a tombstone may have. */
+const NO_LIMIT = "9999-12-31T23:59:59.999999Z";
+
+/**
+ * Moves tombstones in the direction of a transfer; a dry run counts what they would remove. Resolves to why they stayed behind
+ * though the rows can move, as more rows would be deleted than may be; null when all went. Throws `sync_failed`, before
+ * anything has moved, when deletes may have been missed at either end.
+ */
+export async function moveDeletes(transfer: Transfer): Promise<AppError | null> {
+  if (!doDeletesTravel(transfer.table, transfer.handshake)) return null;
+  await requireKnownHere(transfer);
+  if (transfer.direction === "pull") return await fetchDeletes(transfer);
+  await requireKnownThere(transfer);
+  return await sendDeletes(transfer);
+}
+
+/**
+ * Counts the rows that pages of tombstones would remove. Resolves to why none is to be removed, to null in a dry run, which
+ * ends with this count, and to "go on" where they may be.
+ */
+async function countFirst<Page>(
+  { run, report }: Transfer,
+  budget: DeleteBudget,
+  pages: AsyncIterable<Page>,
+  count: (page: Page) => Promise<number>,
+): Promise<AppError | null | "go on"> {
+  let removable = 0;
+  for await (const page of pages) removable += await count(page);
+  if (run.isDryRun) report.addDeleted(removable);
+  if (budget.isExceededBy(removable)) return budget.problem(removable);
+  return run.isDryRun ? null : "go on";
+}
+
+/**
+ * Fetches the tombstones listed there since the place kept last, each page and the place behind it in one commit. One that
+ * is more than 5 minutes ahead of the clock here counts as a failed record: the next run fetches it again, and with it all
+ * behind it. Resolves to why they did not take effect, when they would delete too many rows here. Throws `remote_invalid`
+ * for what is no tombstone of the table.
+ */
+async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
+  const { deps, run, table, report, readAhead } = transfer;
+  const cursor = placeOf(transfer, "pull")?.cursor ?? null;
+  const first = readAhead.take(cursor) ?? (await readDeletedPage(transfer, cursor));
+  const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
+  const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
+  if (isMany || run.isDryRun) {
+    const count = ({ items }: DeletedReply) =>
+      deps.tombstones.countRemovable(table, readTombstones(transfer, items).deleted);
+    const answer = await countFirst(transfer, budget, pagesFrom(transfer, first), count);
+    if (answer !== "go on") return answer;
+  }
+  let isRefused = false;
+  for await (const page of pagesFrom(transfer, first)) {
+    const { deleted, refused } = readTombstones(transfer, page.items);
+    report.addRejected(refused);
+    isRefused ||= refused > 0;
+    const givenAt = parseDateTime(page.serverTime) ?? "";
+    const place = movedPlace(transfer, page.nextCursor ?? page.cursor, givenAt);
+    const memory = isRefused ? {} : place;
+    if (deleted.length === 0 && isNoChange(memory)) continue;
+    const problem = await apply(transfer, budget, deleted, memory);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** The table's rows are counted only where their number matters. */
+async function limitHere({ deps, run, table }: Transfer, first: DeletedReply): Promise<number> {
+  const least = deleteLimit(table, run.maxDeletes, 0);
+  if (first.nextCursor === null && first.items.length <= least) return least;
+  return deleteLimit(table, run.maxDeletes, await deps.tables.count(table));
+}
+
+async function* pagesFrom(
+  transfer: Transfer,
+  first: DeletedReply,
+): AsyncGenerator<DeletedReply, void, undefined> {
+  yield first;
+  for (let at = first.nextCursor; at !== null; ) {
+    const page = await readDeletedPage(transfer, at);
+    yield page;
+    at = page.nextCursor;
+  }
+}
+
+/** Applies tombstones in one commit. Resolves to why nothing was done, when that would delete too many rows. */
+async function apply(
+  transfer: Transfer,
+  budget: DeleteBudget,
+  deleted: readonly TombstoneWrite[],
+  memory: MemoryChange,
+): Promise<AppError | null> {
+  let problem: AppError | null = null;
+  const extrasOf = ({ deleted: count }: WriteOutcome) => {
+    problem = budget.isExceededBy(count) ? budget.problem(count) : null;
+    if (problem !== null) throw problem;
+    return { memory };
+  };
+  try {
+    const outcome = await commitRows(transfer, { writes: [], deleted }, extrasOf);
+    transfer.remote.progressed();
+    budget.spend(outcome.deleted);
+    transfer.report.addDeleted(outcome.deleted);
+  } catch (error) {
+    if (problem === null || error !== problem) throw error;
+  }
+  return problem;
+}
+
+/** The tombstones, and the number of those that are too far ahead. */
+function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone[]) {
+  const limit = aheadLimit(deps.clock.nowMs());
+  const deleted: TombstoneWrite[] = [];
+  for (const [index, { key, deletedAt }] of items.entries()) {
+    const member = { key, deleted_at: deletedAt };
+    const { tombstone, problem } = convertTombstone(table, member, NO_LIMIT);
+    if (tombstone === null) {
+      const text = `The remote lists a delete of "${table.name}" that is none: ${problem}`;
+      throw new AppError("remote_invalid", text);
+    }
+    if (convertTombstone(table, member, limit).tombstone !== null) {
+      deleted.push({ index, ...tombstone });
+    }
+  }
+  const refused = items.length - deleted.length;
+  if (refused > 0) {
+    const text = "Deletes of the remote are more than 5 minutes ahead of the clock here";
+    deps.logger.warn(text, { table: table.name, count: refused });
+  }
+  return { deleted, refused };
+}
+
+/**
+ * Sends the tombstones listed since the place kept last, batch by batch, the place behind each acknowledged one. One that
+ * the remote refuses counts as a failed record: the next run sends it again, and with it all behind it. Resolves to why
+ * they were not sent, when they would delete too many rows there.
+ */
+async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
+  const { deps, run, table, handshake, report } = transfer;
+  const start = placeOf(transfer, "push")?.cursor ?? null;
+  // Before the first read: a place is no younger than this.
+  const givenAt = formatMs(deps.clock.nowMs());
+  const pending = await deps.tombstones.countAfter(table, start);
+  const limit = deleteLimit(table, run.maxDeletes, handshake.countThere ?? 0);
+  const budget = new DeleteBudget(table, "there", limit);
+  if (pending > limit || run.isDryRun) {
+    const pages = ownPages(transfer, start, pending);
+    const answer = await countFirst(transfer, budget, pages, (page) => ask(transfer, page.items));
+    if (answer !== "go on") return answer;
+  }
+  let isRefused = false;
+  let cursor = start;
+  for await (const page of ownPages(transfer, start, pending)) {
+    const isTooMany = budget.isExceededBy(page.items.length);
+    const removable = isTooMany ? await ask(transfer, page.items) : 0;
+    if (budget.isExceededBy(removable)) return budget.problem(removable);
+    const { deleted, errorCount } = await sendTombstones(transfer, page.items, false);
+    budget.spend(deleted);
+    report.addDeleted(deleted);
+    report.addRejected(errorCount);
+    isRefused ||= errorCount > 0;
+    if (isRefused) continue;
+    ({ cursor } = page);
+    await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
+  }
+  if (pending === 0) {
+    await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
+  }
+  return null;
+}
+
+/** Own tombstones after a place, about as many as there were when they were counted. */
+async function* ownPages(
+  transfer: Transfer,
+  start: string | null,
+  count: number,
+): AsyncGenerator<TombstonePage, void, undefined> {
+  let after = start;
+  for (let read = 0; read < count; ) {
+    const limit = transfer.remote.rowsAtOnce(TOMBSTONES_AT_ONCE);
+    const page = await listOwn(transfer, after, limit);
+    if (page.items.length === 0) return;
+    yield page;
+    read += page.items.length;
+    after = page.cursor;
+    if (!page.hasMore) return;
+  }
+}
+
+/** Resolves to the number of rows there that tombstones would remove. */
+async function ask(transfer: Transfer, tombstones: readonly Tombstone[]): Promise<number> {
+  return (await sendTombstones(transfer, tombstones, true)).deleted;
+}
+
+interface SentTombstones {
+  /** Rows removed there, or that would be. */
+  readonly deleted: number;
+  readonly errorCount: number;
+}
+
+/** Sends tombstones, or asks about them; those that are too much at once are halved. */
+export async function sendTombstones(
+  transfer: Transfer,
+  tombstones: readonly Tombstone[],
+  isDryRun: boolean,
+): Promise<SentTombstones> {
+  const result = await sendAtOnce(transfer, tombstones, isDryRun);
+  if (result !== null) return result;
+  const { deps, table } = transfer;
+  if (tombstones.length === 1) {
+    deps.logger.warn("The remote takes no push with this tombstone", { table: table.name });
+    return { deleted: 0, errorCount: 1 };
+  }
+  const [first, second] = halves(tombstones);
+  const before = await sendTombstones(transfer, first, isDryRun);
+  const after = await sendTombstones(transfer, second, isDryRun);
+  return {
+    deleted: before.deleted + after.deleted,
+    errorCount: before.errorCount + after.errorCount,
+  };
+}
+
+/** Null when they are too much at once. */
+async function sendAtOnce(
+  { deps, run, table, remote, lease, report }: Transfer,
+  tombstones: readonly Tombstone[],
+  isDeletesDryRun: boolean,
+): Promise<SentTombstones | null> {
+  const sent = { records: [], deleted: tombstones, isDeletesDryRun, syncTimestamp: run.startedAt };
+  try {
+    const passes = tombstones.length === 1 ? isTooLarge : isTooMuchAtOnce;
+    const pushed = await remote.pushBatch(sent, lease, passes);
+    report.addBytes(pushed);
+    checkResult(pushed.result, tombstones.length);
+    const { deleted = 0, errors = [], errorCount = 0 } = pushed.result;
+    if (errorCount > 0) {
+      const fields = { table: table.name, count: errorCount, first: errors[0] ?? "" };
+      deps.logger.warn("The remote refused tombstones", fields);
+    }
+    return { deleted, errorCount };
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (isTooLarge(error)) remote.learnTooMany(tombstones.length);
+    return null;
+  }
+}
+
+/** A reply that does not account for them, or proves no integrity, is no acknowledgement. */
+function checkResult(result: PushResult, sent: number): void {
+  const { error, integrity, deleted, errorCount = 0 } = result;
+  const isTold = error === undefined && deleted !== undefined && deleted + errorCount <= sent;
+  if (isTold && integrity === "verified") return;
+  const reason = error === undefined ? "" : `: ${error}`;
+  const text = `The remote does not tell what became of ${sent} tombstones${reason}`;
+  throw new AppError("remote_invalid", text);
+}

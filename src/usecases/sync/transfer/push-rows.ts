@@ -1,0 +1,283 @@
+// The rows of a push: read here, those without a timestamp, which match no marker, and those from its marker on; looked for at a
+// remote that guards nothing; and sent. D-4.6, D-7.2.
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
+import {
+  FIRST_TIME_MS,
+  rowTime,
+  rowTimeText,
+  timeMicros,
+} from "../../../domain/sync/rows/row-time.ts";
+import { NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import {
+  BatchSize,
+  halves,
+  isTooLarge,
+  isTooMuchAtOnce,
+  rowsThatFit,
+} from "../../../domain/sync/run/pacing.ts";
+import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
+import { recordsFrom } from "./pull-table.ts";
+import { hasExtension } from "./remote-check.ts";
+import type { Rejection } from "./table-rejections.ts";
+import type { Transfer } from "./transfer.ts";
+
+const FIRST_TIME = formatMs(FIRST_TIME_MS);
+
+export interface PushRows {
+  /** In the order of the table; empty at the end. */
+  readonly rows: readonly Row[];
+  /** Timestamp of the last row as kept; null when it has none. Every row before it has been read. */
+  readonly readUpTo: string | null;
+  /** True when nothing was left behind these rows at the moment of reading. */
+  readonly isLast: boolean;
+}
+
+/** Reads the rows of a push by position, never by offset, so that rows that move are not skipped. */
+export class PushReader {
+  readonly #tables: TableStore;
+  readonly #table: Table;
+  readonly #markerTime: string | null;
+  readonly #size: BatchSize;
+  #after: Row | null = null;
+  #sinceTime: string | null = null;
+  #isAtTimeless: boolean;
+
+  /** `sinceTime` is the marker's time, canonical; null for every row. `size` cuts what is read. */
+  constructor(tables: TableStore, table: Table, sinceTime: string | null, size: BatchSize) {
+    this.#tables = tables;
+    this.#table = table;
+    this.#markerTime = sinceTime;
+    this.#size = size;
+    this.#isAtTimeless = table.timestampColumn !== null && sinceTime !== null;
+  }
+
+  async read(): Promise<PushRows> {
+    const limitRows = this.#size.rows;
+    const query: RowsQuery = { from: { after: this.#after }, limitRows, columns: "sent" };
+    const since = { ...query, sinceTime: this.#sinceTime };
+    const { rows: found } = await this.#tables.page(this.#table, since);
+    if (!this.#isAtTimeless) return this.#take(found, limitRows);
+    // Rows without a timestamp come first.
+    const timeless = found.filter((row) => rowTimeText(this.#table, row) === null);
+    if (timeless.length > 0 && timeless.length === found.length) {
+      return this.#take(found, limitRows);
+    }
+    this.#isAtTimeless = false;
+    this.#sinceTime = this.#markerTime;
+    this.#after = null;
+    if (timeless.length === 0) return await this.read();
+    return { rows: timeless, readUpTo: null, isLast: false };
+  }
+
+  #take(found: readonly Row[], limitRows: number): PushRows {
+    const rows = found.slice(0, rowsThatFit(found));
+    const last = rows.at(-1);
+    this.#after = last ?? this.#after;
+    const isLast = !this.#isAtTimeless && rows.length === found.length && found.length < limitRows;
+    const readUpTo = last === undefined ? null : rowTimeText(this.#table, last);
+    return { rows, readUpTo, isLast };
+  }
+}
+
+export async function countPush(
+  tables: TableStore,
+  table: Table,
+  sinceTime: string | null,
+): Promise<number> {
+  const count = (since: string | null) => tables.count(table, { sinceTime: since, hasKey: true });
+  if (sinceTime === null || table.timestampColumn === null) return count(null);
+  const counted = await count(sinceTime);
+  const { rows } = await tables.page(table, { from: { after: null }, limitRows: 1 });
+  const [first] = rows;
+  if (first === undefined || rowTimeText(table, first) !== null) return counted;
+  return counted + (await count(null)) - (await count(FIRST_TIME));
+}
+
+/** Finds the first of some rows, in order, that a push is going to send; null for none. */
+type FindSent = (rows: readonly Row[]) => Promise<Row | null>;
+
+/**
+ * Reads all that may be newer there than what a push is going to send: from a canonical time on, null for the first row, and
+ * rejected rows, whatever their time, by their keys.
+ */
+export async function readFirst(
+  transfer: Transfer,
+  start: string | null,
+  rejected: readonly JsonObject[],
+  findSent: FindSent,
+): Promise<RemoteRows> {
+  const { deps, table, remote, handshake, report } = transfer;
+  const { remoteTime } = handshake.clocks;
+  const there = new RemoteRows(table, remoteTime);
+  const limit = aheadLimit(dateTimeMs(remoteTime));
+  const first = await firstSent(transfer, findSent, start);
+  const ahead = await firstSent(transfer, findSent, limit);
+  const waiting = await deps.tables.byKeys(table, rejected, "sent");
+  const times = [...waiting, ...first, ...ahead].map((row) => rowTime(table, row));
+  if (times.length === 0) return there;
+  // Any row that has a time there may be newer than one without, and any that is not ahead than one that is.
+  const isAll = times.some((time) => time === null || compareDateTimes(time, limit) > 0);
+  const [earliest = null] = isAll
+    ? []
+    : times.filter((time) => time !== null).sort(compareDateTimes);
+  const fromMicros = earliest === null ? NO_TIME : timeMicros(earliest);
+  for await (const pulled of recordsFrom(remote, fromMicros, sampleTime(transfer))) {
+    report.addBytes(pulled);
+    for (const record of pulled.records) there.note(record);
+  }
+  return there;
+}
+
+/** The first row at or after a canonical time, or without a time, that is going to be sent. */
+async function firstSent(
+  { deps, table }: Transfer,
+  findSent: FindSent,
+  sinceTime: string | null,
+): Promise<readonly Row[]> {
+  const { tables, maxPageRows } = deps;
+  const reader = new PushReader(tables, table, sinceTime, new BatchSize(maxPageRows));
+  for (;;) {
+    const batch = await reader.read();
+    const sent = await findSent(batch.rows);
+    if (sent !== null) return [sent];
+    if (batch.isLast || batch.rows.length === 0) return [];
+  }
+}
+
+/** A time as the remote writes it, which it can read; null when none is known. */
+function sampleTime({ table, handshake, last }: Transfer): string | null {
+  const { firstRecord } = handshake;
+  const sample = firstRecord === null ? null : rowTimeText(table, firstRecord);
+  return sample || last.pull.marker || null;
+}
+
+export interface SentRows {
+  readonly accepted: readonly Row[];
+  readonly rejected: readonly Rejection[];
+  /** Of the accepted ones, those that stayed as they are there, being newer. Only a guarded push tells. */
+  readonly kept: number;
+  /** Of the accepted ones, those that were left out there, as the people whom they name were erased. D-8.2. */
+  readonly erased: number;
+  /** Rows really written there; all accepted ones where the remote does not tell. */
+  readonly changed: number;
+}
+
+const NOTHING: SentRows = { accepted: [], rejected: [], kept: 0, erased: 0, changed: 0 };
+
+/**
+ * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
+ * records failed, is halved. Sending a row again does no harm. D-4.6.
+ */
+export async function sendRows(
+  transfer: Transfer,
+  size: BatchSize,
+  rows: readonly Row[],
+): Promise<SentRows> {
+  if (rows.length === 0) return NOTHING;
+  const reply = await sendBatch(transfer, size, rows);
+  if (reply === "too_much") return sendHalves(transfer, size, rows);
+  if ("rejectedAlone" in reply) return { ...NOTHING, rejected: [reply.rejectedAlone] };
+  const { errors = [], errorCount = 0, kept = 0, erased = 0 } = reply;
+  const { changed = rows.length - errorCount } = reply;
+  if (errorCount === 0) return { accepted: rows, rejected: [], kept, erased, changed };
+  // Every record failed, and each has its message, in the order of the records.
+  const isEachNamed = errorCount === rows.length && errors.length === rows.length;
+  if (!isEachNamed && rows.length > 1) {
+    // Those that did not fail are written by now: sent again they change nothing more.
+    const parts = await sendHalves(transfer, size, rows);
+    return isGuarded(transfer) ? { ...parts, changed: parts.changed + changed } : parts;
+  }
+  const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
+  return { ...NOTHING, rejected };
+}
+
+async function sendHalves(
+  transfer: Transfer,
+  size: BatchSize,
+  rows: readonly Row[],
+): Promise<SentRows> {
+  const [first, second] = halves(rows);
+  const before = await sendRows(transfer, size, first);
+  const after = await sendRows(transfer, size, second);
+  return {
+    accepted: [...before.accepted, ...after.accepted],
+    rejected: [...before.rejected, ...after.rejected],
+    kept: before.kept + after.kept,
+    erased: before.erased + after.erased,
+    changed: before.changed + after.changed,
+  };
+}
+
+async function sendBatch(
+  transfer: Transfer,
+  size: BatchSize,
+  rows: readonly Row[],
+): Promise<PushResult | "too_much" | { readonly rejectedAlone: Rejection }> {
+  const { remote, lease, report } = transfer;
+  const [only] = rows;
+  const isAlone = rows.length === 1;
+  try {
+    const passes = isAlone ? isTooLarge : isTooMuchAtOnce;
+    const pushed = await remote.pushBatch(requestOf(transfer, rows), lease, passes);
+    report.addBytes(pushed);
+    checkResult(pushed.result, rows.length);
+    if (isGuarded(transfer)) checkGuarded(pushed.result);
+    return pushed.result;
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (isAlone && only !== undefined) {
+      return { rejectedAlone: { record: only, message: error.message } };
+    }
+    if (isTooLarge(error)) {
+      size.limit(rows.length);
+      remote.learnTooMany(rows.length);
+    } else size.shrink(rows.length);
+    return "too_much";
+  }
+}
+
+/** The request that sends rows, as the peer is to prepare it. */
+export function requestOf(transfer: Transfer, rows: readonly Row[]): PushRequest {
+  const request = { records: rows, syncTimestamp: transfer.run.startedAt };
+  if (isGuarded(transfer)) return { ...request, isGuarded: true };
+  const isKept = transfer.handshake.schema?.conflict === "newer";
+  return isKept && transfer.conflict === "overwrite" ? { ...request, isForced: true } : request;
+}
+
+/** True when the remote leaves newer rows as they are, and tells so. D-7.2. */
+export function isGuarded({ conflict, handshake }: Transfer): boolean {
+  return conflict === "newer" && hasExtension(handshake, "conflict-newer");
+}
+
+/** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
+function checkResult(result: PushResult, sent: number): void {
+  const { upserted, errorCount = 0, erased = 0, integrity } = result;
+  if (result.error !== undefined || upserted + errorCount + erased !== sent) {
+    const text = `The remote reports ${upserted} written and ${errorCount} failed of ${sent} records`;
+    const reason = result.error === undefined ? "" : `: ${result.error}`;
+    throw new AppError("remote_invalid", text + reason);
+  }
+  if (integrity === "verified") return;
+  const text = `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"`;
+  throw new AppError("remote_invalid", text);
+}
+
+function checkGuarded({ kept, changed }: PushResult): void {
+  if (kept !== undefined && changed !== undefined) return;
+  const text =
+    "The remote lists the extension conflict-newer and does not tell kept and changed rows";
+  throw new AppError("remote_invalid", text);
+}
+
+/** An entry of `errors` begins with the key, which a rejected record has beside its message. S-2.4. */
+function rejection(table: Table, record: Row, entry = "Refused without a reason"): Rejection {
+  const prefix = `${keyLabel(table, record)}: `;
+  return { record, message: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
+}

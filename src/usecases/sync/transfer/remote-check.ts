@@ -1,0 +1,237 @@
+// What a run learns of a table before it moves it, asked once for all its directions: the remote's clock, what it can do, how
+// it has the table, what is remembered of it, and what the two registries mean for the run. D-7.2 to D-7.4.
+import { REFUSALS } from "../../../domain/shared/error-kinds.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import {
+  compareSchemas,
+  type SchemaDifferences,
+  unknownFieldProblem,
+} from "../../../domain/sync/run/compare-schemas.ts";
+import {
+  addedColumns,
+  columnsNow,
+  type KnownColumns,
+  unfetchedColumns,
+  unsentColumns,
+} from "../../../domain/sync/run/known-columns.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
+import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";
+import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { SyncExtension, TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
+import type { RunContext } from "../shared/run-context.ts";
+import { requireOther } from "../shared/sync-deps.ts";
+
+/** What the remote tells. */
+export interface Handshake {
+  readonly clocks: Clocks;
+  readonly extensions: ReadonlySet<string>;
+  /** The id of its deployment; null of a remote that tells none. */
+  readonly remoteId: string | null;
+  /** How the remote has the table, and its late rows since a mark; null of a remote without `schema`. */
+  readonly schema: TableSchema | null;
+  /** Rows that the remote has of the table; null when it does not know. */
+  readonly countThere: number | null;
+  /** A row of a remote that tells no schema; null when it has none, and where nothing is to be pushed. */
+  readonly firstRecord: JsonObject | null;
+}
+
+/** What follows from it. */
+export interface RemoteCheck {
+  /** Where it was asked. */
+  readonly remote: RemoteTable;
+  readonly handshake: Handshake;
+  /** The mark of the remote's late rows that the handshake asked with. */
+  readonly lateAfter: string | null;
+  readonly memory: TransferMemory;
+  /** Why the table cannot be pushed; null when it can. */
+  readonly pushProblem: AppError | null;
+  /** Why nothing of the table moves, by what both registries say of its owner; null when it does. D-11.9. */
+  readonly ownerProblem: OwnerProblem | null;
+  readonly warnings: readonly string[];
+  /** The columns that take part. */
+  readonly columns: KnownColumns;
+  readonly readAhead: DeletesReadAhead;
+}
+
+/**
+ * Asks the remote about a table. Throws `sync_failed` when it cannot move in any direction, and as `shakeHands`. `isPushed`
+ * says whether rows are going to be sent.
+ */
+export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promise<RemoteCheck> {
+  const { run, table } = remote;
+  const lateAfter = run.isFull
+    ? null
+    : ((await run.deps.memory.read(table.name)).pull.lateMark ?? null);
+  const handshake = await shakeHands(remote, isPushed, lateAfter);
+  const memory = await TransferMemory.read(run, table, handshake);
+  const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
+  if (problem !== null) throw problem;
+  const directions = compareDirections(table, handshake.schema, run.deps.deploymentId);
+  const others = memory.isOther ? [otherRemoteText(table)] : [];
+  return {
+    remote,
+    handshake,
+    lateAfter,
+    memory,
+    pushProblem,
+    ownerProblem: directions.problem,
+    warnings: [...others, ...differences.warnings, ...directions.warnings],
+    columns: columnsNow(table, leftOut),
+    readAhead: new DeletesReadAhead(),
+  };
+}
+
+/**
+ * Asks the remote; `lateAfter` is the mark of its late rows that was kept last, null for none. Throws `sync_misconfigured`
+ * when it is this deployment, `sync_failed` when it will not take part, `remote_invalid` when its clock cannot be read.
+ */
+export async function shakeHands(
+  remote: RemoteTable,
+  isPushed: boolean,
+  lateAfter: string | null,
+): Promise<Handshake> {
+  const { run, table } = remote;
+  const ownTime = formatMs(run.deps.clock.nowMs());
+  const status = await remote.readStatus();
+  requireOther(run.deps, status, run.remote);
+  if (!status.syncEnabled) {
+    const text = `The remote has sync disabled: ${run.remote.address}`;
+    throw new AppError("sync_failed", text, { hint: REFUSALS.sync_disabled.hint });
+  }
+  const remoteText = status.serverTime;
+  const remoteTime = parseDateTime(remoteText);
+  if (remoteTime === null) {
+    const text = `The remote's server_time is not a date and time: "${remoteText}"`;
+    throw new AppError("remote_invalid", text);
+  }
+  const count = status.tableCounts[table.name] ?? -1;
+  const tellsSchema = status.extensions.includes("schema");
+  return {
+    clocks: { remoteTime, ownTime },
+    extensions: new Set(status.extensions),
+    remoteId: status.deploymentId ?? null,
+    schema: tellsSchema ? await remote.readSchema(lateAfter) : null,
+    countThere: count < 0 ? null : count,
+    firstRecord: isPushed && !tellsSchema ? await readFirstRecord(remote) : null,
+  };
+}
+
+/** One row of the remote's table; null when it has none. */
+async function readFirstRecord(remote: RemoteTable): Promise<JsonObject | null> {
+  const { page } = await remote.pullPage({ since: null, offset: 0, limit: 1 });
+  return page.records[0] ?? null;
+}
+
+export function hasExtension({ extensions }: Handshake, name: SyncExtension): boolean {
+  return extensions.has(name);
+}
+
+/** How the registries of both ends differ; of a remote that does not tell, what one of its rows shows. */
+function differencesOf(
+  table: Table,
+  { schema, firstRecord }: Handshake,
+): Omit<SchemaDifferences, "lagSeconds"> {
+  if (schema !== null) return compareSchemas(table, schema);
+  const pushProblem = firstRecord === null ? null : unknownFieldProblem(table, firstRecord);
+  return { problem: null, pushProblem, leftOut: [], warnings: [] };
+}
+
+/** What a table remembers, as far as it is of the remote that it is moved with. D-11.10. */
+export class TransferMemory {
+  readonly remote: RemoteIdentity;
+  /** True when what was kept is another remote's. */
+  readonly isOther: boolean;
+  /** As it was kept; nothing of another remote. */
+  readonly kept: TableMemory;
+  /** True lets the next commit remove the exchanged rows. */
+  forgetsExchanged = false;
+
+  private constructor(remote: RemoteIdentity, read: TableMemory & { readonly isOther: boolean }) {
+    this.remote = remote;
+    this.isOther = read.isOther;
+    this.kept = read;
+  }
+
+  static async read(
+    { deps, remote }: RunContext,
+    table: Table,
+    { remoteId }: Handshake,
+  ): Promise<TransferMemory> {
+    const identity = { id: remoteId, address: remote.address };
+    return new TransferMemory(identity, await deps.memory.read(table.name, identity));
+  }
+}
+
+/** What the user is told of a table that is moved with another remote than before. */
+export function otherRemoteText({ name }: Table): string {
+  return `The remote is another one than in the run before: what was remembered of "${name}" is that one's, so all rows are looked at`;
+}
+
+/** A page of the remote's tombstones that the first direction of a run has read for the second one. */
+export class DeletesReadAhead {
+  #cursor: string | null = null;
+  #page: DeletedReply | null = null;
+
+  keep(cursor: string | null, page: DeletedReply): void {
+    this.#cursor = cursor;
+    this.#page = page;
+  }
+
+  /** The page behind a place, once; null when that is not the one that was kept. */
+  take(cursor: string | null): DeletedReply | null {
+    const page = this.#cursor === cursor ? this.#page : null;
+    this.#page = null;
+    return page;
+  }
+}
+
+/** What the runs before have kept of the columns of a table. */
+interface ColumnHistory {
+  /** Columns that are to be moved for all rows: they took no part in the last run in the direction. */
+  readonly added: readonly string[];
+  /** Columns in which a null of the remote says nothing: they are added, or what is here never went there. */
+  readonly silent: readonly string[];
+  /** Why a push would empty columns of the remote; null when it would not. */
+  readonly pushProblem: AppError | null;
+}
+
+export function columnHistory(
+  table: Table,
+  columns: KnownColumns,
+  direction: SyncDirection,
+  memory: TableMemory,
+): ColumnHistory {
+  const then = (of: SyncDirection) => memory[of].columns;
+  // Whoever owns the rows has nothing to fetch. D-11.9.
+  const isOwner = table.direction === "push";
+  const unfetched = isOwner ? [] : unfetchedColumns(then("pull"), columns);
+  const added = addedColumns(then(direction), columns);
+  const unsent = unsentColumns(then("push"), columns);
+  const names = unfetched.map((name) => `"${name}"`).join(", ");
+  const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
+  const hint = "Pull the table first, or run both";
+  return {
+    added,
+    silent: [...added, ...unsent],
+    pushProblem: unfetched.length === 0 ? null : new AppError("sync_failed", text, { hint }),
+  };
+}
+
+const LACKS: readonly (readonly [SyncExtension, string])[] = [
+  ["conflict-newer", "newer rows there are looked for before each push"],
+  ["schema", "registries are not compared and late rows there not noticed"],
+  ["deletes", "deletes do not travel"],
+];
+
+/** What cannot be had from a remote without the extensions of this service; null when it has them. D-7.2. */
+export function lacksText(handshake: Handshake): string | null {
+  const lacks = LACKS.filter(([name]) => !hasExtension(handshake, name)).map(([, text]) => text);
+  if (lacks.length === 0) return null;
+  return `The remote does not know all that this service does: ${lacks.join("; ")}`;
+}

@@ -1,0 +1,150 @@
+// One table that moves in one direction: what all parts of a transfer work with, and the commits that they make here. Each
+// part has it passed as it is. D-4.5, D-4.6, D-7.4.
+
+import type { Key } from "../../../domain/shared/document-key.ts";
+import { isAppError } from "../../../domain/shared/errors.ts";
+import { countBlock } from "../../../domain/sync/run/exchanged-block.ts";
+import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
+import { type KnownColumns, leavingOut } from "../../../domain/sync/run/known-columns.ts";
+import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/run/remote-memory.ts";
+import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
+import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
+import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import type { RunLease } from "../shared/hold-lease.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
+import type { RunContext, TransferReport } from "../shared/run-context.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
+import {
+  type CommitExtras,
+  NOTHING_WRITTEN,
+  type RowsToWrite,
+  type WriteOutcome,
+  writeRows,
+} from "../shared/write-rows.ts";
+import type { DeletesReadAhead, Handshake, TransferMemory } from "./remote-check.ts";
+
+/** What writing here takes: all there is of a transfer that asks no remote. */
+export interface OwnTransfer {
+  readonly deps: SyncDeps;
+  readonly table: Table;
+  readonly direction: SyncDirection;
+  /** That of a dry run claims nothing, so nothing is committed. */
+  readonly lease: RunLease;
+  /** Null where it is not known which remote something came from. */
+  readonly memory: TransferMemory | null;
+  /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
+  readonly conflict: ConflictRule | null;
+  /** Columns that took no part before: all rows are moved for them. */
+  readonly added: readonly string[];
+  /** Columns in which a null of the remote empties nothing here. */
+  readonly silent: readonly string[];
+}
+
+export interface Transfer extends OwnTransfer {
+  readonly run: RunContext;
+  readonly remote: RemoteTable;
+  readonly report: TransferReport;
+  readonly handshake: Handshake;
+  readonly memory: TransferMemory;
+  /** That of `memory` by which it begins. */
+  readonly last: TableMemory;
+  /** The columns that take part; `added` are among them. D-7.3. */
+  readonly columns: KnownColumns;
+  readonly readAhead: DeletesReadAhead;
+}
+
+/**
+ * Opens the markers of a transfer. `late` tells of late rows at its source since the mark kept last; null for a remote
+ * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: one
+ * of the clocks they were made by has been set back.
+ */
+export function openMarkers(transfer: Transfer, late: TableSchema["late"] | null): TransferMarkers {
+  const { run, table, direction, handshake, last, columns, added } = transfer;
+  const pushed = last.push.columns;
+  const options = {
+    // With full they were cleared; another run may have kept its own since.
+    kept: run.isFull ? NO_MEMORY : last,
+    table,
+    columns,
+    clocks: handshake.clocks,
+    // What a pull left here in added columns, and wrote to rows that came, is not there: the next push begins anew. D-7.3.
+    pushedAnew: direction === "push" || pushed === undefined ? null : leavingOut(pushed, added),
+    lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
+    tellsOfLateRows: handshake.schema !== null,
+  };
+  // All directions first: a marker that cannot be trusted fails the table before any row moves.
+  for (const one of run.directions) new TransferMarkers({ ...options, direction: one, late: null });
+  return new TransferMarkers({ ...options, direction, late });
+}
+
+/** What is committed beside the rows, by what will have happened to them. Called again when a commit is. */
+type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
+
+/**
+ * Writes rows here and what goes with them in one commit under the transfer's lease; nothing happens in a dry run. Late rows
+ * are noted as an own run's unless `isOwnRun` is false. Throws the lease's reason when that is lost, and as `writeRows`.
+ */
+export async function commitRows(
+  { deps, table, direction, lease, memory }: OwnTransfer,
+  rows: RowsToWrite,
+  extrasOf: ExtrasOf = () => ({}),
+): Promise<WriteOutcome> {
+  if (lease.claim === null) return NOTHING_WRITTEN;
+  lease.assertHeld();
+  const commit = {
+    claim: lease.claim,
+    owner: memory === null ? null : { table: table.name, direction, remote: memory.remote },
+    forgetsExchanged: memory?.forgetsExchanged ?? false,
+    extrasOf: (outcome: WriteOutcome) => {
+      lease.assertHeld();
+      return extrasOf(outcome);
+    },
+  };
+  try {
+    const outcome = await writeRows(deps, table, { isOwnRun: true, ...rows }, commit);
+    if (memory !== null) memory.forgetsExchanged = false;
+    return outcome;
+  } catch (error) {
+    if (isAppError(error, "lease_lost")) lease.throwLost();
+    throw error;
+  }
+}
+
+/** Commits something that goes with no row; nothing happens when it is nothing. As `commitRows` otherwise. */
+export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras): Promise<void> {
+  const { memory = {}, rejected = [], accepted, exchanged } = extras;
+  const isEmpty = isNoChange(memory) && rejected.length + (accepted?.keys.length ?? 0) === 0;
+  if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
+}
+
+/** Exchanged rows as they were read. */
+export interface ReadExchanged {
+  readonly rows: ExchangedRows;
+  /** Where the blocks stand. */
+  readonly keys: readonly Key[];
+  readonly versions: number;
+}
+
+export async function readExchanged({ deps, table }: Transfer): Promise<ReadExchanged> {
+  const { blocks, keys } = await deps.exchanged.read(table.name);
+  return { rows: new ExchangedRows(table, blocks), keys, versions: countAll(blocks) };
+}
+
+/** Puts blocks that were read together: each row once, and only what a push from the marker on can meet. */
+export async function replaceExchanged(
+  { deps, table }: Transfer,
+  pushLease: RunLease,
+  read: ReadExchanged,
+  pushMarker: string | null,
+): Promise<void> {
+  const blocks = read.rows.blocks(pushMarker);
+  if (blocks.length === read.keys.length && countAll(blocks) === read.versions) return;
+  if (pushLease.claim === null) return;
+  pushLease.assertHeld();
+  await deps.exchanged.replace(table.name, read.keys, blocks);
+}
+
+function countAll(blocks: readonly Uint8Array[]): number {
+  return blocks.reduce((sum, block) => sum + countBlock(block), 0);
+}
