@@ -1,4 +1,4 @@
-// What repositories decide, in memory and in a SQLite file, with a cross-check on MongoDB.
+// What repositories decide, in memory and in a SQLite file, with a cross-check on the servers.
 import { describe, test } from "bun:test";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
@@ -6,14 +6,21 @@ import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { LOOKUP_COLLECTIONS } from "../../../src/repositories/lookups/lookup-collections.ts";
 import type { OpenedDocuments } from "../../contract/documents/documents-harness.ts";
 import { type CaseDefiner, definer } from "../../contract/harness.ts";
-import { openMemory, openMongo, openSqliteFile } from "../../support/document-stores.ts";
+import {
+  openMemory,
+  openMongo,
+  openPostgres,
+  openSqliteFile,
+} from "../../support/document-stores.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
+import { postgresAvailable } from "../../support/shared-postgres.ts";
 
 const STORES = [
   { name: "memory", isAvailable: true, open: openMemory, isCrossCheck: false },
   { name: "SQLite", isAvailable: true, open: openSqliteFile, isCrossCheck: false },
   { name: "MongoDB", isAvailable: mongoAvailable, open: openMongo, isCrossCheck: true },
+  { name: "PostgreSQL", isAvailable: postgresAvailable, open: openPostgres, isCrossCheck: true },
 ];
 
 /** Far above what any case needs, so that only a hanging one meets it. */
@@ -34,7 +41,7 @@ type RepositoryTest<Repository> = (
   store: StoreOfCase,
 ) => Promise<void>;
 
-/** Defines tests on every store; on MongoDB those of `everywhere`. */
+/** Defines tests on every store; on servers those of `everywhere`. */
 export function repositoryTests<Repository>(
   subject: string,
   make: (documents: DocumentStore) => Repository,

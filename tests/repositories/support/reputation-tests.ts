@@ -1,11 +1,14 @@
 // Suites that need rows and lookups beside documents: on whole stores of every kind.
 import { describe } from "bun:test";
 import { openReputationStore } from "../../adapters/mongodb/reputation-support.ts";
+import { makeDatabase } from "../../adapters/postgres/support.ts";
 import { asReputation, forgetful, remembering } from "../../adapters/sqlite/reputation-support.ts";
 import { openFileStore } from "../../adapters/sqlite/stores-support.ts";
 import type { ReputationHarness } from "../../contract/lookups/reputation-harness.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
 import { openMemoryStore } from "../../support/memory-store.ts";
 import { mongoAvailable } from "../../support/shared-mongo.ts";
+import { postgresAvailable } from "../../support/shared-postgres.ts";
 
 const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[] = [
   {
@@ -26,9 +29,28 @@ const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[]
     isAvailable: mongoAvailable,
     open: () => openReputationStore(remembering),
   },
+  {
+    name: "PostgreSQL",
+    options: { isShared: true, randomRuns: 25, holds: "own types", isCrossCheck: true },
+    isAvailable: postgresAvailable,
+    open: async () => await asReputation(await openPostgresStore(), remembering),
+  },
 ];
 
-/** Defines a suite on every store; on MongoDB the cases of `everywhere`. */
+/** A store whose time the tests decide. */
+async function openPostgresStore() {
+  const database = await makeDatabase();
+  const clock = new FakeClock();
+  return {
+    storage: await database.open(clock),
+    openSecond: () => database.open(clock),
+    nowMs: () => clock.nowMs(),
+    advance: async (durationMs: number) => clock.advance(durationMs),
+    dispose: () => database.dispose(),
+  };
+}
+
+/** Defines a suite on every store; on servers the cases of `everywhere`. */
 export function reputationTests(define: (harness: ReputationHarness) => void): void {
   for (const { isAvailable, ...harness } of STORES) {
     describe.skipIf(!isAvailable)(harness.name, () => define(harness));
