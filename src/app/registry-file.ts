@@ -34,6 +34,8 @@ interface ReadRegistryFile {
   readonly registry: Registry | null;
   /** Names of the tables that the file itself holds; empty with problems. */
   readonly own: readonly string[];
+  /** The entry of one of them. */
+  entryOf(name: string): TableEntry;
   /** In the order of the file. */
   readonly problems: readonly FileProblem[];
 }
@@ -82,7 +84,10 @@ function examine(text: string, lagSeconds?: number): ReadRegistryFile {
       errors.length > 0 ? getNodeValue(root) : plainValue(text),
       lagSeconds,
     );
-    return problems.length === 0 ? { registry, own: ownNames(root), problems } : failed(problems);
+    if (problems.length > 0) return failed(problems);
+    const entryOf = (name: string) =>
+      getNodeValue(findNodeAtLocation(root, ["tables", name]) as Node) as TableEntry;
+    return { registry, own: ownNames(root), entryOf, problems };
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
     for (const { pointer, detail } of error.problems) {
@@ -153,6 +158,25 @@ export function withNewColumns(
   );
 }
 
+/** A valid registry file with another entry of a table that it has; all else in it stays as it is, comments too. */
+export function withEntry(source: string, name: string, entry: TableEntry): string {
+  const { columns, ...options } = entry;
+  const places = [
+    ...Object.entries(options).map(([key, value]) => [[key], value] as const),
+    ...Object.entries(columns).map(([key, value]) => [["columns", key], value] as const),
+  ];
+  const eol = source.includes("\r\n") ? "\r\n" : "\n";
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
+  let text = source.replace(BYTE_ORDER_MARK, " ");
+  for (const [place, value] of places) {
+    const node = findNodeAtLocation(parseTree(text) as Node, ["tables", name, ...place]);
+    if (node !== undefined && JSON.stringify(getNodeValue(node)) === JSON.stringify(value))
+      continue;
+    text = applyEdits(text, modify(text, ["tables", name, ...place], value, { formattingOptions }));
+  }
+  return text;
+}
+
 function ownNames(root: Node): string[] {
   const properties = findNodeAtLocation(root, ["tables"])?.children ?? [];
   return properties.map(({ children }) => String(children?.[0]?.value));
@@ -160,7 +184,10 @@ function ownNames(root: Node): string[] {
 
 function failed(problems: readonly FileProblem[]): ReadRegistryFile {
   const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  return { registry: null, own: [], problems: inOrder };
+  const entryOf = () => {
+    throw new Error("A registry file with problems has no entries");
+  };
+  return { registry: null, own: [], entryOf, problems: inOrder };
 }
 
 function plainValue(text: string): unknown {

@@ -55,6 +55,7 @@ import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts"
 import type { PruneAuditDeps } from "../usecases/reputation/audit/prune-audit.ts";
 import { CountedLookups } from "../usecases/reputation/lookups/counted-lookups.ts";
 import type { LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
+import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
 import { makeReputation } from "./reputation.ts";
@@ -177,6 +178,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     timer,
     logger,
   });
+  const sync = { ...syncDeps(config, opened, stores.names), traffic, alerts };
   return {
     clock,
     timer,
@@ -184,7 +186,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     tracing,
     storage,
     damage,
-    sync: { ...syncDeps(config, opened, stores.names), traffic, alerts },
+    sync,
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },
     audit: { audit: stores.audit, mac, auditKey, clock },
@@ -196,6 +198,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     async prepare() {
       await storage.documents.prepare(COLLECTIONS);
       await storage.tables.prepare(tables);
+      await beginStamps(sync, tables);
     },
     makeAdministrator: () => makeConfiguredAdministrator(config, accounts),
     async close() {

@@ -109,7 +109,7 @@ describe("repsync import and export", () => {
     const imported = await runCli(piped, { folder, env, input });
     expect(imported.json).toEqual({
       ...{ table: "listings", dry_run: false, read: 2, written: 2, failed: 0, last_line: 3 },
-      ...{ new: 2, changed: 0, same: 0, failures: [], warnings: [], warning_count: 0 },
+      ...{ deleted: 0, new: 2, changed: 0, same: 0, failures: [], warnings: [], warning_count: 0 },
     });
 
     const exported = await runCli(["export", "listings", "-", "--format", "csv"], { folder, env });

@@ -64,7 +64,15 @@ onOneBackend("repsync import", (backend) => {
       SHEET,
     );
     expect(code).toBe(3);
-    const counts = { table: "goods", dry_run: false, read: 6, written: 3, failed: 3, last_line: 8 };
+    const counts = {
+      table: "goods",
+      dry_run: false,
+      read: 6,
+      written: 3,
+      failed: 3,
+      last_line: 8,
+      deleted: 0,
+    };
     expect(json).toEqual({
       ...counts,
       ...{ new: 3, changed: 0, same: 0 },

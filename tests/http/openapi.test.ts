@@ -118,6 +118,7 @@ describe("/swagger/json", () => {
       "header Content-Encoding",
       "header X-Content-SHA256",
       "header X-Sync-Conflict",
+      "header X-Sync-Run",
       "header X-Sync-Dry-Run",
     ]);
   });

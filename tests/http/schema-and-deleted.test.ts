@@ -41,7 +41,7 @@ onEveryBackend("schema and deletes of a table", (backend) => {
           k: { type: "text", nullable: true },
           at: { type: "datetime", nullable: true },
         },
-        ...{ deletes: true, lag_seconds: 60, conflict: "overwrite" },
+        ...{ deletes: true, stamped: false, lag_seconds: 60, conflict: "overwrite" },
         ...{ direction: null, remote_id: null },
         ...{ late: { mark: expect.any(String), from: null } },
       },

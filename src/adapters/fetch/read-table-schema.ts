@@ -55,6 +55,7 @@ export async function readTableSchema(
     updateColumns: fields.read("update_columns", allOr(columnNames)),
     columns,
     deletes: fields.read("deletes", FLAG),
+    stamped: fields.readOptional("stamped", FLAG).stamped ?? false,
     lagSeconds: fields.read("lag_seconds", SECONDS),
     conflict: fields.readOptional("conflict", CONFLICT).conflict ?? null,
     direction: fields.readOptional("direction", orNull(DIRECTION)).direction ?? null,

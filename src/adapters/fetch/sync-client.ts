@@ -82,7 +82,7 @@ export class SyncClient implements RemotePeer {
   }
 
   async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
-    const { isGuarded, isForced, isDeletesDryRun, signal } = request;
+    const { isGuarded, isForced, isDeletesDryRun, runId, signal } = request;
     const path = `/push/${tablePath(tableName)}`;
     const { body, checksum, bytesUncompressed } = await this.#encoder.encode(request);
     const headers = {
@@ -93,6 +93,7 @@ export class SyncClient implements RemotePeer {
       ...(isGuarded ? { "X-Sync-Conflict": "newer" } : {}),
       ...(isForced ? { "X-Sync-Conflict": "overwrite" } : {}),
       ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
+      ...(runId === undefined ? {} : { "X-Sync-Run": runId }),
     };
     const reply = await exchange(this.#settings, { method: "POST", path, headers, body, signal });
     const result = await readPushResult(reply, tableName, request);

@@ -89,7 +89,10 @@ export class ImportReport {
     const fates = (["new", "changed", "same"] as const).filter((fate) => counts[fate] > 0);
     const listed = fates.map((fate) => `${formatCount(counts[fate])} ${fate}`).join(", ");
     const detail = listed === "" ? "" : `: ${listed}`;
-    return `${this.#table.name}: ${countOf(counts.written, "row")} ${done}${detail}`;
+    const { written, deleted } = counts;
+    const left =
+      deleted === 0 ? "" : `, ${formatCount(deleted)} deleted since the file was written`;
+    return `${this.#table.name}: ${countOf(written, "row")} ${done}${detail}${left}`;
   }
 
   toJson(): object {

@@ -39,6 +39,9 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     ],
     exits: { 2: "the file has problems, or cannot be read" },
   },
+  "tables stamp": {
+    examples: [["tables stamp airports", "gives the table airports times that repsync keeps"]],
+  },
   serve: {
     examples: [
       ["serve", "serves with the settings of the environment and .env"],

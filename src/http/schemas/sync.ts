@@ -128,6 +128,7 @@ export const TableSchemaSchema = model(
       { description: "By name, without those that no page shows" },
     ),
     deletes: Type.Boolean({ description: "True when deletes travel" }),
+    stamped: Type.Boolean({ description: "True when records that bring no time get one" }),
     lag_seconds: Type.Number({ minimum: 0, description: "Late-commit allowance" }),
     conflict: oneOf(["overwrite", "newer"], {
       description: "Whether a push leaves a newer row as it is",
@@ -161,6 +162,7 @@ export const TableSchemaSchema = model(
           updated_at: { type: "datetime", nullable: true },
         },
         deletes: false,
+        stamped: false,
         lag_seconds: 60,
         conflict: "overwrite",
         direction: null,

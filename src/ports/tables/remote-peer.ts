@@ -37,6 +37,8 @@ export interface PushRequest {
   readonly deleted?: readonly SentTombstone[];
   /** Only asks how many rows `deleted` would remove; records are ignored. D-7.6. */
   readonly isDeletesDryRun?: boolean;
+  /** The run that sends it: a remote of this kind then gives no row a time. D-14.2. */
+  readonly runId?: string;
   readonly signal?: AbortSignal;
 }
 

@@ -1,3 +1,4 @@
+import type { StampRule } from "../../domain/sync/rows/stamp.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { ConflictRule, Row, Table } from "../../domain/sync/table/table.ts";
 
@@ -30,6 +31,8 @@ export interface WriteRule {
   readonly conflict?: ConflictRule;
   /** Applied before the rows; only for a table with `deletes`. D-7.6. */
   readonly deleted?: readonly TombstoneWrite[];
+  /** Gives records without a time one (`stampFate`, by the store's clock), before they are judged; absent: none. D-14.2. */
+  readonly stamps?: StampRule;
 }
 
 /** What a write of rows did. Positions are those of the records. */
@@ -38,6 +41,8 @@ export interface Written {
   readonly failures: readonly WriteFailure[];
   /** The records that were not written because the row here, or a tombstone, is newer. Ascending. */
   readonly kept: readonly number[];
+  /** The records whose rows were deleted since (`StampRule`), and stay so; absent for none. */
+  readonly buried?: readonly number[];
   /** Rows really inserted or changed. */
   readonly changed: number;
   /** Rows removed by `deleted`. */
@@ -63,7 +68,8 @@ export interface TableWrites {
    * A row that would not change is not written. Others have turns in a long write. D-7.9.
    *
    * With the conflict rule `newer` a record whose time ranks below the stored row's (`rankTimes`, by the store's clock)
-   * leaves the row as it is. It has no effect on a table that is not versioned (`isVersioned`). D-7.1.
+   * leaves the row as it is. It has no effect on a table that is not versioned (`isVersioned`). D-7.1. In a stamped table so
+   * does one that differs where both have the time `FIRST_STAMP`. D-14.2.
    * In a table with `deletes`, a row whose time is later than its key's tombstone removes that; with the rule `newer` any
    * other is kept out, and the tombstone is listed anew. Who goes by tombstones, with that rule or `deleted`, has awaited
    * `TableStore.settled` before the body. D-7.6.

@@ -47,6 +47,8 @@ export async function* examineDeployment(
   const { sync } = deps;
   yield { check: "store", ...(await guarded(() => checkStore(deps))) };
   yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
+  const unstamped = stampedByHalf(sync);
+  if (unstamped !== null) yield { check: "stamps", ...unstamped };
   yield { check: "API_KEY_PEPPER", ...checkPepper(deps) };
   yield { check: "sync", ...checkSync(deps) };
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
@@ -99,6 +101,17 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they exist with their indexes: ${counts.join(", ")}`);
+}
+
+/** Null where rows of every program are stamped. D-14.2. */
+function stampedByHalf({ registry, tables }: SyncDeps): Verdict | null {
+  const stamped = [...registry.values()].filter((table) => table.stamped);
+  if (tables.stampsOthers || stamped.length === 0) return null;
+  const names = stamped.map(({ name }) => name).join(", ");
+  return warn(
+    `what other programs write here gets no time: ${names}`,
+    "Let them write the time of a change themselves, or change rows by repsync only",
+  );
 }
 
 /** Of tables that a remote has too. D-11.9. */

@@ -45,12 +45,19 @@ test("D-11.10.2 pushBatch() asks for an overwriting push by a header", async () 
   expect(peer.seen[0]?.headers.get("X-Sync-Conflict")).toBe("overwrite");
 });
 
+test("D-14.2.2 pushBatch() says by a header which run sends the rows", async () => {
+  const { peer, pushed } = await push(DONE, { records, runId: "run-1" });
+  await pushed;
+  expect(peer.seen[0]?.headers.get("X-Sync-Run")).toBe("run-1");
+});
+
 test("D-7.2.1, D-7.6.1 pushBatch() without guard and deletes sends no header and reads no field of them", async () => {
   const reply = { ...DONE, kept: "many", changed: -1, deleted: "all" };
   const { peer, pushed } = await push(reply, { records, isGuarded: false, deleted: [] });
   const plain = { table: "t", received: 2, upserted: 2, integrity: "verified" } as const;
   expect((await pushed).result).toEqual(plain);
   expect(peer.seen[0]?.headers.get("X-Sync-Conflict")).toBeNull();
+  expect(peer.seen[0]?.headers.get("X-Sync-Run")).toBeNull();
   expect(gunzipSync(peer.seen[0]?.body ?? new Uint8Array()).toString()).toBe(
     '{"records":[{"id":1},{"id":2}]}',
   );

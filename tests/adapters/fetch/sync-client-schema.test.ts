@@ -17,6 +17,7 @@ const SCHEMA = {
     updated_at: { type: "datetime", nullable: true },
   },
   deletes: true,
+  stamped: true,
   lag_seconds: 1.5,
   conflict: "newer",
   direction: "pull",
@@ -39,7 +40,7 @@ test.each([
   expect((await clientOf(peer).readStatus()).extensions).toEqual(extensions);
 });
 
-test("D-7.3.1 readSchema() asks with the key and leaves the names of columns as they are", async () => {
+test("D-7.3.1, D-14.2.5 readSchema() asks with the key and leaves the names of columns as they are", async () => {
   const peer = startPeer(() => plainReply(JSON.stringify(SCHEMA)));
   const schema = await clientOf(peer).readSchema("café/a b", { lateAfter: "m 1+" }).catch(String);
   expect(schema).toBe(
@@ -56,6 +57,7 @@ test("D-7.3.1 readSchema() asks with the key and leaves the names of columns as 
       updated_at: { type: "datetime", nullable: true },
     },
     deletes: true,
+    stamped: true,
     lagSeconds: 1.5,
     conflict: "newer",
     direction: "pull",

@@ -36,6 +36,7 @@ const IMPORTED = {
   table: Text,
   dry_run: Flag,
   read: Count,
+  deleted: Count,
   written: Count,
   new: Count,
   changed: Count,
@@ -85,6 +86,9 @@ export const COMMAND_DOCUMENTS: Readonly<Record<string, readonly TSchema[]>> = {
   "tables infer": [
     object({ file: Text, tables: Texts }),
     object({ tables: Type.Record(Text, Type.Unknown()) }),
+  ],
+  "tables stamp": [
+    object({ table: Text, file: Text, timestamp_column: Text, stamped: Flag, deletes: Flag }),
   ],
   "tables check": [object({ file: Text, tables: Texts, without_owner: Texts })],
   sync: [Synced],

@@ -1,4 +1,5 @@
 import type { StoreHarness } from "../harness.ts";
+import { stampWriteTests } from "./stamp-writes.ts";
 import { tombstoneErasureTests } from "./tombstone-erasure.ts";
 import { tombstoneFeedTests } from "./tombstone-feed.ts";
 import { tombstoneHistoryTests } from "./tombstone-histories.ts";
@@ -13,6 +14,7 @@ import { tombstoneWriteTests } from "./tombstone-writes.ts";
 export function tombstonesContract(harness: StoreHarness<TombstoneParts>): void {
   tombstoneProgramTests(harness);
   tombstoneWriteTests(harness);
+  stampWriteTests(harness);
   tombstoneFeedTests(harness);
   tombstoneErasureTests(harness);
   tombstoneHistoryTests(harness);

@@ -38,6 +38,7 @@ function there(
     ...{ table: "items", timestampColumn: "at", upsertKey: ["k", "n"], updateColumns: "__all__" },
     ...{ columns: Object.fromEntries(entries), deletes: false, lagSeconds: 60 },
     ...{
+      stamped: false,
       conflict: null,
       direction: null,
       remoteId: null,
@@ -61,6 +62,15 @@ const PUSH = 'A push of "items" would do harm: ';
 const EQUAL_COLUMNS = "; make the columns equal in both registries";
 
 describe("compareSchemas()", () => {
+  test("D-14.2.5 a table that only one end stamps is a warning", () => {
+    const told = (on: string, off: string) => [
+      `Only one end gives times to rows without one: "stamped" is on ${on} and off ${off}`,
+    ];
+    expect(compared(there({ stamped: true })).warnings).toEqual(told("there", "here"));
+    expect(compared(there(), { stamped: true }).warnings).toEqual(told("here", "there"));
+    expect(compared(there({ stamped: true }), { stamped: true }).warnings).toEqual([]);
+  });
+
   test("D-7.3 equal tables have no difference; an `id` that is numbered and hidden columns play no part", () => {
     expect(compared(there())).toEqual(EQUAL);
     expect(compared(there({}, { ...COLUMNS, id: "integer" }))).toEqual(EQUAL);

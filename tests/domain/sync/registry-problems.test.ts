@@ -22,6 +22,16 @@ function problemsOfTable(change: object): readonly string[] {
   return problemsOf({ tables: { items: { ...ITEMS, ...change } } });
 }
 
+/** Those of a table that may be sound. */
+function problemsOrNone(entry: object): readonly string[] {
+  try {
+    readRegistry({ tables: { items: entry } });
+    return [];
+  } catch {
+    return problemsOf({ tables: { items: entry } });
+  }
+}
+
 function problemsOfColumn(name: string, column: unknown): readonly string[] {
   return problemsOfTable({ columns: { ...ITEMS.columns, [name]: column } });
 }
@@ -51,10 +61,24 @@ describe("readRegistry()", () => {
       'Table "items": columns "k" and "K" differ only in case',
     ]);
     // Of these nothing can be said while the timestamp column is wrong itself.
-    const timeless = { timestamp_column: 1, conflict: "newer", deletes: true };
+    const timeless = { timestamp_column: 1, conflict: "newer", deletes: true, stamped: true };
     expect(problemsOfTable(timeless)).toEqual([
       `/tables/items/timestamp_column: must be one of a name that fits ${PATTERN}, null`,
     ]);
+  });
+
+  test.each([
+    [{}, "needs a timestamp_column of type datetime"],
+    [{ timestamp_column: "d" }, "needs a timestamp_column of type datetime"],
+    [{ timestamp_column: "t", upsert_key: ["k", "t"] }, 'sets "t", which cannot be in upsert_key'],
+    [{ timestamp_column: "t", update_columns: ["v"] }, 'sets "t", which update_columns leave out'],
+    [{ timestamp_column: "t", update_columns: ["v", "t"] }, null],
+    [{ timestamp_column: "t", update_columns: [] }, null],
+    [{ timestamp_column: "t" }, null],
+  ])("D-14.2.5 a stamped table with %j", (change, problem) => {
+    const columns = { ...ITEMS.columns, d: { type: "date" } };
+    const expected = problem === null ? [] : [`Table "items": stamped: true ${problem}`];
+    expect(problemsOrNone({ ...ITEMS, columns, ...change, stamped: true })).toEqual(expected);
   });
 
   test.each([

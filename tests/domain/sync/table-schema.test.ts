@@ -20,6 +20,7 @@ test("D-7.3.1 describeTable() tells the registry's entry without what is not ser
       extra: { type: "json", nullable: true },
     },
     deletes: false,
+    stamped: false,
     lagSeconds: 60,
     conflict: "overwrite",
     direction: null,

@@ -36,6 +36,9 @@ export const NO_GUARD: Sabotage = {
   }),
 };
 
+/** A stamp is now, though the row that it replaces may be later. */
+export const STAMPS_NOW: Sabotage = { stampsNow: true };
+
 /** Deletes stay where they are made. */
 export const NO_TOMBSTONE: Sabotage = {
   deps: (deps) =>

@@ -32,6 +32,8 @@ interface KeyLedger {
 interface LedgerRules {
   /** As in the scenario. */
   readonly isStrict: boolean;
+  /** What a writer replaced by a row without a time may not stand at the end. */
+  readonly stamped: boolean;
   /**
    * A version stands with the notes that it was written with, as long as writers put no older ones over newer ones. Where it
    * can come back from an end without the column by another way than it went, it has those of an older version.
@@ -54,7 +56,8 @@ export class Ledger {
     if (isAhead) lost.push(version.v);
     if (before === null) return;
     if (isAfter(before.at, version.at)) lost.push(before.v);
-    if (this.#rules.isStrict && before.at === version.at) gone.push(before.v);
+    const { isStrict, stamped } = this.#rules;
+    if (stamped || (isStrict && before.at === version.at)) gone.push(before.v);
   }
 
   deleted(k: string, deletedAt: string): void {

@@ -18,6 +18,7 @@ interface EndRegistry {
   readonly timeType: "datetime" | "date";
   readonly lagSeconds: number;
   readonly deletes: boolean;
+  readonly stamped: boolean;
   /** Which way the rows go; null in a table with a timestamp column. */
   readonly direction: "push" | "pull" | null;
   /** Longer texts in `v` are refused; null when none are. */
@@ -121,9 +122,9 @@ export class LiveEnd {
     return await isCommitted(async () => {
       const rows = { ...options, writes: [{ index: 0, row }] };
       const deps = { ...this.#parts, tables: this.storage.tables };
-      const { kept, failures } = await writeRows(deps, this.table, rows);
+      const { kept, failures, buried = [] } = await writeRows(deps, this.table, rows);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
-      return kept.length === 0;
+      return kept.length + buried.length === 0;
     });
   }
 
@@ -147,11 +148,12 @@ async function isCommitted(work: () => Promise<boolean>): Promise<boolean> {
 }
 
 function itemsEntry(registry: EndRegistry): TableEntry {
-  const { timeType, lagSeconds, deletes, direction, maxChars, hasNotes } = registry;
+  const { timeType, lagSeconds, deletes, stamped, direction, maxChars, hasNotes } = registry;
   return {
     ...{ upsert_key: ["k"], lag_seconds: lagSeconds },
     ...(direction === null ? { timestamp_column: "at" } : { direction }),
     ...(deletes ? { deletes: true } : {}),
+    ...(stamped ? { stamped: true } : {}),
     columns: {
       k: { type: "text" },
       v: { type: "text", ...(maxChars === null ? {} : { max_length: maxChars }) },

@@ -1,6 +1,6 @@
 // What one history of live ends stands for.
 import type { RunDirection } from "../../../src/domain/sync/run/run.ts";
-import type { SeededRandom } from "../../support/seeded-random.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 
 /** Who has whom as its remote: a letter for each that its runs go to, now one and now another. */
 export const TOPOLOGIES = {
@@ -45,6 +45,8 @@ export interface LiveScenario {
   readonly timeType: "datetime" | "date";
   /** Deletes travel. */
   readonly deletes: boolean;
+  /** Writers give no times. */
+  readonly stamped: boolean;
   /** The end that owns the rows, and alone writes them, of a table without a timestamp column; null for one that has it. */
   readonly owner: string | null;
   /** Part of the runs that are killed. */
@@ -85,13 +87,13 @@ const BUSY_GAPS = [1, 1, 5, 30, 100, 400];
 export const CALM_GAPS = [60, 100, 400];
 
 /** Chooses what a seed stands for. */
-export function chooseLiveScenario(random: SeededRandom): LiveScenario {
+export function chooseLiveScenario(random: SeededRandom, seed: number): LiveScenario {
   const topology = random.pick(Object.keys(TOPOLOGIES) as Topology[]);
-  const chosen = chooseAmongOwn(random);
-  if (topology === "foreign pair") return { ...chosen, topology, ...FOREIGN };
+  const chosen = chooseAmongOwn(random, new SeededRandom(-seed).chance(0.3));
+  if (topology === "foreign pair") return { ...chosen, topology, ...FOREIGN, stamped: false };
   const owners = OWNERS[topology] ?? [];
   if (owners.length > 0 && random.chance(0.3)) {
-    return { ...chosen, topology, ...OWNED, owner: random.pick(owners) };
+    return { ...chosen, topology, ...OWNED, stamped: false, owner: random.pick(owners) };
   }
   // With a remote that is new to an end its columns are too, so that nobody knows which rows of theirs are to be fetched.
   return { ...chosen, topology, isUpgraded: chosen.isUpgraded && topology !== "roaming" };
@@ -116,21 +118,27 @@ const FOREIGN: Partial<LiveScenario> = {
 };
 
 /** What a seed stands for among deployments of this service. */
-function chooseAmongOwn(random: SeededRandom): Omit<LiveScenario, "topology"> {
+function chooseAmongOwn(
+  random: SeededRandom,
+  mayBeStamped: boolean,
+): Omit<LiveScenario, "topology"> {
   const isOdd = random.chance(0.5);
   const timeType = random.pick(["datetime", "datetime", "datetime", "date"] as const);
   const refused = random.chance(0.3) ? { refused: 2 } : {};
-  const odd = isOdd ? { "old version": 2, coarse: 3, ahead: 1, timeless: 1 } : {};
+  const stamped = timeType === "datetime" && mayBeStamped;
+  const odd = stamped ? {} : isOdd ? { "old version": 2, coarse: 3, ahead: 1, timeless: 1 } : {};
   return {
     store: random.chance(0.7) ? "SQLite" : "memory",
     acts: { new: 4, edit: 5, late: 3, guarded: 2, delete: 4, ...odd, ...refused },
     timeType,
     deletes: timeType === "datetime" && random.chance(0.5),
+    stamped,
     owner: null,
     crashes: random.pick([0, 0, 0.3]),
     faults: random.pick([0, 0, 0.05]),
     fullDisks: random.pick([0, 0, 0.02]),
-    skewMs: random.pick([0, 2_000, 200_000, 1_500_000]),
+    // Stamps hold as far as times are none ahead at the other end.
+    skewMs: random.pick(stamped ? [0, 2_000, 60_000] : [0, 2_000, 200_000, 1_500_000]),
     gaps: random.pick([BUSY_GAPS, CALM_GAPS]),
     keys: random.pick([5, 25]),
     isUpgraded: random.chance(0.25),

@@ -27,6 +27,8 @@ export interface Sabotage {
   readonly deps?: (deps: SyncDeps) => SyncDeps;
   /** At the end that serves. */
   readonly server?: (server: SimServer, end: LiveEnd) => SimServer;
+  /** Stamps are the time of now, whatever is there. */
+  readonly stampsNow?: true;
 }
 
 export class LiveWorld {
@@ -65,9 +67,11 @@ export class LiveWorld {
     this.time = time;
     this.ends = ends;
     const { isStrict, topology } = scenario;
-    this.ledger = new Ledger({ isStrict, keepsNotes: topology === "pair" });
+    const { stamped } = scenario;
+    this.ledger = new Ledger({ isStrict, stamped, keepsNotes: topology === "pair" });
     this.writers = new LiveWriters(random, {
       ...{ scenario, ends: [...ends.values()], ledger: this.ledger },
+      stampsNow: sabotage.stampsNow === true,
     });
     this.#sabotage = sabotage;
     this.#weather = {
@@ -83,7 +87,7 @@ export class LiveWorld {
     sabotage: Sabotage = {},
   ): Promise<LiveWorld> {
     const random = new SeededRandom(seed);
-    const scenario = { ...chooseLiveScenario(random), ...changes };
+    const scenario = { ...chooseLiveScenario(random, seed), ...changes };
     const time = new SimTime();
     const remotes: Readonly<Record<string, string>> = TOPOLOGIES[scenario.topology];
     const names = [...new Set(Object.entries(remotes).flatMap(([end, of]) => [end, ...of]))].sort();
@@ -91,13 +95,15 @@ export class LiveWorld {
     const disk = { fullness: 0 };
     const isDiskFull = () => disk.fullness > 0 && random.chance(disk.fullness);
     for (const [i, name] of names.entries()) {
-      const { store, skewMs, maxPageRows, isUpgraded, acts, timeType, deletes, owner } = scenario;
+      const { store, skewMs, maxPageRows, isUpgraded, acts, timeType, deletes, stamped, owner } =
+        scenario;
       const clock = time.clock(random.int(-skewMs, skewMs));
       const maxChars = acts.refused !== undefined && i % 2 === 1 ? MAX_ACCEPTED_CHARS : null;
       const hasNotes = !isUpgraded || random.chance(0.5);
       const lagSeconds = random.pick([20, 60, 60, 300]);
       const direction = owner === null ? null : owner === name ? "push" : "pull";
-      const registry = { timeType, lagSeconds, deletes, direction, maxChars, hasNotes } as const;
+      const options = { timeType, lagSeconds, deletes, stamped } as const;
+      const registry = { ...options, direction, maxChars, hasNotes } as const;
       ends.set(name, await LiveEnd.open({ name, store, clock, maxPageRows, registry, isDiskFull }));
     }
     disk.fullness = scenario.fullDisks;

@@ -1,5 +1,6 @@
 // What programs and people do to the rows of live ends.
 import { formatMs } from "../../../src/domain/shared/time.ts";
+import { STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import type { Ledger, Version } from "./ledger.ts";
@@ -16,17 +17,24 @@ export class LiveWriters {
   readonly #scenario: LiveScenario;
   readonly #ends: readonly LiveEnd[];
   readonly #ledger: Ledger;
+  readonly #stampsNow: boolean;
   readonly #secondMs: number;
   #writes = 0;
 
   constructor(
     random: SeededRandom,
-    world: { scenario: LiveScenario; ends: readonly LiveEnd[]; ledger: Ledger },
+    world: {
+      scenario: LiveScenario;
+      ends: readonly LiveEnd[];
+      ledger: Ledger;
+      stampsNow: boolean;
+    },
   ) {
     this.#random = random;
     this.#scenario = world.scenario;
     this.#ends = world.ends;
     this.#ledger = world.ledger;
+    this.#stampsNow = world.stampsNow;
     this.#secondMs = 1_000 * SCALE[world.scenario.timeType];
   }
 
@@ -67,6 +75,7 @@ export class LiveWriters {
     const v = `${end.name}${++this.#writes}${long}`;
     if (!end.takes(v)) return;
     const before = await end.row(k);
+    if (this.#scenario.stamped) return this.#writeStamped(end, act, { k, v, before });
     // A foreign remote tells of no row that it keeps, so nobody puts an old version over a new one there.
     const isForeign = this.#scenario.topology === "foreign pair";
     const isGuarded =
@@ -78,6 +87,26 @@ export class LiveWriters {
       ({ clock }) => at !== null && Date.parse(at) > clock.nowMs() + AHEAD_MS,
     );
     this.#ledger.wrote(k, version, { before: before && versionOf(before), isAhead });
+  }
+
+  /** A row without a time, of a file where it is late and new. */
+  async #writeStamped(
+    end: LiveEnd,
+    act: Act,
+    { k, v, before }: { readonly k: string; readonly v: string; readonly before: Row | null },
+  ): Promise<void> {
+    const nowMs = end.clock.nowMs();
+    const fileMs = Math.floor(nowMs - this.#random.int(100, 5_000) * this.#secondMs);
+    const isOfFile = act === "late" && before === null;
+    const stamps = isOfFile ? { fileTime: formatMs(fileMs), restores: false } : STAMP_NOW;
+    const notes = end.hasNotes ? `of ${v}` : null;
+    const at = this.#stampsNow ? formatMs(Math.floor(nowMs)) : null;
+    const row: Row = { k, v, at, ...(notes === null ? {} : { notes }) };
+    if (!(await end.write(row, { stamps }))) return;
+    const written = await end.row(k);
+    if (written?.["v"] !== v) throw new Error(`${v} was replaced before it was seen`);
+    const seen = { before: before && versionOf(before), isAhead: false };
+    this.#ledger.wrote(k, { ...versionOf(written), notes }, seen);
   }
 
   /** Null for a row without a time. */

@@ -14,7 +14,7 @@ const TEST_TIMEOUT_MS = 300_000;
 const CONTROL_SEEDS = 30;
 
 test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
-  "D-7.1, D-7.3.3, D-7.4, D-7.6, D-11.9, D-11.10.1 live ends become equal by runs alone, in two rounds, and each row is its newest version: seeds %d to %d",
+  "D-7.1, D-7.3.3, D-7.4, D-7.6, D-11.9, D-11.10.1, D-14.2 live ends become equal by runs alone, in two rounds, and each row is its newest version: seeds %d to %d",
   async (from, to) => {
     for (let seed = from; seed <= to; seed++) {
       const { problem, world } = await playLive(seed);
@@ -29,7 +29,7 @@ test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
 /** Only one thing is at fault in each control. */
 const FAIR: Partial<LiveScenario> = {
   ...{ topology: "hub", store: "memory", timeType: "datetime", deletes: false, isUpgraded: false },
-  owner: null,
+  ...{ owner: null, stamped: false },
   ...{ acts: { new: 4, edit: 5, late: 3, guarded: 2 }, gaps: CALM_GAPS, steps: 50 },
   ...{ crashes: 0, faults: 0, fullDisks: 0, full: 0, skewMs: 0 },
 };
@@ -51,6 +51,15 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
     { ...FAIR, topology: "pair", deletes: true, acts: { new: 4, edit: 5, delete: 4 } },
     controls.NO_TOMBSTONE,
     20,
+  ],
+  [
+    "D-14.2 a stamp of now",
+    {
+      ...{ ...FAIR, topology: "pair", stamped: true, skewMs: 60_000, keys: 5 },
+      ...{ acts: { new: 1, edit: 6 }, gaps: [1], steps: 30 },
+    },
+    controls.STAMPS_NOW,
+    10,
   ],
   ["D-7.4 no marks on the pull side", FAIR, controls.NO_REMOTE_MARKS, 20],
   ["D-7.4 no marks on the push side", { ...FAIR, topology: "pair" }, controls.NO_OWN_MARKS, 15],

@@ -44,7 +44,7 @@ export class MemoryBodyTables implements TableWrites {
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
     const stored = this.#draft(table);
     const { nowMs } = this.#begin();
-    const { conflict = table.conflict, deleted = [] } = rule;
+    const { conflict = table.conflict, deleted = [], stamps } = rule;
     const refused: WriteFailure[] = [];
     const records = writes.flatMap((write) => {
       const { index, row } = write;
@@ -55,8 +55,9 @@ export class MemoryBodyTables implements TableWrites {
     });
     const keys = [...records.map(({ row }) => row), ...deleted.map(({ key }) => key)];
     this.#meet(table, keys);
+    const rules = { conflict, nowMs, stamps };
     const found = foundIn(stored, keys);
-    const decided = atOnce(decideWrite(table, { deleted, records }, found, { conflict, nowMs }));
+    const decided = atOnce(decideWrite(table, { deleted, records }, found, rules));
     for (const key of decided.removed.values()) this.#remove(table, key);
     for (const text of decided.forgotten) this.#do(table, (on) => on.deletes?.kept.delete(text));
     for (const tombstone of decided.listed) {
@@ -68,6 +69,7 @@ export class MemoryBodyTables implements TableWrites {
     return {
       failures: [...refused, ...decided.failures].sort((a, b) => a.index - b.index),
       kept: decided.kept,
+      ...(decided.buried.length === 0 ? {} : { buried: decided.buried }),
       changed: decided.sent.length,
       deleted: decided.removed.size,
       earliestChanged: decided.earliestChanged,

@@ -38,6 +38,7 @@ let lists = 0;
 
 /** Tables in memory. `failure` makes every call fail, as a broken store would. */
 export class MemoryTables implements Storage, TableStore {
+  readonly stampsOthers = false;
   readonly tombstones: MemoryTombstones;
   /** Thrown by every method while it is set. */
   failure: AppError | null = null;

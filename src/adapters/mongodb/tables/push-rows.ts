@@ -27,7 +27,7 @@ import { readNowMs } from "../driver/server-clock.ts";
 import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { PushWriter } from "./push-writer.ts";
 import { keyOfRow, StoredRows } from "./stored-rows.ts";
-import { setNumber, type Upsert } from "./upserts.ts";
+import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
 const MARGIN_MS = 5_000;
@@ -68,6 +68,7 @@ export class PushRows {
   readonly #table: Table;
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
+  readonly #stamps: WriteRule["stamps"];
   readonly #insertsNew: boolean;
   readonly #isFilling: boolean;
   readonly #readsFirst: boolean;
@@ -83,6 +84,7 @@ export class PushRows {
     this.#table = table;
     this.#conflict = rule.conflict ?? table.conflict;
     this.#deleted = rule.deleted ?? [];
+    this.#stamps = rule.stamps;
     // The driver would make a command of each change between the two kinds.
     this.#insertsNew = insertsNew && !ordered;
     this.#isFilling = isFilling;
@@ -107,7 +109,7 @@ export class PushRows {
       return { ...sent, visibleMs: this.#visibleMs(nowMs, beganMs) };
     }
     const { decision, sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
-    const { failures, kept, added, removed, earliestChanged, earliestKept } = decision;
+    const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
     const inserted = new Set(this.#insertsNew ? added : []);
     await this.#writer.insert(
       sent.filter((upsert) => inserted.has(upsert)),
@@ -122,6 +124,7 @@ export class PushRows {
       deleted: removed.size,
       failures,
       kept,
+      ...(buried.length === 0 ? {} : { buried }),
       earliestChanged,
       earliestKept,
     };
@@ -135,7 +138,8 @@ export class PushRows {
   #isSentUnread(upserts: readonly Upsert[]): boolean {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);
-    if (isGuarded || this.#readsFirst || this.#ids !== null) return false;
+    if (isGuarded || this.#stamps !== undefined) return false;
+    if (this.#readsFirst || this.#ids !== null) return false;
     const isKey = table.keyColumns.some(({ name }) => name === table.timestampColumn);
     const isTimeless = table.timestampColumn === null || table.updateColumns.length === 0;
     const hasTime = (upsert: Upsert) => isTimeless || isKey || setsTime(table, upsert);
@@ -187,13 +191,15 @@ export class PushRows {
       table,
       { deleted: this.#deleted, records },
       { rows, tombstones },
-      { conflict: this.#conflict, nowMs },
+      {
+        ...{ conflict: this.#conflict, nowMs, stamps: this.#stamps },
+        withTime: (upsert, time) => withTime(table, upsert, time),
+      },
     );
     const decision = await turns.run(steps);
     await this.#number(decision.added);
     await this.#clear(decision, tx);
-    const left = this.#leftOut(upserts, decision);
-    return { decision, sent: upserts.filter((upsert) => !left.has(upsert)) };
+    return { decision, sent: this.#sentOf(upserts, decision) };
   }
 
   /** Numbers new rows in the order of their records. */
@@ -208,16 +214,16 @@ export class PushRows {
   }
 
   /** Without the guard the server tells what is the same: a BSON date is not, beside the text of its time. D-7.10. */
-  #leftOut(
+  #sentOf(
     upserts: readonly Upsert[],
     { sent, failures }: WriteDecision<Upsert>,
-  ): ReadonlySet<Upsert> {
-    const failed = new Set(failures.map(({ index }) => index));
-    if (this.#conflict !== "newer")
-      return new Set(upserts.filter(({ index }) => failed.has(index)));
-    const left = new Set(upserts);
-    for (const upsert of sent) left.delete(upsert);
-    return left;
+  ): readonly Upsert[] {
+    if (this.#conflict !== "newer" && this.#stamps === undefined) {
+      const failed = new Set(failures.map(({ index }) => index));
+      return upserts.filter(({ index }) => !failed.has(index));
+    }
+    const byPosition = new Map(sent.map((upsert) => [upsert.index, upsert]));
+    return upserts.flatMap(({ index }) => byPosition.get(index) ?? []);
   }
 
   /** Times alone, where these tell enough. */
@@ -233,7 +239,7 @@ export class PushRows {
       const isClear =
         time === undefined ||
         this.#table.timestampColumn === null ||
-        isClearByTime(this.#table, upsert, time);
+        (isClearByTime(this.#table, upsert, time) && !this.#isStamped(upsert));
       if (!isClear || seen.has(upsert.keyText)) unclear.push(upsert);
       seen.add(upsert.keyText);
     }
@@ -244,6 +250,11 @@ export class PushRows {
       found.set(keyText, { time, row: rows.get(keyText) ?? null });
     }
     return found;
+  }
+
+  /** Whether a record changes its row says what time it gets. */
+  #isStamped({ time }: Upsert): boolean {
+    return this.#stamps !== undefined && time === null;
   }
 
   async #findTombstones(

@@ -139,7 +139,7 @@ export class TablePush {
   ): Promise<void> {
     const note = ({ upsert, failure }: RefusedUpsert, among: readonly Upsert[]) => {
       this.#refused.set(upsert.index, { row: upsert.row, failure });
-      return among.indexOf(upsert) + 1;
+      return among.findIndex(({ index }) => index === upsert.index) + 1;
     };
     let next = note(first, upserts);
     while (!scope.deadline.isOver()) {

@@ -15,6 +15,7 @@ export interface DeleteRecord {
 }
 
 export class MongoTableStore extends TableReader implements TableStore {
+  readonly stampsOthers = false;
   readonly #deletes: DeleteRecord;
   readonly #preparer: TablePreparer;
 

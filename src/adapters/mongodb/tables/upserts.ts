@@ -80,6 +80,13 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
   return { upserts, ordered: keys.size < upserts.length, failures };
 }
 
+/** The upsert of the same record with another time. */
+export function withTime(table: Table, upsert: Upsert, time: string): Upsert {
+  const { index, row, refusedIfNew } = upsert;
+  const timed = makeUpsert(table, { ...row, [table.timestampColumn ?? ""]: time });
+  return { index, refusedIfNew, ...timed, row };
+}
+
 /** Gives the upsert of a new row its number. */
 export function setNumber({ update, document }: Upsert, id: Long): void {
   update["$setOnInsert"] = { ...update["$setOnInsert"], id };

@@ -61,7 +61,7 @@ export class BodyTables implements TableWrites {
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
     const layout = this.#tables.layout(table);
-    const { conflict = table.conflict } = rule;
+    const { conflict = table.conflict, stamps } = rule;
     const deleted = (rule.deleted ?? []).filter(({ key }) => layout.holdsKey(key));
     const failures: WriteFailure[] = [];
     const arriving = this.#arriving(table, writes, failures);
@@ -74,7 +74,8 @@ export class BodyTables implements TableWrites {
     let records = arriving;
     for (;;) {
       const found = { rows: new Map(known.rows), tombstones: new Map(known.tombstones) };
-      const deciding = decideWrite(table, { deleted, records }, found, { conflict, nowMs });
+      const rules = { conflict, nowMs, stamps };
+      const deciding = decideWrite(table, { deleted, records }, found, rules);
       const decided = await inTurns(deciding);
       const refused = await this.#send({ layout, found, decided });
       if (refused.length === 0) return outcomeOf(decided, failures, nowMs);
@@ -303,6 +304,7 @@ function outcomeOf(
   return {
     failures: [...failures, ...decided.failures].sort((a, b) => a.index - b.index),
     kept: decided.kept,
+    ...(decided.buried.length === 0 ? {} : { buried: decided.buried }),
     changed: decided.sent.length,
     deleted: decided.removed.size,
     earliestChanged: decided.earliestChanged,

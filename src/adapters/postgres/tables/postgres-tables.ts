@@ -41,6 +41,7 @@ interface Bounds {
 }
 
 export class PostgresTables implements TableStore {
+  readonly stampsOthers = false;
   readonly #database: PostgresDatabase;
   readonly #schema: string;
   readonly #layouts = new WeakMap<Table, Layout>();

@@ -21,10 +21,10 @@ export class BodyTables implements TableWrites {
   }
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
-    const { conflict = table.conflict, deleted = [] } = rule;
+    const { conflict = table.conflict, deleted = [], stamps } = rule;
     const binder = this.#binders.of(table);
     this.#body.beginRows();
-    const write = new TableWrite(this.#body, table, { conflict });
+    const write = new TableWrite(this.#body, table, { conflict, stamps }, binder);
     const records = await this.#body.inSteps(binder.bindAll(writes));
     await this.#body.inSteps(write.all({ deleted, records }));
     const { written } = write;

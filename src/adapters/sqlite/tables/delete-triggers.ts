@@ -10,13 +10,8 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import { quotedName, uniqueKeys } from "../driver/unique-keys.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
+import { OwnTriggers, triggerName } from "./own-triggers.ts";
 import { deletionTimeSql, outlivesSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
-
-const PREFIX = "repsync_delete.";
-
-const TRIGGERS = `SELECT name, sql FROM sqlite_schema
-  WHERE type = 'trigger' AND tbl_name IN (?1, 'repsync_replaced_' || ?1, 'repsync_met_' || ?1)
-  AND substr(name, 1, ${PREFIX.length}) = '${PREFIX}'`;
 
 const FIND = "SELECT key FROM repsync_deletes WHERE table_name = ?";
 
@@ -25,54 +20,31 @@ const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key,
 
 const BEGIN_ANEW = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
-/** SQL by the name of the trigger. */
-type Triggers = ReadonlyMap<string, string>;
-
 /**
  * Makes the triggers of a table with deletes and what they write to, or drops them, within the write that prepared the
  * table. Where one was missing or another one, deletes may have gone unseen: the record is complete from now on.
  */
 export function prepareDeletes(database: SqliteDatabase, table: Table): void {
+  const triggers = new OwnTriggers(database, table.name, "delete");
   if (!table.deletes) {
-    dropDeleteTriggers(database, table.name);
+    triggers.drop();
     return;
   }
   const now = formatMs(database.nowMs());
   const names = new TombstoneNames(table);
   const key = keyDefinition(table);
   if (database.all(FIND, [table.name])[0]?.["key"] !== key) {
-    dropDeleteTriggers(database, table.name);
+    triggers.drop();
     for (const sql of [...names.drop(), ...names.create()]) database.run(sql);
     database.run(BEGIN, [table.name, key, now]);
   }
-  const found = triggersOf(database, table.name);
-  const wanted = wantedTriggers(database, names);
-  const isSame = [...wanted].every(([name, sql]) => found.get(name) === sql);
-  if (isSame && found.size === wanted.size) return;
-  dropDeleteTriggers(database, table.name);
-  for (const sql of wanted.values()) database.run(sql);
-  if (!isSame) database.run(BEGIN_ANEW, [now, table.name]);
+  const isComplete = triggers.set(wantedTriggers(database, names, triggers));
+  if (!isComplete) database.run(BEGIN_ANEW, [now, table.name]);
 }
 
 /** The name of the trigger that records deleted rows. */
 export function deleteTriggerName(table: Table): string {
-  return triggerName(table, "delete");
-}
-
-function triggerName(table: Table, name: string): string {
-  return `${PREFIX}${name}.${table.name}`;
-}
-
-/** Drops the triggers of a table: no column that one of them names can be dropped. */
-export function dropDeleteTriggers(database: SqliteDatabase, tableName: string): void {
-  for (const name of triggersOf(database, tableName).keys()) {
-    database.run(`DROP TRIGGER ${quotedName(name)}`);
-  }
-}
-
-function triggersOf(database: SqliteDatabase, tableName: string): Triggers {
-  const rows = database.all(TRIGGERS, [tableName]);
-  return new Map(rows.map(({ name, sql }) => [String(name), String(sql)]));
+  return triggerName(table.name, "delete", "delete");
 }
 
 /** What the columns of the tombstones are made from. */
@@ -81,9 +53,13 @@ function keyDefinition({ keyColumns }: Table): string {
 }
 
 /** The body of a trigger costs time even when nothing comes of it: what happens seldom is in one on a view or another table. */
-function wantedTriggers(database: SqliteDatabase, names: TombstoneNames): Triggers {
+function wantedTriggers(
+  database: SqliteDatabase,
+  names: TombstoneNames,
+  own: OwnTriggers,
+): ReadonlyMap<string, string> {
   const { keyColumns, table } = names;
-  const own = quotedName(table.name);
+  const on = `ON ${quotedName(table.name)}`;
   const ofKey = `OF ${keyColumns.join(", ")}`;
   const ofTime = quotedName(table.timestampColumn ?? "");
   const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
@@ -96,17 +72,12 @@ function wantedTriggers(database: SqliteDatabase, names: TombstoneNames): Trigge
     `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
   ];
   return new Map([
-    trigger(table, "delete", `AFTER DELETE ON ${own} WHEN ${hadKey}`, recordOld),
-    trigger(
-      table,
-      "rekey",
-      `AFTER UPDATE ${ofKey} ON ${own} WHEN ${isRekeyed} AND ${hadKey}`,
-      recordOld,
-    ),
-    trigger(table, "insert", `AFTER INSERT ON ${own} WHEN ${isMet}`, meet),
-    trigger(table, "update", `AFTER UPDATE ${ofKey}, ${ofTime} ON ${own} WHEN ${isMet}`, meet),
-    trigger(table, "met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names)]),
-    ...replaceTriggers(names, otherUniqueKeys(database, table), orderOf("taken")),
+    own.make("delete", `AFTER DELETE ${on} WHEN ${hadKey}`, recordOld),
+    own.make("rekey", `AFTER UPDATE ${ofKey} ${on} WHEN ${isRekeyed} AND ${hadKey}`, recordOld),
+    own.make("insert", `AFTER INSERT ${on} WHEN ${isMet}`, meet),
+    own.make("update", `AFTER UPDATE ${ofKey}, ${ofTime} ${on} WHEN ${isMet}`, meet),
+    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names)]),
+    ...replaceTriggers(names, own, otherUniqueKeys(database, table), orderOf("taken")),
   ]);
 }
 
@@ -125,39 +96,29 @@ function ownDeletionTime(database: SqliteDatabase, table: Table): string {
  */
 function replaceTriggers(
   names: TombstoneNames,
+  own: OwnTriggers,
   otherKeys: readonly (readonly string[])[],
   takenOrder: string,
 ): (readonly [string, string])[] {
   if (otherKeys.length === 0) return [];
   const { table, replaced } = names;
-  const own = quotedName(table.name);
+  const name = quotedName(table.name);
+  const on = `ON ${name}`;
   const taken = otherKeys.map((columns) => takenRows(names, columns));
   const isTaken = taken.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(" OR ");
   const note = taken.map((rows) => noteTaken(names, rows, takenOrder));
   const isLeft = `EXISTS (SELECT 1 FROM ${replaced})`;
   const settle = [`DELETE FROM ${replaced}`];
   const ofOthers = `OF ${[...new Set(otherKeys.flat())].map(quotedName).join(", ")}`;
-  const isThere = `EXISTS (SELECT 1 FROM ${own} AS stored WHERE ${names.sameKey("stored", "OLD")})`;
+  const isThere = `EXISTS (SELECT 1 FROM ${name} AS stored WHERE ${names.sameKey("stored", "OLD")})`;
   const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isThere}`;
   return [
-    trigger(table, "taken.insert", `BEFORE INSERT ON ${own} WHEN ${isTaken}`, note),
-    trigger(table, "taken.update", `BEFORE UPDATE ${ofOthers} ON ${own} WHEN ${isTaken}`, note),
-    trigger(table, "replaced.insert", `AFTER INSERT ON ${own} WHEN ${isLeft}`, settle),
-    trigger(table, "replaced.update", `AFTER UPDATE ${ofOthers} ON ${own} WHEN ${isLeft}`, settle),
-    trigger(table, "gone", gone, recordDelete(names, deletionTimeSql("OLD"))),
+    own.make("taken.insert", `BEFORE INSERT ${on} WHEN ${isTaken}`, note),
+    own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),
+    own.make("replaced.insert", `AFTER INSERT ${on} WHEN ${isLeft}`, settle),
+    own.make("replaced.update", `AFTER UPDATE ${ofOthers} ${on} WHEN ${isLeft}`, settle),
+    own.make("gone", gone, recordDelete(names, deletionTimeSql("OLD"))),
   ];
-}
-
-/** The name of a trigger and its SQL. */
-function trigger(
-  table: Table,
-  name: string,
-  event: string,
-  statements: readonly string[],
-): readonly [string, string] {
-  const full = triggerName(table, name);
-  const body = statements.map((sql) => `${sql};`).join(" ");
-  return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
 }
 
 function hasKey(names: TombstoneNames, row: string): string {

@@ -20,8 +20,17 @@ export interface RowShape {
   upsert(conflict: ConflictRule): string;
   /** Where the values of the key are among those of the row, in the order of `keyColumns`. */
   readonly keyPlaces: readonly number[];
+  /** Tells by `order` whether a row with the key is there, and by `isChanged` whether another column than its time would change. */
+  readonly stored: RowQuery;
   /** Where the timestamp is; null when the record or the table has none. */
   readonly timePlace: number | null;
+}
+
+/** A query about the row that a record would write. */
+export interface RowQuery {
+  readonly sql: string;
+  /** Where the values that it binds are among those of the row. */
+  readonly places: readonly number[];
 }
 
 export interface BoundWrite {
@@ -99,14 +108,20 @@ export class RowBinder {
 
   #shape(columns: readonly Column[]): RowShape {
     const table = this.#table;
+    const foreign = this.#foreign;
     const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
     const timePlace = placeOf(table.timestampColumn);
     const isGuardable = timePlace !== -1 && isVersioned(table);
     const isNewer = isGuardable
-      ? `${rowOrder(table, "stored", this.#foreign)} <= ?${timePlace + 1} AND `
+      ? `${rowOrder(table, "stored", foreign)} <= ?${timePlace + 1} AND `
       : "";
     const texts: Partial<Record<ConflictRule, string>> = {};
+    let stored: RowQuery | null = null;
     return {
+      get stored() {
+        stored ??= storedQuery(table, columns, rowOrder(table, "stored", foreign));
+        return stored;
+      },
       upsert(conflict) {
         texts[conflict] ??= upsertSql(table, columns, conflict === "newer" ? isNewer : "");
         return texts[conflict];
@@ -144,8 +159,26 @@ function upsertSql(table: Table, columns: readonly Column[], isNewer: string): s
   if (updated.length === 0) return `${conflict} DO NOTHING`;
   const excluded = updated.map((name) => `excluded.${name}`);
   const set = updated.map((name, i) => `${name} = ${excluded[i]}`).join(", ");
-  // Bytes tell whether a row changes, whatever the collation that another tool gave a column.
-  const before = updated.map((name) => `stored.${name} COLLATE BINARY`).join(", ");
-  const isChanged = `(${before}) IS NOT (${excluded.join(", ")})`;
-  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged}`;
+  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged(updated, excluded)}`;
+}
+
+/** Bytes tell whether a row changes, whatever the collation that another tool gave a column. */
+function isChanged(names: readonly string[], values: readonly string[]): string {
+  const before = names.map((name) => `stored.${name} COLLATE BINARY`).join(", ");
+  return `(${before}) IS NOT (${values.join(", ")})`;
+}
+
+function storedQuery(table: Table, columns: readonly Column[], order: string): RowQuery {
+  const { updateColumns, keyColumns, timestampColumn } = table;
+  const changed = updateColumns.filter(
+    (column) => columns.includes(column) && column.name !== timestampColumn,
+  );
+  const names = changed.map(({ name }) => `"${name}"`);
+  const marks = names.map((_, i) => `?${i + 1}`);
+  const isKey = keyColumns.map(({ name }, i) => `stored."${name}" = ?${names.length + i + 1}`);
+  return {
+    sql: `SELECT ${order} AS "order", ${names.length === 0 ? 0 : isChanged(names, marks)} AS isChanged
+      FROM "${table.name}" AS stored WHERE ${isKey.join(" AND ")}`,
+    places: [...changed, ...keyColumns].map((column) => columns.indexOf(column)),
+  };
 }

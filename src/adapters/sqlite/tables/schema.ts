@@ -5,9 +5,11 @@ import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { prepareVersions } from "../driver/person-versions.ts";
 import { declaredType } from "./column-values.ts";
-import { dropDeleteTriggers, prepareDeletes } from "./delete-triggers.ts";
+import { prepareDeletes } from "./delete-triggers.ts";
 import { type Definition, type FoundTable, keyIndexName } from "./found-table.ts";
 import { ORDER_COLUMN, orderExpression } from "./order-column.ts";
+import { dropOwnTriggers } from "./own-triggers.ts";
+import { prepareStamps } from "./stamp-triggers.ts";
 import {
   type ExaminedTable,
   examineTable,
@@ -72,6 +74,7 @@ function prepareTable(database: SqliteDatabase, { table, found, isReplaced }: Ex
     saveDefinition(database, table.name, definition);
   }
   prepareDeletes(database, table);
+  prepareStamps(database, table);
 }
 
 function createTable(database: SqliteDatabase, table: Table): void {
@@ -105,7 +108,7 @@ function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTabl
   if (isThere && found.definition?.order === orderExpression(table)) return;
   const alter = `ALTER TABLE "${table.name}"`;
   if (isThere) {
-    dropDeleteTriggers(database, table.name);
+    dropOwnTriggers(database, table.name);
     dropIndex(database, orderIndexName(table));
     database.run(`${alter} DROP COLUMN ${ORDER_COLUMN}`);
   }

@@ -6,6 +6,7 @@ import { TableReader } from "./table-reader.ts";
 
 /** Rows in real SQLite tables with the registry's names and columns. */
 export class SqliteTableStore extends TableReader implements TableStore {
+  readonly stampsOthers = true;
   readonly #database: SqliteDatabase;
 
   constructor(database: SqliteDatabase) {

@@ -1,5 +1,11 @@
 // What a push or a run does to the rows of a table, within its transaction. D-3.6, D-7.1, D-7.4.
-import { parseDateTime } from "../../../domain/shared/time.ts";
+import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import {
+  FIRST_STAMP,
+  isTimeless,
+  type StampRule,
+  stampFate,
+} from "../../../domain/sync/rows/stamp.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
@@ -8,11 +14,13 @@ import type { WriteFailure, Written } from "../../../ports/tables/table-writes.t
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { orderBound, rowOrder } from "./order-column.ts";
-import type { BoundWrite } from "./row-binder.ts";
+import type { BoundWrite, RowBinder } from "./row-binder.ts";
+import { keptTime } from "./tombstone-sql.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
 export interface TableWriteRules {
   readonly conflict: ConflictRule;
+  readonly stamps?: StampRule | undefined;
 }
 
 /** What there is to write: tombstones first. */
@@ -24,15 +32,21 @@ interface BoundWrites {
 /** What became of a record that did not fail. */
 type RecordFate = "changed" | "same" | "kept";
 
+/** `repsync_order` of a row with the first stamp. */
+const FIRST_ORDER = FIRST_STAMP.slice(0, -1);
+
 /** Writes records one after the other, and gathers what became of them. */
 export class TableWrite {
   readonly #failures: WriteFailure[] = [];
   readonly #kept: number[] = [];
+  readonly #buried: number[] = [];
   #changed = 0;
   #deleted = 0;
   readonly #database: SqliteWork;
   readonly #table: Table;
   readonly #rules: TableWriteRules;
+  readonly #binder: RowBinder;
+  readonly #nowMs: number;
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
   readonly #isGuarded: boolean;
@@ -48,8 +62,10 @@ export class TableWrite {
   #earliestKept: string | null = null;
   #statement: { readonly sql: string; readonly prepared: SqliteStatement } | null = null;
 
-  constructor(database: SqliteWork, table: Table, rules: TableWriteRules) {
+  constructor(database: SqliteWork, table: Table, rules: TableWriteRules, binder: RowBinder) {
     const nowMs = database.nowMs();
+    this.#nowMs = nowMs;
+    this.#binder = binder;
     this.#database = database;
     this.#table = table;
     this.#rules = rules;
@@ -70,6 +86,7 @@ export class TableWrite {
     return {
       failures: this.#failures,
       kept: this.#kept,
+      ...(this.#buried.length === 0 ? {} : { buried: this.#buried }),
       changed: this.#changed,
       deleted: this.#deleted,
       earliestChanged: timeOf(this.#earliestChanged),
@@ -85,11 +102,15 @@ export class TableWrite {
       yield;
     }
     yield* this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite)) ?? [];
+    // Triggers go by the time of this commit then, and stamp nothing.
+    const isMoment = this.#table.stamped || this.#tombstones?.hasMet === true;
+    const now = keptTime(formatMs(this.#nowMs));
+    if (isMoment) this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
     for (const record of records) {
       this.#write(record);
       yield;
     }
-    this.#tombstones?.end();
+    if (isMoment) this.#database.run("DELETE FROM repsync_moment");
   }
 
   #bury(tombstone: Tombstone): void {
@@ -98,12 +119,15 @@ export class TableWrite {
     this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);
   }
 
-  #write(bound: BoundWrite): void {
-    const { index, refusedIfNew } = bound.write;
-    if (refusedIfNew !== undefined && this.#storedOrder(bound) === null) {
+  #write(arriving: BoundWrite): void {
+    const { index, refusedIfNew } = arriving.write;
+    if (refusedIfNew !== undefined && this.#storedOrder(arriving) === null) {
       this.#failures.push({ index, message: refusedIfNew });
       return;
     }
+    const { stamps } = this.#rules;
+    const bound = stamps === undefined ? arriving : this.#stamped(arriving, stamps);
+    if (bound === null) return;
     if (this.#isKeptOut(bound)) {
       this.#kept.push(index);
       return;
@@ -119,6 +143,24 @@ export class TableWrite {
     }
   }
 
+  /** The record with its time; null for one that is not to be written. D-14.2. */
+  #stamped(bound: BoundWrite, stamps: StampRule): BoundWrite | null {
+    const { row, index } = bound.write;
+    const stored = this.#stored(bound);
+    const fate = stampFate(stamps, {
+      time: parseDateTime(orderOf(bound)),
+      bringsTime: !isTimeless(this.#table, row),
+      here: stored && { time: parseDateTime(stored.order), isChanged: stored.isChanged },
+      deletedAt: this.#tombstones?.deletedAt(() => keyOf(bound)) ?? null,
+      nowMs: this.#nowMs,
+    });
+    if (fate === "deleted") this.#buried.push(index);
+    if (fate === "same" || fate === "deleted") return null;
+    if (fate === "own") return bound;
+    const timed = { ...row, [this.#table.timestampColumn ?? ""]: fate.time };
+    return this.#binder.bind({ ...bound.write, row: timed });
+  }
+
   /** With the guard its tombstone keeps a row out that is not later. */
   #isKeptOut(bound: BoundWrite): boolean {
     if (this.#rules.conflict !== "newer" || this.#tombstones === null) return false;
@@ -128,6 +170,7 @@ export class TableWrite {
   /** The file compares times that rank as they are written; the domain ranks the others, which are rare. */
   #writeGuarded(bound: BoundWrite): RecordFate {
     const order = orderOf(bound);
+    if (this.#table.stamped && order === FIRST_ORDER && this.#isUndecided(bound)) return "kept";
     const isPlain = order !== "" && order <= this.#aheadOrder;
     if (isPlain && this.#run(bound, "newer")) return "changed";
     const stored = this.#storedOrder(bound);
@@ -138,6 +181,12 @@ export class TableWrite {
     }
     this.#noteKept(stored);
     return "kept";
+  }
+
+  /** Nothing tells which of two rows without a time is newer. D-14.2. */
+  #isUndecided(bound: BoundWrite): boolean {
+    const stored = this.#stored(bound);
+    return stored !== null && stored.order === FIRST_ORDER && stored.isChanged;
   }
 
   /** A row without a time is met by every run. */
@@ -164,6 +213,15 @@ export class TableWrite {
       this.#statement = { sql, prepared: this.#database.statement(sql) };
     }
     return this.#statement.prepared.run(values) > 0;
+  }
+
+  /** The row with the key of a record, and whether the record would change another of its columns than the time. */
+  #stored({ shape: { stored }, values }: BoundWrite) {
+    const bound = stored.places.map((place) => values[place] ?? null);
+    const [row] = this.#database.all(stored.sql, bound);
+    return row === undefined
+      ? null
+      : { order: String(row["order"]), isChanged: row["isChanged"] === 1 };
   }
 
   /** The `repsync_order` of the row with this key, '' for a row without a time; null when there is no row. */

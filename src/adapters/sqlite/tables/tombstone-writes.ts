@@ -70,10 +70,7 @@ export class TombstoneWrites {
     return { isRemoved: row.isThere };
   }
 
-  /**
-   * Looks for tombstones of records that are about to be written, by their keys. Where there are some, triggers go by the
-   * time of this commit.
-   */
+  /** Looks for tombstones of records that are about to be written, by their keys. */
   *meet(records: number, keyOf: (index: number) => BoundKey): Steps<void> {
     const { list } = this.#names;
     if (this.#database.all(`SELECT 1 FROM ${list} LIMIT 1`).length === 0) return;
@@ -84,9 +81,18 @@ export class TombstoneWrites {
       this.#lookUp(keys, keysPerLookup);
       yield;
     }
-    if (this.#met.size > 0) {
-      this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [this.#now]);
-    }
+  }
+
+  /** True when a record has a tombstone. */
+  get hasMet(): boolean {
+    return this.#met.size > 0;
+  }
+
+  /** The `deletedAt` of the key of a record; null without a tombstone. */
+  deletedAt(keyOf: () => BoundKey): string | null {
+    if (this.#met.size === 0) return null;
+    const key = keyOf();
+    return this.#met.has(keyText(key)) ? this.#deletedAt(key) : null;
   }
 
   /** True when its tombstone keeps a row with this key and canonical time out; the tombstone is listed anew. */
@@ -99,11 +105,6 @@ export class TombstoneWrites {
     if (this.#deletedAt(key) === null) return false;
     this.#list(key, deletedAt);
     return true;
-  }
-
-  /** Ends what `meet` began. */
-  end(): void {
-    if (this.#met.size > 0) this.#database.run("DELETE FROM repsync_moment");
   }
 
   #lookUp(keys: readonly BoundKey[], keysPerLookup: number): void {

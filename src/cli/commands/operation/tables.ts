@@ -1,5 +1,4 @@
 import { problemText, readRegistryFile } from "../../../app/registry-file.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
 import {
   type AddCommand,
@@ -12,10 +11,12 @@ import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
 import { countOf } from "../../output.ts";
 import { addInferCommand } from "./infer-tables.ts";
+import { addStampCommand, configuredFile } from "./stamp-table.ts";
 
 export const addTablesCommand: AddCommand = (parent, run) => {
   const group = parent.command("tables");
   addInferCommand(group, run);
+  addStampCommand(group, run);
   declareCommand(group, "check")
     .summary("report every problem of a registry file")
     .description(
@@ -49,12 +50,4 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
   const line = `${path}: no problems; ${countOf(names.length, "table")}: ${names.join(", ")}`;
   output.show({ file: path, tables: names, withoutOwner }, line);
   return EXIT.success;
-}
-
-function configuredFile(): string {
-  const path = process.env["SYNC_TABLES"] ?? "";
-  if (path !== "") return path;
-  throw new AppError("invalid_request", "There is no registry file to check", {
-    hint: "Name one, or set SYNC_TABLES",
-  });
 }

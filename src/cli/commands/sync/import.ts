@@ -1,6 +1,8 @@
+import { stat } from "node:fs/promises";
 import { Option } from "commander";
 import { hasStore } from "../../../app/stores.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
@@ -17,7 +19,7 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { type FileOptions, formatOption } from "../../files/file-arguments.ts";
+import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
 import {
   addFormOptions,
   type FormOptions,
@@ -35,6 +37,7 @@ interface ImportOptions extends FileOptions, FormOptions {
   readonly lax?: true;
   readonly dryRun?: true;
   readonly force?: true;
+  readonly restore?: true;
 }
 
 export const addImportCommand: AddCommand = (parent, run) => {
@@ -53,13 +56,19 @@ export const addImportCommand: AddCommand = (parent, run) => {
     .addOption(new Option("--strict").hideHelp())
     .option("--dry-run", "write nothing")
     .option("--force", "import into a table whose rows the remote owns, too")
+    .option(
+      "--restore",
+      "bring back rows of a stamped table that were deleted after the file was written",
+    )
     .action(
       (tableName: string, file: string | undefined, { format: asked, ...options }: ImportOptions) =>
         run(options, async (tools) => {
           if (options.all === true) return await importAll(tools, file ?? tableName, options);
           if (file === undefined) throw new AppError("invalid_request", "Name a file to import");
           const source = await openImportSource(tableName, file, asked);
-          const { report, code } = await importFile(tools, { tableName, source }, options);
+          const fileTime = await modificationTime(file);
+          const from = { tableName, source, fileTime };
+          const { report, code } = await importFile(tools, from, options);
           tools.output.show(report.toJson(), report.summary());
           return code;
         }),
@@ -86,12 +95,13 @@ async function importAll(
     );
   }
   if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
+  const fileTime = await modificationTime(path);
   const reports: ImportReport[] = [];
   let all: ExitCode = EXIT.success;
   for (const [own, source] of sources) {
     const tableName = nameOf(own);
     if (tableName === undefined) continue;
-    const { report, code } = await importFile(tools, { tableName, source }, options);
+    const { report, code } = await importFile(tools, { tableName, source, fileTime }, options);
     reports.push(report);
     if (code !== EXIT.success) all = code;
   }
@@ -100,9 +110,16 @@ async function importAll(
   return all;
 }
 
+interface ImportedFile {
+  readonly tableName: string;
+  readonly source: ImportSource;
+  /** When it was last changed; null for what comes through a pipe. */
+  readonly fileTime: string | null;
+}
+
 async function importFile(
   tools: CommandTools,
-  { tableName, source }: { readonly tableName: string; readonly source: ImportSource },
+  { tableName, source, fileTime }: ImportedFile,
   options: ImportOptions,
 ): Promise<{ readonly report: ImportReport; readonly code: ExitCode }> {
   const { output, interruption } = tools;
@@ -115,15 +132,16 @@ async function importFile(
   });
   if (options.force !== true) requireOwned(table);
   const numbers = await numbersOf(table, source, options.append === true ? opened : null);
+  const stamps = { fileTime, restores: options.restore === true };
   const writer =
     opened.deps === null
       ? new DryWriter(opened.tables, table, opened.nowMs)
-      : new StoreWriter(opened.deps, table);
+      : new StoreWriter(opened.deps, table, stamps);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const reader = new RecordReader(table, { isLax: options.lax === true, numbers });
   const report = new ImportReport(table, isDryRun);
-  const onHeader = (header: CsvHeader) => tellHeader(output, header, { reader, report });
+  const onHeader = (header: CsvHeader) => tellHeader(output, header, { table, reader, report });
   try {
     await withProgress(output, `import ${table.name}`, (progress) =>
       importRows(writer, {
@@ -156,6 +174,12 @@ async function importFile(
     );
   }
   return { report, code: failed > 0 ? EXIT.partial : EXIT.success };
+}
+
+async function modificationTime(path: string): Promise<string | null> {
+  if (path === "-") return null;
+  const found = await stat(fromCallersFolder(path)).catch(() => null);
+  return found?.isFile() === true ? formatMs(Math.floor(found.mtimeMs)) : null;
 }
 
 /** Null for a table whose records have a key of their own. `appendTo`: what rows are numbered on behind. */
@@ -216,8 +240,9 @@ function requireOwned({ name, direction }: Table): void {
 function tellHeader(
   output: Output,
   { unknown, numbered, missing }: CsvHeader,
-  { reader, report }: { readonly reader: RecordReader; readonly report: ImportReport },
+  to: { readonly table: Table; readonly reader: RecordReader; readonly report: ImportReport },
 ): void {
+  const { table, reader, report } = to;
   for (const name of unknown) {
     const field = reader.unknownField(name);
     if (field !== null) report.addWarning({ line: 1, ...field });
@@ -225,8 +250,9 @@ function tellHeader(
   if (numbered.length > 0) {
     output.warn(`Left out, because the store numbers rows itself: ${numbered.join(", ")}`);
   }
-  if (missing.length > 0) {
-    const columns = missing.length === 1 ? "this column" : "these columns";
-    output.warn(`Set to null, because the file does not have ${columns}: ${missing.join(", ")}`);
+  const empty = missing.filter((name) => !table.stamped || name !== table.timestampColumn);
+  if (empty.length > 0) {
+    const columns = empty.length === 1 ? "this column" : "these columns";
+    output.warn(`Set to null, because the file does not have ${columns}: ${empty.join(", ")}`);
   }
 }

@@ -10,6 +10,7 @@ import {
 import { MAX_JSON_DEPTH } from "../../shared/limits.ts";
 import { parseDate, parseDateTime } from "../../shared/time.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
+import { isTimeless } from "./stamp.ts";
 
 /** A record's row, or why the record fails. */
 type ConvertedRecord =
@@ -20,11 +21,12 @@ type ConvertedRecord =
 type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: string };
 
 /**
- * Converts one element of `records`. Fields that are not push columns are ignored, missing ones become null; a missing
+ * Converts one element of `records`. `isStamped` says that a record without a time will get one; it fails in a stamped table
+ * otherwise. D-14.2. Fields that are not push columns are ignored, missing ones become null; a missing
  * column with `serialize: false` stays absent. The record fails when it is not an object, when a key column is missing
  * or null, or when a value breaks its column's limits.
  */
-export function convertRecord(table: Table, record: JsonValue): ConvertedRecord {
+export function convertRecord(table: Table, record: JsonValue, isStamped = false): ConvertedRecord {
   if (!isJsonObject(record)) return failed("record is not an object");
   const row: Record<string, ColumnValue> = {};
   for (const column of table.pushColumns) {
@@ -35,7 +37,14 @@ export function convertRecord(table: Table, record: JsonValue): ConvertedRecord 
     if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
     row[column.name] = converted.value;
   }
-  return { row, problem: null };
+  const problem = isStamped ? null : timeProblem(table, row);
+  return problem === null ? { row, problem } : failed(problem);
+}
+
+/** Why a row that nobody stamps fails. D-14.2. */
+function timeProblem(table: Table, row: Row): string | null {
+  if (!table.stamped || !isTimeless(table, row)) return null;
+  return `${table.timestampColumn} is missing or null: runs and guarded pushes bring it`;
 }
 
 /** What a pulled record writes, or why it is refused. */
@@ -69,6 +78,8 @@ export function convertPulled(table: Table, record: JsonValue): PulledRecord {
     }
     row[column.name] = converted.value;
   }
+  const problem = timeProblem(table, row);
+  if (problem !== null) return { write: null, problem };
   return { write: refusedIfNew === null ? { row } : { row, refusedIfNew }, problem: null };
 }
 

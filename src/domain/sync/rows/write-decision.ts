@@ -4,6 +4,7 @@ import { compareDateTimes } from "../../shared/time.ts";
 import { type ConflictRule, isVersioned, type Row, type Table } from "../table/table.ts";
 import { keyText } from "./row-text.ts";
 import { earliestTime } from "./row-time.ts";
+import { FIRST_STAMP, isTimeless, type StampRule, stampFate } from "./stamp.ts";
 import { aheadLimit, rankTimes } from "./time-rank.ts";
 import { outlives, type Tombstone } from "./tombstone.ts";
 
@@ -36,8 +37,12 @@ export interface FoundByKey {
 }
 
 /** What decides besides. */
-interface DecisionRule {
+interface DecisionRule<Arriving> {
   readonly conflict: ConflictRule;
+  /** Absent: records without a time stay so. D-14.2. */
+  readonly stamps?: StampRule | undefined;
+  /** Gives a record with another time, where it has more to change than its row. */
+  readonly withTime?: (record: Arriving, time: string) => Arriving;
   /** The store's time. */
   readonly nowMs: number;
 }
@@ -50,7 +55,7 @@ export interface WriteDecision<Arriving> {
   readonly forgotten: ReadonlySet<string>;
   /** Tombstones for the end of the list, in the place of what their keys had. */
   readonly listed: readonly Tombstone[];
-  /** The records that insert or change a row, in their order. */
+  /** The records that insert or change a row, with their stamps, in their order. */
   readonly sent: readonly Arriving[];
   /** Those of them whose rows are new. */
   readonly added: readonly Arriving[];
@@ -58,6 +63,8 @@ export interface WriteDecision<Arriving> {
   readonly failures: readonly { readonly index: number; readonly message: string }[];
   /** Positions of the records that a newer row or tombstone keeps out. */
   readonly kept: readonly number[];
+  /** Positions of the records whose rows stay deleted. */
+  readonly buried: readonly number[];
   /** The earliest canonical time that a row of `sent` gets, and that of a row that stays, being newer; null for none. */
   readonly earliestChanged: string | null;
   readonly earliestKept: string | null;
@@ -68,7 +75,7 @@ export function* decideWrite<Arriving extends ArrivingRecord>(
   table: Table,
   arriving: { readonly deleted: readonly Tombstone[]; readonly records: readonly Arriving[] },
   found: FoundByKey,
-  rule: DecisionRule,
+  rule: DecisionRule<Arriving>,
 ): Generator<undefined, WriteDecision<Arriving>, undefined> {
   const decision = new Decision<Arriving>(table, found, rule);
   for (const tombstone of arriving.deleted) {
@@ -102,7 +109,7 @@ export function setsTime(
 
 class Decision<Arriving extends ArrivingRecord> {
   readonly #table: Table;
-  readonly #conflict: ConflictRule;
+  readonly #rule: DecisionRule<Arriving>;
   readonly #isGuarded: boolean;
   readonly #limit: string;
   readonly #rows: Map<string, FoundRow>;
@@ -115,13 +122,14 @@ class Decision<Arriving extends ArrivingRecord> {
   readonly #sentTimes: (string | null)[] = [];
   readonly #failures: { readonly index: number; readonly message: string }[] = [];
   readonly #kept: number[] = [];
+  readonly #buried: number[] = [];
   readonly #keptTimes: (string | null)[] = [];
 
-  constructor(table: Table, found: FoundByKey, { conflict, nowMs }: DecisionRule) {
+  constructor(table: Table, found: FoundByKey, rule: DecisionRule<Arriving>) {
     this.#table = table;
-    this.#conflict = conflict;
-    this.#isGuarded = conflict === "newer" && isVersioned(table);
-    this.#limit = aheadLimit(nowMs);
+    this.#rule = rule;
+    this.#isGuarded = rule.conflict === "newer" && isVersioned(table);
+    this.#limit = aheadLimit(rule.nowMs);
     this.#rows = found.rows;
     this.#tombstones = found.tombstones;
   }
@@ -135,6 +143,7 @@ class Decision<Arriving extends ArrivingRecord> {
       added: this.#added,
       failures: this.#failures,
       kept: this.#kept,
+      buried: this.#buried,
       earliestChanged: earliestTime(this.#sentTimes),
       earliestKept: earliestTime(this.#keptTimes),
     };
@@ -156,8 +165,8 @@ class Decision<Arriving extends ArrivingRecord> {
     }
   }
 
-  meet(record: Arriving): void {
-    const { index, row, refusedIfNew, keyText: text } = record;
+  meet(arriving: Arriving): void {
+    const { index, row, refusedIfNew, keyText: text } = arriving;
     const here = this.#rows.get(text);
     if (here === undefined && refusedIfNew !== undefined) {
       this.#failures.push({ index, message: refusedIfNew });
@@ -165,15 +174,53 @@ class Decision<Arriving extends ArrivingRecord> {
     }
     // Another program may have written the row anew.
     if (here !== undefined) this.#forgetOutlived(text, here.time);
+    const record = this.#stamped(arriving, here);
+    if (record === null) return;
     const deletedAt = this.#tombstones.get(text);
     const isBuried = deletedAt !== undefined && !this.#outlives(record.time, deletedAt);
-    if (isBuried && this.#conflict === "newer") {
+    if (isBuried && this.#rule.conflict === "newer") {
       this.#kept.push(index);
       this.#list(text, { key: row, deletedAt });
     } else if (here !== undefined && this.#isNewer(here.time, record.time)) {
       this.#kept.push(index);
       this.#keptTimes.push(here.time);
-    } else this.#write(record, here);
+    } else if (here !== undefined && this.#isUndecided(here, record)) this.#kept.push(index);
+    else this.#write(record, here);
+  }
+
+  /** The record with its time; null for one that is not to be written. */
+  #stamped(record: Arriving, here: FoundRow | undefined): Arriving | null {
+    const { stamps, nowMs } = this.#rule;
+    if (stamps === undefined) return record;
+    const { time, row, keyText: text } = record;
+    const fate = stampFate(stamps, {
+      ...{ time, nowMs, bringsTime: !isTimeless(this.#table, row) },
+      here: here === undefined ? null : { time: here.time, isChanged: this.#changes(record, here) },
+      deletedAt: this.#tombstones.get(text) ?? null,
+    });
+    if (fate === "deleted") this.#buried.push(record.index);
+    if (fate === "same" || fate === "deleted") return null;
+    return fate === "own" ? record : this.#withTime(record, fate.time);
+  }
+
+  #withTime(record: Arriving, time: string): Arriving {
+    const { withTime } = this.#rule;
+    if (withTime !== undefined) return withTime(record, time);
+    return { ...record, time, row: { ...record.row, [this.#table.timestampColumn ?? ""]: time } };
+  }
+
+  /** True when a record changes another column than the time. */
+  #changes({ row }: Arriving, here: FoundRow): boolean {
+    const { timestampColumn } = this.#table;
+    const given = givenColumns(this.#table, row).filter(({ name }) => name !== timestampColumn);
+    return given.some(({ name }) => here.row === null || isOther(row, here.row, name));
+  }
+
+  /** Nothing tells which of two rows without a time is newer. D-14.2. */
+  #isUndecided(here: FoundRow, record: Arriving): boolean {
+    if (!this.#table.stamped || !this.#isGuarded) return false;
+    const areFirst = here.time === FIRST_STAMP && record.time === FIRST_STAMP;
+    return areFirst && this.#changes(record, here);
   }
 
   #write(record: Arriving, here: FoundRow | undefined): void {
@@ -220,12 +267,18 @@ function insertedRow(table: Table, { row, time }: ArrivingRecord): FoundRow {
 function updatedRow(table: Table, here: FoundRow, record: ArrivingRecord): FoundRow {
   const { row } = record;
   const time = setsTime(table, record) ? record.time : here.time;
-  const given = table.updateColumns.filter(({ name }) => Object.hasOwn(row, name));
+  const given = givenColumns(table, row);
   if (here.row === null) return given.length === 0 ? here : { time, row: null };
   const before = here.row;
-  const isSame = ({ name }: { readonly name: string }) =>
-    JSON.stringify(row[name] ?? null) === JSON.stringify(before[name] ?? null);
-  if (given.every(isSame)) return here;
+  if (!given.some(({ name }) => isOther(row, before, name))) return here;
   const changes = given.map(({ name }) => [name, row[name] ?? null] as const);
   return { time, row: { ...before, ...Object.fromEntries(changes) } };
+}
+
+function givenColumns({ updateColumns }: Table, row: Row): Table["updateColumns"] {
+  return updateColumns.filter(({ name }) => Object.hasOwn(row, name));
+}
+
+function isOther(a: Row, b: Row, name: string): boolean {
+  return JSON.stringify(a[name] ?? null) !== JSON.stringify(b[name] ?? null);
 }

@@ -27,7 +27,11 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
     problem: keyProblem(table, there) ?? timestampProblem(table, there),
     pushProblem: pushProblem(table, there),
     leftOut,
-    warnings: [...leftOutWarnings(leftOut), ...deletesWarnings(table, there)],
+    warnings: [
+      ...leftOutWarnings(leftOut),
+      ...onOneEnd("deletes", "Deletes do not travel", table, there),
+      ...onOneEnd("stamped", "Only one end gives times to rows without one", table, there),
+    ],
     lagSeconds: Math.max(table.lagSeconds, there.lagSeconds),
   };
 }
@@ -103,10 +107,15 @@ function leftOutWarnings(leftOut: readonly string[]): string[] {
   return [`Columns that the remote does not have are left out: ${names}`];
 }
 
-function deletesWarnings(table: Table, there: TableSchema): string[] {
-  if (table.deletes === there.deletes) return [];
-  const [on, off] = table.deletes ? ["here", "there"] : ["there", "here"];
-  return [`Deletes do not travel: "deletes" is on ${on} and off ${off}`];
+function onOneEnd(
+  option: "deletes" | "stamped",
+  effect: string,
+  table: Table,
+  there: TableSchema,
+): string[] {
+  if (table[option] === there[option]) return [];
+  const [on, off] = table[option] ? ["here", "there"] : ["there", "here"];
+  return [`${effect}: "${option}" is on ${on} and off ${off}`];
 }
 
 function has(there: TableSchema, name: string): boolean {

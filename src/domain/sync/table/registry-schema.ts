@@ -135,6 +135,12 @@ export const TABLE_SCHEMA = Type.Object(
         description: "True: rows deleted at one end are deleted at the other by the next run.",
       }),
     ),
+    stamped: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "True: a record that comes without a time gets one, and so counts as newer.",
+      }),
+    ),
     max_deletes: Type.Optional(
       Type.Integer({
         minimum: 0,

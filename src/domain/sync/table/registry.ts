@@ -57,9 +57,11 @@ function soundParts(entry: unknown): TableEntry | null {
   const all = Object.entries(TABLE_SCHEMA.properties).filter(([name]) => name in parts);
   const sound = all.filter(([name, schema]) => Value.Check(schema, parts[name]));
   const names = sound.map(([name]) => name);
-  // These two depend on a timestamp column, of which nothing is known then.
+  // These depend on a timestamp column, of which nothing is known then.
   const isTimeless = "timestamp_column" in parts && !names.includes("timestamp_column");
-  const kept = names.filter((name) => !isTimeless || (name !== "conflict" && name !== "deletes"));
+  const kept = names.filter(
+    (name) => !isTimeless || !["conflict", "deletes", "stamped"].includes(name),
+  );
   return {
     upsert_key: [],
     ...Object.fromEntries(kept.map((name) => [name, parts[name]])),
@@ -170,6 +172,20 @@ function reportTimestamp(entry: TableEntry, report: (place: string, text: string
   if (entry.deletes === true && type !== "datetime") {
     report("/deletes", "deletes: true needs a timestamp_column of type datetime");
   }
+  if (entry.stamped !== true) return;
+  const updated = listedUpdateColumns(entry);
+  if (timestamp === null || type !== "datetime") {
+    report("/stamped", "stamped: true needs a timestamp_column of type datetime");
+  } else if (entry.upsert_key.includes(timestamp)) {
+    report("/stamped", `stamped: true sets "${timestamp}", which cannot be in upsert_key`);
+  } else if (updatesAll(entry) ? timestamp === "id" : isLeftOut(updated, timestamp)) {
+    report("/stamped", `stamped: true sets "${timestamp}", which update_columns leave out`);
+  }
+}
+
+/** Without update columns rows are only inserted. */
+function isLeftOut(updated: readonly string[], name: string): boolean {
+  return updated.length > 0 && !updated.includes(name);
 }
 
 /** What the files of a table cannot be like. D-14.1. */
@@ -260,7 +276,9 @@ export function buildTable(
     ([columnName, column]): Column => ({
       name: columnName,
       type: column.type,
-      nullable: column.nullable ?? true,
+      // A stamp is never missing.
+      nullable:
+        (entry.stamped && columnName === entry.timestamp_column) || (column.nullable ?? true),
       maxLength: column.max_length ?? null,
       serialize: column.serialize ?? true,
       autoIncrement: column.auto_increment ?? false,
@@ -287,6 +305,7 @@ export function buildTable(
     conflict: entry.conflict ?? "overwrite",
     lagSeconds: entry.lag_seconds ?? lagSeconds,
     deletes: entry.deletes ?? false,
+    stamped: entry.stamped ?? false,
     maxDeletes: entry.max_deletes ?? null,
     remoteOnly: entry.remote_only ?? [],
     direction: entry.direction ?? null,

@@ -24,6 +24,8 @@ export interface TableSchema {
   /** By name, in registry order, without columns that are not serialized. */
   readonly columns: Readonly<Record<string, SchemaColumn>>;
   readonly deletes: boolean;
+  /** False of a deployment that does not tell. D-14.2. */
+  readonly stamped: boolean;
   readonly lagSeconds: number;
   /** Null of a deployment that does not tell. D-11.10. */
   readonly conflict: ConflictRule | null;
@@ -50,6 +52,7 @@ export function describeTable(table: Table): Omit<TableSchema, "late" | "remoteI
       table.pageColumns.map(({ name, type, nullable }) => [name, { type, nullable }]),
     ),
     deletes: table.deletes,
+    stamped: table.stamped,
     lagSeconds: table.lagSeconds,
     conflict: table.conflict,
     direction: table.direction,

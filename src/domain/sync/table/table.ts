@@ -85,6 +85,8 @@ export interface Table {
   readonly lagSeconds: number;
   /** True when deletes travel. D-7.6. */
   readonly deletes: boolean;
+  /** True when a record that comes without a time gets one. D-14.2. */
+  readonly stamped: boolean;
   /** Rows that one run may delete at an end; null for 1,000 or a tenth of the table, whichever is more. D-7.6. */
   readonly maxDeletes: number | null;
   /** Columns that only the remote has, or that are hidden here: a push to a remote of another kind may leave them out. D-7.3. */

@@ -46,8 +46,13 @@ export function pushRoute(deps: ServedSync): Operation {
       const body = await readPushBody(deps, { bytes, isGzip, checksum });
       if (headers["X-Sync-Dry-Run"] !== null) return await countDeletes(deps, { table, ...body });
       const conflict = headers["X-Sync-Conflict"];
-      const flags = { isGuarded: conflict === "newer", isForced: conflict === "overwrite" };
-      const { isCommitted, result } = await pushRecords(deps, { table, ...flags, ...body });
+      const isGuarded = conflict === "newer";
+      const sender = {
+        isGuarded,
+        isForced: conflict === "overwrite",
+        runId: headers["X-Sync-Run"],
+      };
+      const { isCommitted, result } = await pushRecords(deps, { table, ...sender, ...body });
       return isCommitted ? result : new Answer(500, result);
     },
   });
@@ -75,6 +80,7 @@ const PUSH_HEADERS = {
     description:
       "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`. `overwrite`: they are overwritten, also where the table keeps them.",
   }),
+  "X-Sync-Run": given("Id of the run that sends the rows: it stamps none of them."),
   "X-Sync-Dry-Run": oneOf(["deletes"], {
     description:
       "`deletes`: nothing is written and records are ignored; `deleted` tells how many rows would be removed.",

@@ -6,6 +6,7 @@ import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
@@ -93,12 +94,13 @@ export class Repair {
     return pair.here === null ? "here" : "there";
   }
 
-  /** The end whose row is older; at equal times the one whose text is smaller, so that both ends decide alike. */
-  #olderOf(here: Row, there: JsonObject): "here" | "there" {
+  /** The end whose row is older, or why that is not known; at equal times the one whose text is smaller, so that both ends decide alike. */
+  #olderOf(here: Row, there: JsonObject): "here" | "there" | KeptReason {
     const table = this.#table;
     const sent = convertRecord(table, { ...here, ...there }).row ?? there;
     const order = rankTimes(rowTime(table, here), rowTime(table, sent), this.#aheadLimit);
     if (order !== 0) return order < 0 ? "here" : "there";
+    if (table.stamped && rowTime(table, here) === FIRST_STAMP) return "no_owner";
     return rowText(table, here) < rowText(table, { ...here, ...sent }) ? "here" : "there";
   }
 

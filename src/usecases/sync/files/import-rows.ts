@@ -20,7 +20,9 @@ export interface ImportFailure extends ImportWarning {
 
 export interface ImportCounts {
   readonly read: number;
-  /** Of those, the ones that are in the table, or would be after a dry run. */
+  /** Of those, the ones that were deleted after the file was written, and stay so. D-14.2. */
+  readonly deleted: number;
+  /** Those that are in the table, or would be after a dry run. */
   readonly written: number;
   /** Of the written ones: rows that are new, rows that changed, and those that stay as they are. */
   readonly new: number;
@@ -32,7 +34,7 @@ export interface ImportCounts {
 }
 
 export const NOTHING_IMPORTED: ImportCounts = {
-  ...{ read: 0, written: 0, new: 0, changed: 0, same: 0, failed: 0, lastLine: 0 },
+  ...{ read: 0, deleted: 0, written: 0, new: 0, changed: 0, same: 0, failed: 0, lastLine: 0 },
 };
 
 interface ImportJob {
@@ -67,10 +69,11 @@ export async function importRows(writer: ImportWriter, job: ImportJob): Promise<
     [batch, chars] = [[], 0];
     if (found.length === 0) return;
     job.stop.throwIfAborted();
-    const { failed, added, changed } = await writeRecords(writer, job, found);
-    const written = found.length - failed;
+    const { failed, deleted, added, changed } = await writeRecords(writer, job, found);
+    const written = found.length - failed - deleted;
     counts.read += found.length;
     counts.failed += failed;
+    counts.deleted += deleted;
     counts.written += written;
     counts.new += added;
     counts.changed += changed;
@@ -103,12 +106,12 @@ async function writeRecords(
   writer: ImportWriter,
   job: ImportJob,
   batch: readonly FoundRecord[],
-): Promise<{ readonly failed: number; readonly added: number; readonly changed: number }> {
+): Promise<Pick<ImportCounts, "failed" | "deleted" | "changed"> & { readonly added: number }> {
   const reads = batch.map((found) => job.reader.read(found));
   const writes = reads.flatMap(({ row }, index): RowWrite[] =>
     row === null ? [] : [{ index, row }],
   );
-  const { refusals, added, changed } = await writer.write(writes);
+  const { refusals, deleted, added, changed } = await writer.write(writes);
   let failed = 0;
   for (const [index, { row, record, problems, oddities, leftOut }] of reads.entries()) {
     const { line = 0, problem = null } = batch[index] ?? {};
@@ -124,5 +127,5 @@ async function writeRecords(
       refusal === undefined ? problems : [{ column: null, value: null, message: refusal }];
     for (const one of wrong) job.onFailure({ line, key, ...one });
   }
-  return { failed, added, changed };
+  return { failed, deleted, added, changed };
 }

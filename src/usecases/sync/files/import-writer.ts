@@ -4,6 +4,7 @@ import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { STAMP_NOW, type StampRule } from "../../../domain/sync/rows/stamp.ts";
 import { decideWrite, type FoundRow } from "../../../domain/sync/rows/write-decision.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
@@ -14,6 +15,8 @@ import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 export interface WrittenBatch {
   /** Why a record failed, by its position. */
   readonly refusals: ReadonlyMap<number, string>;
+  /** Records whose rows were deleted after the file was written, and stay so. D-14.2. */
+  readonly deleted: number;
   /** Rows that are new, and rows that changed; all others stay as they are. */
   readonly added: number;
   readonly changed: number;
@@ -24,15 +27,18 @@ export interface ImportWriter {
   write(writes: readonly RowWrite[]): Promise<WrittenBatch>;
 }
 
-const NOTHING: WrittenBatch = { refusals: new Map(), added: 0, changed: 0 };
+const NOTHING: WrittenBatch = { refusals: new Map(), deleted: 0, added: 0, changed: 0 };
 
 export class StoreWriter implements ImportWriter {
   readonly #deps: WriteRowsDeps;
   readonly #table: Table;
+  readonly #stamps: StampRule;
 
-  constructor(deps: WriteRowsDeps, table: Table) {
+  /** `stamps`: how records without a time get one, in a stamped table. */
+  constructor(deps: WriteRowsDeps, table: Table, stamps: StampRule = STAMP_NOW) {
     this.#deps = deps;
     this.#table = table;
+    this.#stamps = stamps;
   }
 
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
@@ -43,23 +49,25 @@ export class StoreWriter implements ImportWriter {
     for (const row of await this.#deps.tables.byKeys(table, rows, "sent")) {
       there.add(keyText(table, row));
     }
-    const { failures, erased, kept, changed } = await writeRows(this.#deps, table, { writes });
+    const stamps = table.stamped ? { stamps: this.#stamps } : {};
+    const written = await writeRows(this.#deps, table, { writes, ...stamps });
+    const { failures, erased, kept, buried = [], changed } = written;
     const refusals = new Map(failures.map(({ index, message }) => [index, message]));
     for (const index of erased) refusals.set(index, ERASED_MESSAGE);
-    const left = new Set([...refusals.keys(), ...kept]);
+    const left = new Set([...refusals.keys(), ...kept, ...buried]);
     const fresh = new Set(
       writes.filter(({ index }) => !left.has(index)).map(({ row }) => keyText(table, row)),
     );
     // Another writer may have been between the two.
     const added = Math.min(changed, fresh.difference(there).size);
-    return { refusals, added, changed: changed - added };
+    return { refusals, deleted: buried.length, added, changed: changed - added };
   }
 }
 
 /** New keys that a dry run remembers; of more, one that comes again in a later batch counts as new again. */
 const MAX_REMEMBERED = 1_000_000;
 
-/** Decides as a store would. */
+/** Decides as a store would, but for tombstones. */
 export class DryWriter implements ImportWriter {
   /** Null where there is no store yet. */
   readonly #tables: TableStore | null;
@@ -86,7 +94,8 @@ export class DryWriter implements ImportWriter {
     const stored =
       keys.length === 0 ? [] : ((await this.#tables?.byKeys(table, keys, "sent")) ?? []);
     for (const row of stored) rows.set(keyText(table, row), { time: rowTime(table, row), row });
-    const rule = { conflict: table.conflict, nowMs: this.#nowMs };
+    const stamps = table.stamped ? STAMP_NOW : undefined;
+    const rule = { conflict: table.conflict, nowMs: this.#nowMs, stamps };
     const found = { rows, tombstones: new Map<string, string>() };
     const steps = decideWrite(table, { deleted: [], records }, found, rule);
     let step = steps.next();
@@ -95,6 +104,7 @@ export class DryWriter implements ImportWriter {
     for (const { keyText: key } of added) {
       if (this.#added.size < MAX_REMEMBERED) this.#added.note({ key }, 1);
     }
-    return { refusals: new Map(), added: added.length, changed: sent.length - added.length };
+    const changed = sent.length - added.length;
+    return { refusals: new Map(), deleted: 0, added: added.length, changed };
   }
 }

@@ -11,6 +11,7 @@ import {
   pushedResult,
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
+import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
@@ -40,6 +41,8 @@ export interface PushInput {
   readonly isGuarded?: boolean;
   /** True: they are overwritten, whatever the table says. D-11.10. */
   readonly isForced?: boolean;
+  /** The run that sends it, which brings times; null or absent: none. D-14.2. */
+  readonly runId?: string | null;
   readonly integrity: Integrity;
   /** `sync_timestamp` as received; kept with the log line, no effect on rows. D-3.7. */
   readonly syncTimestamp: string | null;
@@ -77,12 +80,14 @@ export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Prom
 }
 
 async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushResult> {
-  const { table, records, deleted = [], isGuarded = false, isForced, integrity } = input;
-  const { writes, failures } = await planWrites(deps, table, records);
+  const { table, records, deleted = [], isGuarded = false, isForced = false, integrity } = input;
+  const isStamped = table.stamped && !isGuarded && !isForced && !input.runId;
+  const { writes, failures } = await planWrites(deps, input, isStamped);
   const deletes = planDeletes(table, deleted, deps.clock.nowMs());
   const rules = {
     ...(isGuarded ? ({ conflict: "newer" } as const) : {}),
     ...(isForced ? ({ conflict: "overwrite" } as const) : {}),
+    ...(isStamped ? { stamps: STAMP_NOW } : {}),
   };
   const rows = { writes, deleted: deletes.tombstones, ...rules };
   const written = await writeRows(deps, table, rows);
@@ -107,15 +112,15 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
 /** Converts the records, with turns for others in between. D-7.9. */
 async function planWrites(
   { clock, timer }: PushRecordsDeps,
-  table: Table,
-  records: readonly JsonValue[],
+  { table, records }: PushInput,
+  isStamped: boolean,
 ) {
   const turns = new Turns(clock, () => timer.sleep(0));
   const writes: RowWrite[] = [];
   const failures: RecordFailure[] = [];
   for (const [index, record] of records.entries()) {
     if (turns.isOver) await turns.next();
-    const { row, problem } = convertRecord(table, record);
+    const { row, problem } = convertRecord(table, record, isStamped);
     if (row === null) failures.push({ index, message: problem });
     else writes.push({ index, row });
   }

@@ -86,7 +86,7 @@ export class RemoteTable {
     if (this.run.isDryRun && !request.isDeletesDryRun) return asIfSent(this.#name, request);
     const push = (signal: AbortSignal) => {
       lease.assertHeld();
-      return this.#peer.pushBatch(this.#name, { ...request, signal });
+      return this.#peer.pushBatch(this.#name, { ...request, runId: this.run.runId, signal });
     };
     return await this.#call(push, passes);
   }

@@ -4,6 +4,7 @@
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
@@ -39,6 +40,8 @@ export interface RowsToWrite {
   readonly deleted?: readonly TombstoneWrite[];
   /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;
+  /** How records without a time get one; absent: they do not. D-14.2. */
+  readonly stamps?: StampRule;
   /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
   readonly isOwnRun?: boolean;
   /**
@@ -81,6 +84,8 @@ export interface WriteOutcome {
   readonly failures: readonly WriteFailure[];
   /** The records that were not written because the row here, or a tombstone, is newer, or its owner's. */
   readonly kept: readonly number[];
+  /** The records whose rows were deleted since, and stay so; absent for none. D-14.2. */
+  readonly buried?: readonly number[];
   /** The records that were left out, as the person whom they name was erased here. D-8.2. */
   readonly erased: readonly number[];
   /** Rows really inserted or changed. */
@@ -117,7 +122,7 @@ export async function writeRows(
 ): Promise<WriteOutcome> {
   const { writes, deleted = [], conflict = table.conflict, isDivisible = false } = rows;
   if (writes.length + deleted.length === 0 && run === null) return NOTHING_WRITTEN;
-  const looksAtDeletes = conflict === "newer" || deleted.length > 0;
+  const looksAtDeletes = conflict === "newer" || deleted.length > 0 || rows.stamps !== undefined;
   if (table.deletes && looksAtDeletes) await deps.tables.settled(table);
   const options = {
     name: "rows.write",
@@ -143,21 +148,25 @@ async function commit(
   rows: TableRows,
   run: RunCommit | null,
 ): Promise<WriteOutcome> {
-  const { table, writes, deleted, conflict, isOwnRun = false } = rows;
+  const { table, writes, deleted, conflict, stamps, isOwnRun = false } = rows;
   const kept = run === null ? null : await begin(tx, table, run);
   const arrivals = await meet(deps.names, tx, rows);
   const left = arrivals?.deleted ?? deleted;
   const written = await tx.tables.write(table, arrivals?.records ?? writes, {
     conflict,
     ...(left.length === 0 ? {} : { deleted: left }),
+    ...(stamps === undefined ? {} : { stamps }),
   });
   const earliestKept = earliestTime([written.earliestKept, ...(arrivals?.mergedTimes ?? [])]);
   const times = { earliestChanged: written.earliestChanged, earliestKept };
   deps.lateRows.note(tx, table.name, lateTimesOf(table, times, isOwnRun, written.visibleMs));
-  const { failures, changed } = written;
+  const { failures, changed, buried = [] } = written;
   const keptAll = [...written.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
   const erased = arrivals?.erased ?? [];
-  const outcome = { failures, kept: keptAll, erased, changed, deleted: written.deleted };
+  const outcome = {
+    ...{ failures, kept: keptAll, erased, changed, deleted: written.deleted },
+    ...(buried.length === 0 ? {} : { buried }),
+  };
   if (run !== null && kept !== null) await keep(deps, tx, { table, run, kept, outcome });
   return outcome;
 }

@@ -1,0 +1,57 @@
+// The triggers that repsync makes on a table: `repsync_<use>.<name>.<table>`.
+import type { SqliteDatabase } from "../driver/database.ts";
+import { quotedName } from "../driver/unique-keys.ts";
+
+/** What triggers are for. */
+type TriggerUse = "delete" | "stamp";
+
+const FIND = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'
+  AND substr(name, 1, length(?1)) = ?1 AND substr(name, -length(?2)) = ?2`;
+
+export class OwnTriggers {
+  readonly #database: SqliteDatabase;
+  readonly #tableName: string;
+  readonly #use: TriggerUse;
+
+  constructor(database: SqliteDatabase, tableName: string, use: TriggerUse) {
+    this.#database = database;
+    this.#tableName = tableName;
+    this.#use = use;
+  }
+
+  /** Its name and its SQL. */
+  make(name: string, event: string, statements: readonly string[]): readonly [string, string] {
+    const full = triggerName(this.#tableName, this.#use, name);
+    const body = statements.map((sql) => `${sql};`).join(" ");
+    return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
+  }
+
+  /** Makes exactly these triggers of those of its use. False where one of them was missing or another one. */
+  set(wanted: ReadonlyMap<string, string>): boolean {
+    const found = this.#find();
+    const isSame = [...wanted].every(([name, sql]) => found.get(name) === sql);
+    if (isSame && found.size === wanted.size) return true;
+    this.drop();
+    for (const sql of wanted.values()) this.#database.run(sql);
+    return isSame;
+  }
+
+  drop(): void {
+    for (const name of this.#find().keys()) this.#database.run(`DROP TRIGGER ${quotedName(name)}`);
+  }
+
+  #find(): ReadonlyMap<string, string> {
+    const values = [`repsync_${this.#use}.`, `.${this.#tableName}`];
+    const rows = this.#database.all(FIND, values);
+    return new Map(rows.map(({ name, sql }) => [String(name), String(sql)]));
+  }
+}
+
+export function triggerName(tableName: string, use: TriggerUse, name: string): string {
+  return `repsync_${use}.${name}.${tableName}`;
+}
+
+/** Drops all of a table: no column that one of them names can be dropped. */
+export function dropOwnTriggers(database: SqliteDatabase, tableName: string): void {
+  for (const use of ["delete", "stamp"] as const) new OwnTriggers(database, tableName, use).drop();
+}

@@ -1,0 +1,85 @@
+// Stamps the rows that other programs write to a stamped table, and whose time they leave alone: triggers set it in the same
+// statement, by what the row and the tombstone of its key had (`stampFate`). They are silent while a commit of this service goes
+// on, which holds a row in `repsync_moment`. A stamp is another time than before, so that no trigger meets it again, whatever
+// `recursive_triggers` says; `changes()` does not count it. REPLACE removes the row in its way before any trigger after it: one
+// before it notes that row's time, and that of the tombstone, which one of another trigger may forget. D-14.2.
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
+import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
+import { OwnTriggers } from "./own-triggers.ts";
+import { deletionTimeSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
+
+/** Times that the statement under way has found of a key before it writes a row; what a former one left is stale. */
+const PRESENT = `CREATE TABLE IF NOT EXISTS repsync_present (
+    table_name TEXT NOT NULL, ${ORDER_COLUMN} TEXT NOT NULL
+  )`;
+
+const IS_OTHERS = "NOT EXISTS (SELECT 1 FROM repsync_moment)";
+
+/** Makes or drops the triggers of a table, within the write that prepares it. */
+export function prepareStamps(database: SqliteDatabase, table: Table): void {
+  const triggers = new OwnTriggers(database, table.name, "stamp");
+  if (!table.stamped) {
+    triggers.drop();
+    return;
+  }
+  database.run(PRESENT);
+  triggers.set(wantedTriggers(database, table, triggers));
+}
+
+function wantedTriggers(
+  database: SqliteDatabase,
+  table: Table,
+  own: OwnTriggers,
+): ReadonlyMap<string, string> {
+  const names = new TombstoneNames(table);
+  const name = `"${table.name}"`;
+  const time = `"${table.timestampColumn}"`;
+  const orderOf = (row: string) =>
+    `SELECT ${rowOrder(table, row, database.foreignTables)} AS ${ORDER_COLUMN}`;
+  const isNotSet = `NEW.${time} IS NULL`;
+  const isLeftAlone = `(${isNotSet} OR NEW.${time} IS OLD.${time})`;
+  const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
+  const buried = table.deletes
+    ? [
+        `SELECT kept.repsync_deleted_at AS ${ORDER_COLUMN} FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")}`,
+      ]
+    : [];
+  const present = `${orderOf("stored")} FROM ${name} AS stored WHERE ${names.sameKey("stored", "NEW")}`;
+  const forget = `DELETE FROM repsync_present WHERE table_name = '${table.name}'`;
+  const note = [
+    forget,
+    `INSERT INTO repsync_present SELECT '${table.name}', seen.${ORDER_COLUMN} FROM (${[present, ...buried].join(" UNION ALL ")}) AS seen`,
+  ];
+  const noted = `SELECT ${ORDER_COLUMN} FROM repsync_present WHERE table_name = '${table.name}'`;
+  const stamp = (sources: readonly string[]) => [
+    `UPDATE ${name} SET ${time} = ${stampSql(sources)} WHERE ${names.sameKey(name, "NEW")}`,
+    forget,
+  ];
+  const updated = [orderOf("OLD"), `${noted} AND ${isRekeyed}`, ...buried];
+  return new Map([
+    own.make("meet.insert", `BEFORE INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`, note),
+    own.make(
+      "meet.update",
+      `BEFORE UPDATE OF ${names.keyColumns.join(", ")} ON ${name} WHEN ${isRekeyed} AND ${isLeftAlone} AND ${IS_OTHERS}`,
+      note,
+    ),
+    own.make(
+      "insert",
+      `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`,
+      stamp([noted, ...buried]),
+    ),
+    own.make(
+      "update",
+      `AFTER UPDATE ON ${name} WHEN ${isLeftAlone} AND ${IS_OTHERS}`,
+      stamp(updated),
+    ),
+  ]);
+}
+
+/** Now, or right behind the latest of the times that are not too far ahead, as the time column holds it. */
+function stampSql(sources: readonly string[]): string {
+  const latest = `SELECT coalesce(max(${deletionTimeSql("seen")}), ${TRIGGER_NOW}) AS at FROM (${sources.join(" UNION ALL ")}) AS seen`;
+  const digits = "CASE WHEN at GLOB '*.000000' THEN 19 WHEN at GLOB '*000' THEN 23 ELSE 26 END";
+  return `(SELECT substr(at, 1, ${digits}) FROM (${latest}))`;
+}

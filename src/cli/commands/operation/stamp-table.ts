@@ -1,0 +1,99 @@
+// Lets repsync keep the time of a table: in the registry file, and in the table. D-14.2.
+import type { Command } from "commander";
+import { problemText, readRegistryFile, withEntry } from "../../../app/registry-file.ts";
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import { stampedEntry } from "../../../domain/sync/table/stamped-entry.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
+import {
+  type CommandTools,
+  type CommonOptions,
+  declareCommand,
+  type RunCommand,
+} from "../../command-runner.ts";
+import { EXIT, type ExitCode } from "../../failure.ts";
+import { withFileLock } from "../../files/file-lock.ts";
+import { readTextFile } from "../../files/read-text.ts";
+import { writeText } from "../../files/write-text.ts";
+
+export function addStampCommand(group: Command, run: RunCommand): void {
+  declareCommand(group, "stamp")
+    .summary("let repsync keep the time of a table")
+    .description(
+      "Lets repsync keep the time of a table's changes, in its timestamp column or a new one, and its deletes travel where the " +
+        "store can: in the registry file of SYNC_TABLES, and in the table. Then restart the service.",
+    )
+    .argument("<table>", "table of the registry file")
+    .action((tableName: string, options: CommonOptions) =>
+      run(options, (tools) => stamp(tools, tableName)),
+    );
+}
+
+async function stamp(tools: CommandTools, tableName: string): Promise<ExitCode> {
+  const path = configuredFile();
+  const entry = await withFileLock(path, () => stampIn(tools, path, tableName));
+  const { timestamp_column: column, deletes = false } = entry;
+  const others = deletes ? ", and its deletes travel" : "";
+  tools.output.show(
+    { table: tableName, file: path, timestampColumn: column, stamped: true, deletes },
+    `${tableName}: repsync keeps "${column}"${others}. Restart the service; do the same at the other end`,
+  );
+  return EXIT.success;
+}
+
+/** Writes the entry, and prepares the table by it. Where that cannot be, the file stays as it was. */
+async function stampIn(tools: CommandTools, path: string, tableName: string): Promise<TableEntry> {
+  const before = await readTextFile(path);
+  const { registry, own, entryOf, problems } = readRegistryFile(before);
+  if (registry === null) throw unsound(path, problems);
+  const { name } = findTable(registry, tableName);
+  if (!own.includes(name)) {
+    throw new AppError(
+      "invalid_request",
+      `Table "${name}" is built in: "${path}" does not name it`,
+    );
+  }
+  const stamped = stampedEntry(name, entryOf(name));
+  try {
+    return await prepareBy(tools, path, before, { name, entry: stamped });
+  } catch (error) {
+    // Not every store can tell of deletes.
+    const isOptional = stamped.deletes === true && entryOf(name).deletes !== true;
+    if (!isOptional || !isAppError(error, "schema_conflict")) throw error;
+    const { deletes: _, ...entry } = stamped;
+    return await prepareBy(tools, path, before, { name, entry });
+  }
+}
+
+async function prepareBy(
+  { open }: CommandTools,
+  path: string,
+  before: string,
+  { name, entry }: { readonly name: string; readonly entry: TableEntry },
+): Promise<TableEntry> {
+  const text = withEntry(before, name, entry);
+  const { problems } = readRegistryFile(text);
+  if (problems.length > 0) throw unsound(path, problems);
+  await writeText(path, [text]);
+  try {
+    await open();
+    return entry;
+  } catch (error) {
+    await writeText(path, [before]);
+    throw error;
+  }
+}
+
+function unsound(path: string, found: ReturnType<typeof readRegistryFile>["problems"]): AppError {
+  const problems = found.map((problem) => ({ pointer: "", detail: problemText(problem) }));
+  return new AppError("invalid_request", `"${path}" would have problems`, { problems });
+}
+
+/** The registry file of the environment. Throws `invalid_request` where there is none. */
+export function configuredFile(): string {
+  const path = process.env["SYNC_TABLES"] ?? "";
+  if (path !== "") return path;
+  throw new AppError("invalid_request", "There is no registry file", {
+    hint: "Name one, or set SYNC_TABLES",
+  });
+}

@@ -1,0 +1,67 @@
+// The time that a record gets which brings none. D-14.2.
+import { compareDateTimes, formatMs } from "../../shared/time.ts";
+import type { Row, Table } from "../table/table.ts";
+import { aheadLimit, changeTime } from "./time-rank.ts";
+import { outlives } from "./tombstone.ts";
+
+/** What rows have that had no time when their table became stamped. Of two such rows nobody knows which is newer. */
+export const FIRST_STAMP = "1970-01-01T00:00:00Z";
+
+/** How records are stamped. */
+export interface StampRule {
+  /** Canonical time of the file that they come from, to be a new row's where it is earlier than now; null for none. */
+  readonly fileTime: string | null;
+  /** True when rows come back that were deleted after the time of the file. */
+  readonly restores: boolean;
+}
+
+export const STAMP_NOW: StampRule = { fileTime: null, restores: false };
+
+/** A record, what is there of its key, and when. */
+interface StampedWrite {
+  /** The record's canonical time; null when it has none. */
+  readonly time: string | null;
+  /** Whether the record brings a value for the time, be it one or not. */
+  readonly bringsTime: boolean;
+  /** The row: its canonical time, and whether the record changes another of its columns; null without one. */
+  readonly here: { readonly time: string | null; readonly isChanged: boolean } | null;
+  /** Of the tombstone of its key; null without one. */
+  readonly deletedAt: string | null;
+  readonly nowMs: number;
+}
+
+/** What is to be done with a record: `own` writes it as it is, `same` and `deleted` do not write it. */
+type StampFate = { readonly time: string } | "own" | "same" | "deleted";
+
+export function stampFate(rule: StampRule, write: StampedWrite): StampFate {
+  const { here, deletedAt, bringsTime, nowMs } = write;
+  if (isDeletedSince(rule, write)) {
+    return rule.restores ? { time: changeTime(deletedAt, nowMs) } : "deleted";
+  }
+  if (bringsTime) return "own";
+  if (here !== null) return here.isChanged ? { time: timeBehind(write) } : "same";
+  const { fileTime } = rule;
+  const isOfFile = fileTime !== null && compareDateTimes(fileTime, formatMs(nowMs)) < 0;
+  const isBuried =
+    deletedAt !== null && fileTime !== null && compareDateTimes(deletedAt, fileTime) >= 0;
+  return { time: isOfFile && !isBuried ? fileTime : timeBehind(write) };
+}
+
+/** True where a record brings no value for the time of its table. */
+export function isTimeless({ timestampColumn }: Table, row: Row): boolean {
+  return timestampColumn !== null && (row[timestampColumn] ?? null) === null;
+}
+
+/** True for a record whose row was deleted after its file was written, unless its own time is later still. */
+function isDeletedSince({ fileTime }: StampRule, write: StampedWrite): boolean {
+  const { here, deletedAt, time, nowMs } = write;
+  if (fileTime === null || here !== null || deletedAt === null) return false;
+  return compareDateTimes(deletedAt, fileTime) > 0 && !outlives(time, deletedAt, aheadLimit(nowMs));
+}
+
+/** Now, or right behind what is there: whoever writes has seen it. */
+function timeBehind({ here, deletedAt, nowMs }: StampedWrite): string {
+  const ofRow = changeTime(here?.time ?? null, nowMs);
+  const ofTombstone = changeTime(deletedAt, nowMs);
+  return compareDateTimes(ofRow, ofTombstone) < 0 ? ofTombstone : ofRow;
+}

@@ -1,0 +1,42 @@
+import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { FIRST_STAMP, isTimeless } from "../../../domain/sync/rows/stamp.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { type WriteRowsDeps, writeRows } from "./write-rows.ts";
+
+/** Rows of one commit. */
+const ROWS_AT_ONCE = 1_000;
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
+
+/**
+ * Gives rows without a time, in stamped tables, one that is earlier than that of any edit and the same at all ends. They come
+ * first in the order of a table, so nothing but the first page is read where there are none. Safe at each start, and when
+ * several do it at once: a time that a row got meanwhile stays. Throws what `writeRows` throws. D-14.2.
+ */
+export async function beginStamps(deps: WriteRowsDeps, tables: Iterable<Table>): Promise<void> {
+  for (const table of tables) if (table.stamped) await stampFirst(deps, table);
+}
+
+async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
+  const { timestampColumn, pushColumns } = table;
+  // Only the time changes, also where rows are only inserted.
+  const updateColumns = pushColumns.filter(({ name }) => name === timestampColumn);
+  const timed = { ...table, updateColumns };
+  const first = { [timestampColumn ?? ""]: FIRST_STAMP };
+  const limits = { limitRows: ROWS_AT_ONCE, maxJsonBytes: BYTES_AT_ONCE, columns: "sent" } as const;
+  for (let after: Row | null = null; ; ) {
+    const { rows }: { readonly rows: readonly Row[] } = await deps.tables.page(table, {
+      ...{ ...limits, from: { after } },
+    });
+    const writes = rows
+      .filter((row) => isTimeless(table, row))
+      .map((row, index) => ({
+        ...{ index, row: { ...keyRow(table, keyOf(table, row)), ...first } },
+        refusedIfNew: "It was deleted",
+      }));
+    await writeRows(deps, timed, { writes, conflict: "newer" });
+    after = rows.at(-1) ?? null;
+    // One that cannot be read is among them, and stays as it is.
+    if (after === null || rowTime(table, after) !== null) return;
+  }
+}
