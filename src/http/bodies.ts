@@ -4,6 +4,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import { ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
+import { isJsonObject, parseJson } from "../domain/shared/json.ts";
 import { MAX_API_BODY_BYTES } from "../domain/shared/limits.ts";
 import { cutText } from "../domain/shared/text.ts";
 import { type FromWire, fromWire } from "../domain/shared/wire-names.ts";
@@ -22,12 +23,23 @@ export async function readBody<Schema extends TObject>(
   schema: Schema,
 ): Promise<FromWire<Static<Schema>>> {
   const bytes = await readRequestBody(request, MAX_API_BODY_BYTES);
-  const body = bytes.length === 0 ? {} : parse(bytes);
+  const body = bytes.length === 0 ? {} : parse<unknown>(bytes, JSON.parse);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new AppError("invalid_request", "The body must be a JSON object");
   }
   refuse(findProblems(schema, body));
   return fromWire(body) as FromWire<Static<Schema>>;
+}
+
+/** The same with all digits of numbers and with names as they are, of a body that was read. Throws `invalid_request`. */
+export function readExactBody<Schema extends TObject>(
+  bytes: Uint8Array,
+  schema: Schema,
+): Static<Schema> {
+  const body = parse(bytes, parseJson);
+  if (!isJsonObject(body)) throw new AppError("invalid_request", "The body must be a JSON object");
+  refuse(findProblems(schema, body));
+  return body as Static<Schema>;
 }
 
 /** Lists the problems of a body by the schema's field order, unknown fields last. */
@@ -55,9 +67,9 @@ function pointerTo(path: string): string {
   return `/${cutText(path.slice(1).toWellFormed(), MAX_POINTER_CHARS)}`;
 }
 
-function parse(bytes: Uint8Array): unknown {
+function parse<Value>(bytes: Uint8Array, read: (text: string) => Value): Value {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return read(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
     throw new AppError("invalid_request", "The body is not JSON in UTF-8", { cause });
   }

@@ -112,7 +112,9 @@ export type Query =
   | {
       readonly rowsOf: Table;
       readonly where: readonly [column: string, values: readonly string[]];
-    };
+    }
+  /** The rows of a table with these keys, in the same way. */
+  | { readonly rowsOf: Table; readonly keys: readonly Row[] };
 
 export type Answer<Q> = Q extends { readonly count: Stretch }
   ? number

@@ -2,6 +2,7 @@ import type { Operation } from "../operation.ts";
 import { pageRoutes, type ServedSync } from "./sync/page-routes.ts";
 import { pushRoute } from "./sync/push-route.ts";
 import { rejectedRoutes } from "./sync/rejected-routes.ts";
+import { rowRoutes } from "./sync/row-routes.ts";
 import type { SyncAdministration } from "./sync/run-replies.ts";
 import { runRoutes } from "./sync/run-routes.ts";
 import { statusRoute } from "./sync/status-route.ts";
@@ -18,5 +19,6 @@ export function syncRoutes(served: ServedSync, administration: SyncAdministratio
     ...runRoutes(administration),
     ...rejectedRoutes(administration),
     ...tableRoutes(administration),
+    ...rowRoutes(administration),
   ];
 }

@@ -18,6 +18,7 @@ export const AuditItemSchema = model("AuditItem", {
   }),
   purpose: nullable(oneOf(CONSENT_PURPOSES), { description: "Of a lookup" }),
   action: nullable(Text, { description: "Of an administrator" }),
+  table: Type.Optional(Type.String({ description: "Of the row that was changed or removed" })),
   decision: oneOf(["allowed", "denied"]),
   code: nullable(oneOf(PROBLEM_CODES), { description: "Null when allowed" }),
   request_id: Text,

@@ -29,7 +29,7 @@ export interface WriteFailure {
 export interface WriteRule {
   /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;
-  /** Applied before the rows; only for a table with `deletes`. D-7.6. */
+  /** Applied before the rows; in a table without `deletes` they remove rows, and are not kept. D-7.6, D-14.3. */
   readonly deleted?: readonly TombstoneWrite[];
   /** Gives records without a time one (`stampFate`, by the store's clock), before they are judged; absent: none. D-14.2. */
   readonly stamps?: StampRule;

@@ -1,6 +1,6 @@
 import type { Account } from "../../domain/reputation/accounts/account.ts";
 import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
-import type { AdminAct, AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
+import type { AdminAct, AdminRequest, RowAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
@@ -107,6 +107,11 @@ export class Administration {
       await chains.noteAct(tx, { action: "release", username, ...request });
       return true;
     });
+  }
+
+  /** Keeps the record of what is done to a row, in the body that does it. D-14.3. */
+  async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
+    await this.#deps.chains.noteRowAct(tx, act);
   }
 
   async #change(

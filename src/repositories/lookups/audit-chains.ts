@@ -1,5 +1,10 @@
 // Appends to audit chains, and keeps their signed heads. D-6.5.
-import { type AdminAct, adminEntry } from "../../domain/reputation/audit/admin-entry.ts";
+import {
+  type AdminAct,
+  actedOnRowText,
+  adminEntry,
+  type RowAct,
+} from "../../domain/reputation/audit/admin-entry.ts";
 import {
   type AuditEntry,
   type AuditRecord,
@@ -61,14 +66,21 @@ export class AuditChains {
    * lookups of this process go on with theirs. D-8.8.
    */
   async noteAct(tx: Transaction, act: AdminAct): Promise<void> {
-    const { by, username } = act;
+    const { username } = act;
     const keys = isKey([username]) ? [[username]] : [];
     const [[subject]] = await tx.read({ from: SUBJECTS, keys });
-    const entry = adminEntry(act, {
-      accountId: by === null ? "" : await this.#subjects.makeId(by, tx),
-      subjectHmac: this.#subjects.hmacOfActedOn(username, subject),
-      nowMs: tx.nowMs,
-    });
+    await this.#note(tx, act, this.#subjects.hmacOfActedOn(username, subject));
+  }
+
+  /** The same of what is done to a row. D-14.3. */
+  async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
+    await this.#note(tx, act, this.#sign(actedOnRowText(act)));
+  }
+
+  async #note(tx: Transaction, act: AdminAct | RowAct, subjectHmac: string): Promise<void> {
+    const { by } = act;
+    const accountId = by === null ? "" : await this.#subjects.makeId(by, tx);
+    const entry = adminEntry(act, { accountId, subjectHmac, nowMs: tx.nowMs });
     this.append(tx, await this.begin(tx), [entry]);
   }
 

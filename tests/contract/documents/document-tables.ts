@@ -189,6 +189,48 @@ function refusing(store: TablesOfSuite): void {
 }
 
 function reading(store: TablesOfSuite, secret: string): void {
+  test("D-14.3 rows are read by their keys, whole, and with what the body wrote", async () => {
+    const columns = {
+      n: { type: "bigint" },
+      shop: { type: "text" },
+      j: { type: "json" },
+      secret: { type: "text", serialize: false },
+    } as const;
+    const first: Row = { n: "9007199254740993", shop: "a", j: { b: [1, null] }, secret: "s" };
+    const second: Row = { n: "7", shop: "a", j: null, secret: null };
+    const third: Row = { n: "7", shop: "", j: "\u0000", secret: null };
+    const entry = makeTable({ upsert_key: ["n", "shop"], columns }, "keyed_rows");
+    const table = await store.tableWith(entry, first, second, third);
+    const withKeys = (...keys: Row[]) => ({ rowsOf: table, keys }) as const;
+    await store.transact(async (tx) => {
+      const [found, none] = await tx.read(
+        withKeys(third, first, first, { n: "8", shop: "a" }),
+        withKeys(),
+      );
+      expect([found.length, none]).toEqual([2, []]);
+      expect(found).toEqual(expect.arrayContaining([first, third]));
+      await tx.tables.write(table, records([{ n: "7", shop: "a", j: 5 }]));
+      const [after] = await tx.read(withKeys(second));
+      expect(after).toEqual([{ ...second, j: 5 }]);
+    });
+  });
+
+  test("D-14.3 in a table without deletes what is deleted goes, and leaves nothing", async () => {
+    const rows = [
+      shown("old", T1, 1),
+      shown("ahead", "2999-01-01T00:00:00Z", 2),
+      shown("other", null, 3),
+    ];
+    const table = await store.tableWith(itemsTable(), ...rows);
+    const deletedAt = "2026-01-01T00:00:01Z";
+    const deleted = ["old", "ahead", "none"].map((k, index) => ({ index, key: { k }, deletedAt }));
+    const written = await store.write(table, [], { deleted });
+    expect([written.deleted, (await store.rows(table)).map(({ k }) => k)]).toEqual([2, ["other"]]);
+    expect((await store.write(table, [shown("old", T1, 4)], { conflict: "newer" })).kept).toEqual(
+      [],
+    );
+  });
+
   test("rows are read by a value in a column, whole, and with what the body wrote", async () => {
     const columns = {
       owner: { type: "text" },

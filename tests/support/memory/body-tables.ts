@@ -101,10 +101,21 @@ export class MemoryBodyTables implements TableWrites {
   }
 
   rowsOf(table: Table, [column, values]: readonly [string, readonly string[]]): readonly Row[] {
-    const stored = this.#drafts.get(table.name) ?? this.#tables.stored(table, this.#begin().tables);
-    return rowsWith(table, stored.rows.values(), column, values).map((row) =>
-      Object.fromEntries(table.columns.map(({ name }) => [name, row[name] ?? null])),
+    return whole(table, rowsWith(table, this.#rows(table).values(), column, values));
+  }
+
+  rowsWith(table: Table, keys: readonly Row[]): readonly Row[] {
+    const texts = new Set(keys.map((key) => keyText(table, key)));
+    const found = [...texts].map((text) => this.#rows(table).get(text));
+    return whole(
+      table,
+      found.filter((row) => row !== undefined),
     );
+  }
+
+  #rows(table: Table): ReadonlyMap<string, Row> {
+    const stored = this.#drafts.get(table.name) ?? this.#tables.stored(table, this.#begin().tables);
+    return stored.rows;
   }
 
   #remove(table: Table, key: Row): void {
@@ -148,6 +159,12 @@ function foundIn({ table, rows, deletes }: StoredTable, keys: readonly Row[]): F
     if (tombstone !== undefined) found.tombstones.set(text, tombstone.deletedAt);
   }
   return found;
+}
+
+function whole(table: Table, rows: readonly Row[]): readonly Row[] {
+  return rows.map((row) =>
+    Object.fromEntries(table.columns.map(({ name }) => [name, row[name] ?? null])),
+  );
 }
 
 function rowsWith(

@@ -182,7 +182,11 @@ class MemoryTransaction implements Transaction {
     const state = withWrites(before, this.writes.values());
     const answers = queries.map((query) => {
       if ("versionsOf" in query) return query.versionsOf.map(versionOf);
-      if ("rowsOf" in query) return this.tables.rowsOf(query.rowsOf, query.where);
+      if ("rowsOf" in query) {
+        return "keys" in query
+          ? this.tables.rowsWith(query.rowsOf, query.keys)
+          : this.tables.rowsOf(query.rowsOf, query.where);
+      }
       this.#check(query.from);
       if (!("keys" in query)) return answer(state, query);
       for (const key of query.keys) checkKey(key);

@@ -31,6 +31,7 @@ import {
 } from "../driver/versions.ts";
 import type { BodyTables } from "../tables/body-tables.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
+import { StoredRows } from "../tables/stored-rows.ts";
 import { type DocumentCollection, LOCKS } from "./document-collection.ts";
 import { conditionOf, keyDocument } from "./key-document.ts";
 
@@ -82,7 +83,7 @@ export class MongoTransaction implements Transaction {
       if (!("from" in query)) continue;
       const collection = this.#place.collectionOf(query.from);
       await this.#send(collection);
-      if (!("keys" in query)) continue;
+      if (!("keys" in query) || "rowsOf" in query) continue;
       for (const key of query.keys) checkKey(key);
       if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
     }
@@ -219,10 +220,16 @@ export class MongoTransaction implements Transaction {
     return (found as Uint8Array[]).map((bytes) => collection.asStored(bytes));
   }
 
-  async #rows({ rowsOf, where }: RowsQuery): Promise<readonly Row[]> {
+  async #rows(query: RowsQuery): Promise<readonly Row[]> {
     const { session, isSnapshot } = this.#place;
+    const { db, clock } = this.#deps;
+    const { rowsOf } = query;
+    if ("keys" in query) {
+      const stored = new StoredRows(rowsOf, db.collection(rowsOf.name), clock);
+      return await stored.readWhole(query.keys, session);
+    }
     const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
-    return await readRowsBy(this.#deps.db, rowsOf, where, options);
+    return await readRowsBy(db, rowsOf, query.where, options);
   }
 
   #answer(query: DocumentQuery, found: readonly Document[]): unknown {

@@ -276,7 +276,7 @@ export class PushRows {
     if (removed.size === 0) return;
     const keys = [...removed.values()].map((key) => keyOfRow(this.#table, key));
     await this.#stored.remove(keys, tx);
-    await noteOwnDeletes(this.#deps.db, tx);
+    if (this.#table.deletes) await noteOwnDeletes(this.#deps.db, tx);
   }
 }
 

@@ -68,6 +68,13 @@ export class StoredRows {
     return await this.#read(keys, { columns: this.table.pushColumns, tx }, (row) => row);
   }
 
+  /** The rows that are there, whole. */
+  async readWhole(keys: readonly Row[], tx: ClientSession): Promise<readonly Row[]> {
+    const wanted = keys.map((key) => keyOfRow(this.table, key));
+    const columns = this.table.columns;
+    return [...(await this.#read(wanted, { columns, tx }, (row) => row)).values()];
+  }
+
   /** Removes the rows of these keys. */
   async remove(keys: readonly KeyOfRow[], tx: ClientSession): Promise<void> {
     const hint = layoutOf(this.table).keyIndex;

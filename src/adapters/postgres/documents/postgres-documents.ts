@@ -240,7 +240,11 @@ class Body implements Transaction {
 
   async #answer(query: Query): Promise<unknown> {
     if ("versionsOf" in query) return await this.#versions(query.versionsOf);
-    if ("rowsOf" in query) return await this.tables.rowsOf(query.rowsOf, query.where);
+    if ("rowsOf" in query) {
+      return "keys" in query
+        ? await this.tables.rowsWith(query.rowsOf, query.keys)
+        : await this.tables.rowsOf(query.rowsOf, query.where);
+    }
     const table = this.#table(query.from);
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
@@ -278,7 +282,7 @@ class Body implements Transaction {
 
 function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[] {
   return queries.flatMap((query) => {
-    if (!("keys" in query) || !query.lock) return [];
+    if (!("keys" in query) || "rowsOf" in query || !query.lock) return [];
     if (!isFirst) throw new Error("Locks stand in a body's first read");
     return query.keys.map((key) => placeOf(JSON.stringify([query.from.name, key])));
   });

@@ -126,6 +126,19 @@ export class BodyTables implements TableWrites {
     return lines.map((line) => rowAt(table.columns, line));
   }
 
+  /** Every column of the rows with these keys. */
+  async rowsWith(table: Table, keys: readonly Row[]): Promise<readonly Row[]> {
+    const layout = this.#tables.layout(table);
+    const distinct = new Map(
+      keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
+    );
+    await this.#tx.begin();
+    if (distinct.size === 0) return [];
+    const text = layout.byKeys(layout.shown(table.columns));
+    const lines = await this.#tx.query(text, layout.keyLists([...distinct.values()]));
+    return lines.map((line) => rowAt(table.columns, line));
+  }
+
   /** Records as they would be read again; those that the columns cannot hold fail. */
   #arriving(table: Table, writes: readonly RowWrite[], failures: WriteFailure[]) {
     return writes.flatMap((write): ArrivingRecord[] => {

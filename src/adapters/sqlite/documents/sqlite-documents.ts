@@ -21,7 +21,7 @@ import type { SqliteBody } from "../driver/run-body.ts";
 import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import { RowBinders } from "../tables/row-binder.ts";
-import { readRowsBy } from "../tables/rows-by-value.ts";
+import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 import { makeView, viewSql } from "./document-views.ts";
 import { type RangeSql, rangesOf } from "./stretch-sql.ts";
@@ -191,7 +191,11 @@ class SqliteTransaction implements Transaction {
       const versions = readVersions(this.#database, new Set(query.versionsOf.map(slotOf)));
       return query.versionsOf.map((name) => versions.get(slotOf(name)) ?? Number.NaN);
     }
-    if ("rowsOf" in query) return readRowsBy(this.#database, query.rowsOf, query.where);
+    if ("rowsOf" in query) {
+      return "keys" in query
+        ? readRowsWithKeys(this.#database, query.rowsOf, query.keys)
+        : readRowsBy(this.#database, query.rowsOf, query.where);
+    }
     const table = this.#tableOf(query.from);
     if ("keys" in query) {
       if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");

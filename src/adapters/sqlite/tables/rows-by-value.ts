@@ -1,4 +1,5 @@
-// Rows of a table by a value that they have in a column, within a transaction.
+// Rows of a table by a value that they have in a column, or by their keys, within a transaction.
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
@@ -13,14 +14,29 @@ export function readRowsBy(
 ): Row[] {
   const column = columnOf(table, columnName);
   if (column === null) return [];
-  const columns = table.columns.map(
-    (each) => `${readExpression(each, work.cutsTextAtNul)} AS "${each.name}"`,
-  );
-  const sql = `SELECT ${columns.join(", ")} FROM "${table.name}" WHERE ${isValue(columnName)}`;
+  const sql = `${selectWhole(work, table)} WHERE ${isValue(columnName)}`;
   const encode = valueEncoder(column);
   return [...new Set(values)].flatMap((value) =>
     decodeRows(work.all(sql, [encode(value)]), table.columns),
   );
+}
+
+/** The rows with these keys, whole, each once. */
+export function readRowsWithKeys(work: SqliteWork, table: Table, keys: readonly Row[]): Row[] {
+  const isKey = table.keyColumns.map(({ name }) => `"${name}" = ?`).join(" AND ");
+  const sql = `${selectWhole(work, table)} WHERE ${isKey}`;
+  const wanted = new Map(keys.map((key) => [keyText(table, key), key]));
+  return [...wanted.values()].flatMap((key) => {
+    const values = table.keyColumns.map((each) => valueEncoder(each)(key[each.name] ?? null));
+    return decodeRows(work.all(sql, values), table.columns);
+  });
+}
+
+function selectWhole({ cutsTextAtNul }: SqliteWork, table: Table): string {
+  const columns = table.columns.map(
+    (each) => `${readExpression(each, cutsTextAtNul)} AS "${each.name}"`,
+  );
+  return `SELECT ${columns.join(", ")} FROM "${table.name}"`;
 }
 
 /** Changes the given fields, as far as the table has such columns; the number of the rows. */

@@ -47,6 +47,7 @@ export class TableWrite {
   readonly #rules: TableWriteRules;
   readonly #binder: RowBinder;
   readonly #nowMs: number;
+  readonly #buries: TombstoneWrites;
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
   readonly #isGuarded: boolean;
@@ -69,7 +70,8 @@ export class TableWrite {
     this.#database = database;
     this.#table = table;
     this.#rules = rules;
-    this.#tombstones = table.deletes ? new TombstoneWrites(database, table) : null;
+    this.#buries = new TombstoneWrites(database, table);
+    this.#tombstones = table.deletes ? this.#buries : null;
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
@@ -114,9 +116,9 @@ export class TableWrite {
   }
 
   #bury(tombstone: Tombstone): void {
-    const fate = this.#tombstones?.bury(tombstone);
-    if (fate?.isRemoved) this.#deleted++;
-    this.#earliestKept = earlier(this.#earliestKept, fate?.outlivedBy ?? null);
+    const { isRemoved, outlivedBy = null } = this.#buries.bury(tombstone);
+    if (isRemoved) this.#deleted++;
+    this.#earliestKept = earlier(this.#earliestKept, outlivedBy);
   }
 
   #write(arriving: BoundWrite): void {

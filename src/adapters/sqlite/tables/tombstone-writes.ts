@@ -53,7 +53,10 @@ export class TombstoneWrites {
     return this.#encoders.map(({ name, encode }) => encode(key[name] ?? null));
   }
 
-  /** Takes a tombstone in. Tells whether it removed a row, or the `repsync_order` of a row that outlives it. */
+  /**
+   * Takes a tombstone in, which a table without deletes does not keep. Tells whether it removed a row, or the `repsync_order`
+   * of a row that outlives it.
+   */
   bury({ key, deletedAt }: Tombstone): {
     readonly isRemoved: boolean;
     readonly outlivedBy?: string;
@@ -63,10 +66,11 @@ export class TombstoneWrites {
     if (row.isThere && outlives(row.time, deletedAt, this.#aheadLimit)) {
       return { isRemoved: false, outlivedBy: row.order };
     }
-    const before = this.#deletedAt(bound);
+    const { deletes } = this.#names.table;
+    const before = deletes ? this.#deletedAt(bound) : null;
     const isNews = before === null || compareDateTimes(before, deletedAt) < 0;
     if (row.isThere) this.#remove(bound, before);
-    if (isNews) this.#list(bound, deletedAt);
+    if (deletes && isNews) this.#list(bound, deletedAt);
     return { isRemoved: row.isThere };
   }
 
@@ -123,7 +127,9 @@ export class TombstoneWrites {
 
   #find(key: BoundKey) {
     const table = `"${this.#names.table.name}"`;
-    const orderSql = rowOrder(this.#names.table, table, this.#database.foreignTables);
+    const hasTime = this.#names.table.timestampColumn !== null;
+    const { foreignTables } = this.#database;
+    const orderSql = hasTime ? rowOrder(this.#names.table, table, foreignTables) : "''";
     const sql = `SELECT ${orderSql} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
     const [row] = this.#database.all(sql, key);
     const order = String(row?.["order"] ?? "");

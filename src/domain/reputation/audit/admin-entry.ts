@@ -1,5 +1,10 @@
-// What an administrator did to an account or a name, as a record of the audit log. D-8.2, D-8.8.
-import { ADMIN_ENDPOINT, type AdminAction, type AuditEntry } from "./audit-chain.ts";
+// What an administrator did to an account, a name or a row, as a record of the audit log. D-8.2, D-8.8, D-14.3.
+import {
+  ADMIN_ENDPOINT,
+  type AdminAction,
+  type AuditEntry,
+  type RowAction,
+} from "./audit-chain.ts";
 
 /** Who asked for it. */
 export interface AdminRequest {
@@ -14,6 +19,13 @@ export interface AdminAct extends AdminRequest {
   readonly username: string;
 }
 
+export interface RowAct extends AdminRequest {
+  readonly action: RowAction;
+  readonly table: string;
+  /** The `keyText` of the row; the log has its HMAC only. */
+  readonly key: string;
+}
+
 /** What a store knows of both: `accountId` is empty on the command line, `subjectHmac` that of `actedOnText`. */
 interface AdminSubjects {
   readonly nowMs: number;
@@ -23,14 +35,14 @@ interface AdminSubjects {
 
 /** The record of what was done. */
 export function adminEntry(
-  { action, requestId }: AdminAct,
+  { action, requestId, table = "" }: AdminRequest & { action: AdminAction; table?: string },
   { nowMs, accountId, subjectHmac }: AdminSubjects,
 ): AuditEntry {
   return {
     at: new Date(nowMs).toISOString(),
     requestId,
     accountId,
-    keyId: "",
+    keyId: table,
     endpoint: ADMIN_ENDPOINT,
     purpose: action,
     subjectHmac,
@@ -39,6 +51,11 @@ export function adminEntry(
     code: null,
     status: 200,
   };
+}
+
+/** The text whose HMAC, by the key of the log, stands for a row that something was done to. */
+export function actedOnRowText({ table, key }: Pick<RowAct, "table" | "key">): string {
+  return `repsync.audit.row.v1\n${table}\n${key}`;
 }
 
 /**

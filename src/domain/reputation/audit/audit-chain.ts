@@ -20,7 +20,17 @@ export type Sha256Hex = (text: string) => string;
 export const ADMIN_ENDPOINT = "admin";
 
 /** Stands where the record of a lookup has its purpose. */
-export type AdminAction = "suspend" | "restore" | "erase" | "release" | "password" | "plan";
+export type AdminAction =
+  | "suspend"
+  | "restore"
+  | "erase"
+  | "release"
+  | "password"
+  | "plan"
+  | RowAction;
+
+/** What is done to a row of a table. D-14.3. */
+export type RowAction = "row.changed" | "row.removed";
 
 /** One lookup with a known key that was answered 200, 403 or 404, or what an administrator did (`adminEntry`). D-6.5, D-8.8. */
 export interface AuditEntry {
@@ -29,11 +39,12 @@ export interface AuditEntry {
   readonly requestId: string;
   /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
+  /** Of what was done to a row the name of its table. */
   readonly keyId: string;
   readonly endpoint: LookupEndpoint | typeof ADMIN_ENDPOINT;
   /** The endpoint's own purpose. */
   readonly purpose: ConsentPurpose | AdminAction;
-  /** HMAC of the looked-up username, hexadecimal. */
+  /** HMAC of the looked-up username, or of the key of a row, hexadecimal. */
   readonly subjectHmac: string;
   /** The consent that allowed it; null when denied. */
   readonly consentId: number | null;

@@ -13,6 +13,8 @@ export interface AuditItem {
   /** Null for an act of administration, as `action` is for a lookup. */
   readonly purpose: ConsentPurpose | null;
   readonly action: string | null;
+  /** Of what was done to a row, and only there. */
+  readonly table?: string;
   readonly decision: "allowed" | "denied";
   readonly code: LookupRefusal | null;
   readonly requestId: string;
@@ -43,6 +45,7 @@ export function auditItem(
     // Records of administration have their action there.
     purpose: isAdmin ? null : (record.purpose as ConsentPurpose),
     action: isAdmin ? record.purpose : null,
+    ...(isAdmin && record.keyId !== "" ? { table: record.keyId } : {}),
     decision: record.decision,
     code: record.code,
     requestId: record.requestId,

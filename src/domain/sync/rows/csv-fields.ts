@@ -76,10 +76,13 @@ export function readCsvField(
   if (field === null || (field === "" && column.type !== "text")) return null;
   if (column.type === "json") return tryParse(field);
   const text = plainText(column, field, form);
-  if (text === null) return undefined;
+  return text === null ? undefined : readNumberText(column, text);
+}
+
+/** The number that a text is in a column of integers or doubles, with all its digits; the text itself where it is none. */
+export function readNumberText(column: Column, text: string): JsonValue {
   if (column.type === "integer") return readInteger(text);
-  if (column.type === "real" && JSON_NUMBER.test(text)) return parseJson(text);
-  return text;
+  return column.type === "real" && JSON_NUMBER.test(text) ? parseJson(text) : text;
 }
 
 /** Accepts other spellings of a whole number, such as `007` or `+5`. */

@@ -27,6 +27,11 @@ const ODDITIES: Readonly<Record<ColumnType, string>> = {
   json: "is not JSON",
 };
 
+/** What conversion has to know of a table. */
+export interface ValueTable extends Pick<Table, "timestampColumn"> {
+  readonly files: Pick<Table["files"], "epoch">;
+}
+
 /**
  * Converts a value of a file by its column's type: as a pushed one, but booleans by their words, numbers and booleans in a
  * column of texts as their text, and epochs as the table's files have them. It fails as a pushed one would, and also as an
@@ -34,7 +39,7 @@ const ODDITIES: Readonly<Record<ColumnType, string>> = {
  * not understand is odd. What an export marked (`isExact`) is taken as it is, and never odd. D-10.3, D-14.7.
  */
 export function importValue(
-  table: Table,
+  table: ValueTable,
   column: Column,
   value: JsonValue,
   isExact = false,
@@ -57,7 +62,11 @@ export function importValue(
 }
 
 /** The value as a push would have it; undefined for a boolean that is none. */
-function givenValue({ files }: Table, column: Column, value: JsonValue): JsonValue | undefined {
+function givenValue(
+  { files }: ValueTable,
+  column: Column,
+  value: JsonValue,
+): JsonValue | undefined {
   if (value === null) return null;
   switch (column.type) {
     case "boolean":

@@ -138,7 +138,7 @@ class Decision<Arriving extends ArrivingRecord> {
     return {
       removed: this.#removed,
       forgotten: this.#forgotten,
-      listed: [...this.#listed.values()],
+      listed: this.#table.deletes ? [...this.#listed.values()] : [],
       sent: this.#sent,
       added: this.#added,
       failures: this.#failures,

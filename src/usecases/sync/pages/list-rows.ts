@@ -9,6 +9,7 @@ import {
 import { MAX_CURSOR_CHARS, MAX_SHOWN_ROWS_BYTES } from "../../../domain/shared/limits.ts";
 import { type ListParameters, readListQuery } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, parseSince } from "../../../domain/shared/time.ts";
+import { readKeyByHand } from "../../../domain/sync/by-hand/row-edit.ts";
 import {
   ROW_ORDERS,
   type RowFilter,
@@ -16,7 +17,6 @@ import {
   readRowFilter,
 } from "../../../domain/sync/by-hand/row-filter.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
-import { convertPosition, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import {
@@ -57,7 +57,6 @@ export interface RowList {
 }
 
 const CURSOR = new RegExp(`^[\\w-]{1,${MAX_CURSOR_CHARS}}$`);
-const WHOLE = /^[+-]?\d+$/;
 /** How long one request looks through a table. D-14.5. */
 const LOOKING_MS = 300;
 /** Rows that are looked at at once: the first ones tell how it goes. */
@@ -187,10 +186,7 @@ function readKey(table: Table, text: string, problems: InputProblem[]): JsonObje
     names.every((name) => Object.hasOwn(parts, name));
   if (hasParts) return parts;
   const [only] = table.keyColumns;
-  if (names.length === 1 && only !== undefined) {
-    const isNumber = only.type === "integer" && WHOLE.test(text);
-    return { [only.name]: isNumber ? parseJson(String(BigInt(text))) : text };
-  }
+  if (names.length === 1 && only !== undefined) return { [only.name]: text };
   const detail = `Must be a JSON object with every part of the key: ${names.join(", ")}`;
   problems.push({ pointer: "/key", detail });
   return null;
@@ -206,9 +202,9 @@ function parsed(text: string): JsonValue {
 
 /** Null also for a key that no row can have. */
 async function findRow(tables: TableStore, table: Table, record: JsonObject): Promise<Row | null> {
-  const key = convertPosition(table, record);
-  if (key === null || key.includes(null)) return null;
-  const [row = null] = await tables.byKeys(table, [keyRow(table, key)], "page");
+  const key = readKeyByHand(table, record);
+  if (key === null) return null;
+  const [row = null] = await tables.byKeys(table, [key], "page");
   return row;
 }
 

@@ -36,7 +36,7 @@ export interface WriteRowsDeps {
 /** Rows, and tombstones that take effect before them. */
 export interface RowsToWrite {
   readonly writes: readonly RowWrite[];
-  /** Only for a table with `deletes`. D-7.6. */
+  /** In a table without `deletes` they only remove rows, by hand. D-7.6, D-14.3. */
   readonly deleted?: readonly TombstoneWrite[];
   /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;
@@ -134,6 +134,17 @@ export async function writeRows(
   );
   await deps.lateRows.tidy(table.name);
   return outcome;
+}
+
+/** The same within a body of the caller's, which has awaited `settled` and calls `tidy` after. */
+export async function writeWithin(
+  deps: WriteRowsDeps,
+  tx: Transaction,
+  table: Table,
+  rows: RowsToWrite,
+): Promise<WriteOutcome> {
+  const { deleted = [], conflict = table.conflict } = rows;
+  return await commit(deps, tx, { table, ...rows, deleted, conflict }, null);
 }
 
 interface TableRows extends RowsToWrite {

@@ -1,0 +1,147 @@
+// A row that somebody changes, adds or removes by hand, against the row as it was read. D-14.3.
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { isOfPeople, type NameFacts, ownedRow } from "../people/owned-row.ts";
+import { convertPosition, keyRow } from "../rows/row-key.ts";
+import { isSameValue } from "../rows/row-text.ts";
+import { rowTime } from "../rows/row-time.ts";
+import { shownRow } from "../rows/shown-row.ts";
+import { changeTime } from "../rows/time-rank.ts";
+import { type Column, type Row, type Table, timestampColumnOf } from "../table/table.ts";
+import { type ReadValue, readValueByHand, withNumber } from "./typed-value.ts";
+
+/** Why a column does not take what is given. */
+export interface ColumnProblem {
+  readonly column: string;
+  readonly message: string;
+}
+
+/** What was asked: columns that are absent stay as they are, and are null in a new row. */
+export interface EditRequest {
+  readonly row: JsonObject;
+  /** The row as it was read; null for a new one. */
+  readonly expected: JsonObject | null;
+}
+
+/** What is to be written where the row is still the expected one. */
+export interface RowEdit {
+  /** The key columns as the table keeps them. */
+  readonly key: Row;
+  /** The other columns that get another value. */
+  readonly changes: Row;
+}
+
+type ReadEdit =
+  | { readonly edit: RowEdit; readonly problems: readonly [] }
+  | { readonly edit: null; readonly problems: readonly ColumnProblem[] };
+
+/** Reads an edit: values as an import reads them, all problems at once. */
+export function readEdit(table: Table, request: EditRequest): ReadEdit {
+  const { row, expected } = request;
+  const known = expected === null ? null : readKeyByHand(table, expected);
+  const read = table.columns.map((column) => [column, readColumn(table, column, request)] as const);
+  const problems = [
+    ...strangeColumns(table, row),
+    ...read.flatMap(([{ name }, one]) =>
+      one !== null && "message" in one ? [{ column: name, message: `${name} ${one.message}` }] : [],
+    ),
+  ];
+  if (expected !== null && known === null) problems.push(noKey(table));
+  if (problems.length > 0) return { edit: null, problems };
+  const values = (areKeys: boolean) =>
+    Object.fromEntries(
+      read.flatMap(([{ name, isKey }, one]) =>
+        one !== null && "value" in one && isKey === areKeys ? [[name, one.value] as const] : [],
+      ),
+    );
+  return { edit: { key: known ?? values(true), changes: values(false) }, problems: [] };
+}
+
+function strangeColumns({ pageColumns }: Table, row: JsonObject): ColumnProblem[] {
+  const isShown = (name: string) => pageColumns.some((column) => column.name === name);
+  return Object.keys(row)
+    .filter((name) => !isShown(name))
+    .map((name) => ({ column: name, message: `There is no column "${name}"` }));
+}
+
+function noKey({ keyColumns: [first] }: Table): ColumnProblem {
+  return { column: first?.name ?? "", message: "The expected row has no key" };
+}
+
+/** Null for a column that stays as it is. */
+function readColumn(
+  table: Table,
+  column: Column,
+  { row, expected }: EditRequest,
+): ReadValue | null {
+  const { name, isKey } = column;
+  const before = expected?.[name] ?? null;
+  const given = Object.hasOwn(row, name) ? (row[name] ?? null) : before;
+  const isSame = isSameShown(column, given, before);
+  const isWritten = table.pushColumns.includes(column);
+  if (isSame && (expected !== null || !isWritten)) return null;
+  if (isKey && expected !== null) return { message: "is part of the key and stays as it is" };
+  if (!isWritten) return { message: "is numbered by the store" };
+  const isStamped = name === table.timestampColumn && !isKey && given === null;
+  return isStamped ? null : readValueByHand(table, column, given);
+}
+
+/** The key of a row that is named by its columns; numbers may be texts. Null where no row can have it. */
+export function readKeyByHand(table: Table, named: JsonObject): Row | null {
+  const parts = table.keyColumns.map((column) => {
+    const part = Object.hasOwn(named, column.name) ? (named[column.name] ?? null) : null;
+    return [column.name, withNumber(column, part)] as const;
+  });
+  const key = convertPosition(table, Object.fromEntries(parts));
+  return key === null || key.includes(null) ? null : keyRow(table, key);
+}
+
+/** True when a stored row is still the one that was read. Columns that no page shows do not count. */
+export function isExpected(table: Table, here: Row, expected: JsonObject): boolean {
+  return table.pageColumns.every((column) =>
+    isSameShown(column, here[column.name] ?? null, expected[column.name] ?? null),
+  );
+}
+
+/** Why an edit of a row is not done, though it is the expected one; null for one that is. `facts` are those of its person. */
+export function editRefusal(
+  table: Table,
+  here: Row | null,
+  { changes }: RowEdit,
+  facts: NameFacts | null,
+): string | null {
+  if (here === null) return null;
+  const fixed = Object.keys(changes).find(
+    (name) => !table.updateColumns.some((column) => column.name === name),
+  );
+  if (fixed !== undefined) return `Column "${fixed}" is not updated, as "update_columns" says`;
+  const arriving = { ...here, ...changes };
+  const isOwners = facts !== null && ownedRow(table, here, arriving, facts) !== arriving;
+  return isOwners ? "The owner of the profile alone changes this" : null;
+}
+
+/**
+ * The row that is written, with `STAMP_NOW`: where it brings no other time, it gets one that wins over what was read, in tables
+ * that are not stamped too. D-14.2.
+ */
+export function stampedEdit(table: Table, here: Row | null, edit: RowEdit, nowMs: number): Row {
+  const row = { ...whole(table, here), ...edit.key, ...edit.changes };
+  const time = timestampColumnOf(table);
+  if (time === null || time.isKey || Object.hasOwn(edit.changes, time.name)) return row;
+  if (here !== null && !table.updateColumns.includes(time)) return row;
+  // What a new row has to win over the store knows: the tombstone of its key.
+  if (here === null && table.deletes && !isOfPeople(table)) return row;
+  const now = changeTime(here === null ? null : rowTime(table, here), nowMs);
+  return { ...row, [time.name]: time.type === "date" ? now.slice(0, 10) : now };
+}
+
+/** What is the owner's is told by several columns of a row together. D-8.1. */
+function whole(table: Table, here: Row | null): Row {
+  if (here === null || !isOfPeople(table)) return {};
+  return Object.fromEntries(table.pushColumns.map(({ name }) => [name, here[name] ?? null]));
+}
+
+/** Equal as comparisons compare them, and as a browser shows them. */
+function isSameShown(column: Column, a: JsonValue, b: JsonValue): boolean {
+  const shown = shownRow({ a: withNumber(column, a), b: withNumber(column, b) });
+  return isSameValue(column, shown["a"] ?? null, shown["b"] ?? null);
+}

@@ -1,0 +1,190 @@
+// Rows that an administrator changes, adds and removes by hand. D-14.3.
+import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import {
+  type ColumnProblem,
+  type EditRequest,
+  editRefusal,
+  isExpected,
+  type RowEdit,
+  readEdit,
+  readKeyByHand,
+  stampedEdit,
+} from "../../../domain/sync/by-hand/row-edit.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
+import { isOfPeople, type NameFacts, personOf } from "../../../domain/sync/people/owned-row.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
+import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
+import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
+import {
+  findTable,
+  type Registry,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
+import type { Transaction } from "../../../ports/documents.ts";
+import type { Administration } from "../../../repositories/accounts/administration.ts";
+import { type RowsToWrite, type WriteRowsDeps, writeWithin } from "../shared/write-rows.ts";
+
+export interface EditRowDeps extends WriteRowsDeps {
+  readonly registry: Registry;
+  readonly administration: Pick<Administration, "noteRowAct">;
+}
+
+interface Forcible extends AdminRequest {
+  /** True: also in a table whose rows are written at the remote. D-11.9. */
+  readonly force: boolean;
+}
+
+/** What became of an edit: as the row is now; it is another than the expected one; or what its columns refuse. */
+export type EditOutcome =
+  | { readonly row: JsonObject }
+  | { readonly differs: JsonObject | null }
+  | { readonly problems: readonly ColumnProblem[] };
+
+/** What became of a removal; `warning` where the row comes back. */
+export type RemovalOutcome =
+  | { readonly warning: string | null }
+  | { readonly differs: JsonObject | null };
+
+/**
+ * Changes or adds a row, if it still is the expected one: conversion, comparison and write are one commit, with the audit record.
+ * Throws `unknown_table`, `conflict` for what is not changed here, and what the store throws.
+ */
+export async function editRow(
+  deps: EditRowDeps,
+  tableName: string,
+  { row, expected, ...asked }: EditRequest & Forcible,
+): Promise<EditOutcome> {
+  const table = findTable(deps.registry, tableName);
+  requireOwned(table, asked);
+  const { edit, problems } = readEdit(table, { row, expected });
+  if (edit === null) return { problems };
+  return await transact(deps, table, async (tx) => {
+    const { here, facts } = await find(deps, tx, table, edit.key);
+    if (here === null ? expected !== null : !(expected && isExpected(table, here, expected))) {
+      return { differs: shownOf(table, here) };
+    }
+    const refusal = editRefusal(table, here, edit, facts);
+    if (refusal !== null) throw new AppError("conflict", refusal);
+    if (here !== null && Object.keys(edit.changes).length === 0) return { row: shown(table, here) };
+    const problem = await write(deps, tx, table, { here, edit });
+    if (problem !== null) return { problems: [problem] };
+    await note(deps, tx, { table, key: edit.key, action: "row.changed", asked });
+    const [written = null] = (await tx.read({ rowsOf: table, keys: [edit.key] }))[0];
+    return { row: shown(table, written ?? {}) };
+  });
+}
+
+/** Removes a row, if it still is the expected one, with a tombstone where its table keeps them. Throws as `editRow`. */
+export async function removeRow(
+  deps: EditRowDeps,
+  tableName: string,
+  {
+    key: named,
+    expected,
+    ...asked
+  }: Forcible & { readonly key: JsonObject; readonly expected: JsonObject },
+): Promise<RemovalOutcome> {
+  const table = findTable(deps.registry, tableName);
+  requireOwned(table, asked);
+  const key = readKeyByHand(table, named);
+  const expectedKey = readKeyByHand(table, expected);
+  if (key === null || expectedKey === null || keyText(table, key) !== keyText(table, expectedKey)) {
+    throw new AppError("invalid_request", "key must be that of the expected row");
+  }
+  return await transact(deps, table, async (tx) => {
+    const { here, facts } = await find(deps, tx, table, key);
+    if (here === null || !isExpected(table, here, expected)) {
+      return { differs: shownOf(table, here) };
+    }
+    if (table.name === "profiles" && (facts?.ownsProfile || facts?.hidesProfile)) {
+      throw new AppError("conflict", "The owner of the profile alone removes it");
+    }
+    const deletedAt = deletionTime(rowTime(table, here), tx.nowMs);
+    const deleted = [{ index: 0, key, deletedAt }];
+    await writeWithin(deps, tx, table, { writes: [], deleted });
+    await note(deps, tx, { table, key, action: "row.removed", asked });
+    return { warning: table.deletes ? null : comesBack(table) };
+  });
+}
+
+function requireOwned({ name, direction }: Table, { force }: Forcible): void {
+  if (direction !== "pull" || force) return;
+  const text = `The rows of "${name}" are written at the remote ("direction": "pull" in the registry)`;
+  throw new AppError("conflict", text, { hint: "Change them there, or here with force" });
+}
+
+function comesBack({ name }: Table): string {
+  return `Deletes of "${name}" do not travel: a row that the other end has comes back with the next run; set "deletes": true for it in the registry, at both ends`;
+}
+
+async function transact<T>(
+  deps: EditRowDeps,
+  table: Table,
+  body: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  if (table.deletes) await deps.tables.settled(table);
+  const done = await deps.documents.transact({ name: "rows.edit" }, body);
+  await deps.lateRows.tidy(table.name);
+  return done;
+}
+
+/** The row, and what is known of the person whom it names. Throws `conflict` for one who was erased. */
+async function find(deps: EditRowDeps, tx: Transaction, table: Table, key: Row) {
+  const [[here = null]] = await tx.read({ rowsOf: table, keys: [key] });
+  const name = isOfPeople(table) ? personOf(key) : null;
+  const known = name === null ? null : await deps.names.readFactsWithin(tx, [name]);
+  const facts: NameFacts | null = known?.get(name ?? "") ?? null;
+  if (facts?.erased?.isTaken) throw erased();
+  return { here, facts };
+}
+
+/** Resolves to why the store refuses the row; null where it is written. */
+async function write(
+  deps: EditRowDeps,
+  tx: Transaction,
+  table: Table,
+  { here, edit }: { readonly here: Row | null; readonly edit: RowEdit },
+): Promise<ColumnProblem | null> {
+  const row = stampedEdit(table, here, edit, tx.nowMs);
+  const stamps = isTimeless(table, row) ? { stamps: STAMP_NOW } : {};
+  const rows: RowsToWrite = { writes: [{ index: 0, row }], conflict: "overwrite", ...stamps };
+  const { failures, erased: leftOut } = await writeWithin(deps, tx, table, rows);
+  if (leftOut.length > 0) throw erased();
+  const [failure] = failures;
+  const [column] = table.keyColumns;
+  return failure === undefined ? null : { column: column?.name ?? "", message: failure.message };
+}
+
+function erased(): AppError {
+  return new AppError("conflict", `The person whom this row names ${ERASED_MESSAGE}`);
+}
+
+interface RowAct {
+  readonly table: Table;
+  readonly key: Row;
+  readonly action: "row.changed" | "row.removed";
+  readonly asked: Forcible;
+}
+
+async function note(
+  { administration }: EditRowDeps,
+  tx: Transaction,
+  { table, key, action, asked: { by, requestId } }: RowAct,
+): Promise<void> {
+  const act = { action, table: table.name, key: keyText(table, key), by, requestId };
+  await administration.noteRowAct(tx, act);
+}
+
+function shownOf(table: Table, row: Row | null): JsonObject | null {
+  return row === null ? null : shown(table, row);
+}
+
+function shown(table: Table, row: Row): JsonObject {
+  const columns = table.pageColumns.map(({ name }) => [name, row[name] ?? null] as const);
+  return shownRow(Object.fromEntries(columns));
+}
