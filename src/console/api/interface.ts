@@ -6,6 +6,7 @@ import type * as account from "../../http/schemas/account.ts";
 import type * as audit from "../../http/schemas/audit.ts";
 import type * as overview from "../../http/schemas/overview.ts";
 import type * as reputation from "../../http/schemas/reputation.ts";
+import type * as rows from "../../http/schemas/rows.ts";
 import type * as events from "../../http/schemas/run-events.ts";
 import type * as runs from "../../http/schemas/runs.ts";
 import type * as sync from "../../http/schemas/sync.ts";
@@ -30,6 +31,7 @@ export type ProfileChange = Static<typeof account.ProfileChangeSchema>;
 export type RejectedRecord = RetryResult["item"];
 export type RejectedRecordDetail = Static<typeof runs.RejectedDetailSchema>;
 export type RetryResult = Static<typeof runs.RetryResultSchema>;
+export type Row = Static<typeof rows.EditRowRequestSchema>["row"];
 export type RowList = Static<typeof sync.RowListSchema>;
 export type Run = Static<typeof runs.RunSchema>;
 export type RunEvent = Static<typeof events.RunEventSchema>;
@@ -105,8 +107,21 @@ export interface Operations {
   "get /api/v1/sync/status": { reply: SyncStatus };
   "get /api/v1/sync/tables": { reply: TableList };
   "get /api/v1/sync/rows/{table_name}": {
-    query: Part & { since?: string; key?: string };
+    query: Part & {
+      since?: string;
+      key?: string;
+      where?: readonly string[];
+      order?: string;
+    };
     reply: RowList;
+  };
+  "put /api/v1/sync/rows/{table_name}": {
+    body: Static<typeof rows.EditRowRequestSchema>;
+    reply: Static<typeof rows.EditedRowSchema>;
+  };
+  "post /api/v1/sync/rows/{table_name}/delete": {
+    body: Static<typeof rows.RemoveRowRequestSchema>;
+    reply: Static<typeof rows.RemovedRowSchema>;
   };
   /** With `wait: false`. */
   "post /api/v1/sync/trigger": { body: TriggerRequest; reply: SyncRun };

@@ -12,8 +12,17 @@ interface ErrorBody {
   readonly hint?: string;
   readonly error?: string;
   readonly type?: string;
-  readonly errors?: readonly RefusedField[];
+  readonly errors?: readonly (RefusedField | RefusedColumn)[];
+  readonly row?: Fields | null;
 }
+
+/** One column of a row that was refused. */
+interface RefusedColumn {
+  readonly column: string;
+  readonly message: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** A request that failed: what the service answered, or that it cannot be reached (`status` 0). */
 export class RequestError extends Error {
@@ -24,6 +33,8 @@ export class RequestError extends Error {
   /** What to do; empty where the service says nothing more. */
   readonly hint: string;
   readonly fields: readonly RefusedField[];
+  /** A row as it is now, where another one was expected; null for none. */
+  readonly row: Fields | null | undefined;
   /** By which the log of the service knows the request. */
   readonly requestId: string;
 
@@ -34,7 +45,10 @@ export class RequestError extends Error {
     this.code = body.code ?? body.type ?? "";
     this.detail = detail;
     this.hint = body.hint ?? "";
-    this.fields = body.errors ?? [];
+    this.fields = (body.errors ?? []).map((one) =>
+      "column" in one ? { pointer: `/${one.column}`, detail: one.message } : one,
+    );
+    this.row = body.row;
     this.requestId = headers.get("x-request-id") ?? "";
   }
 

@@ -67,7 +67,9 @@ function addressOf(path: string, { path: values = {}, query = {} }: AnyOptions):
   );
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== "") search.set(name, String(value));
+    for (const one of [value].flat()) {
+      if (one !== undefined && one !== "") search.append(name, String(one));
+    }
   }
   return search.size === 0 ? filled : `${filled}?${search}`;
 }

@@ -25,11 +25,11 @@ interface ResourceOptions {
 }
 
 /**
- * Loads something now, again as the options say, and by itself while the service does not answer. A load under way is aborted
+ * `load` may show what it has so far. Loads something now, again as the options say, and by itself while the service does not answer. A load under way is aborted
  * when it is no longer needed.
  */
 export function useResource<T>(
-  load: (signal: AbortSignal) => Promise<T>,
+  load: (signal: AbortSignal, show: (soFar: T) => void) => Promise<T>,
   { key = "", pollMs = null }: ResourceOptions = {},
 ): Resource<T> {
   const [state, setState] = useState<Omit<Resource<T>, "reload">>({
@@ -56,7 +56,9 @@ export function useResource<T>(
       setState((before) => ({ ...before, isLoading: true }));
       const isDropped = () => isOver || controller.signal.aborted;
       try {
-        const data = await loadRef.current(controller.signal);
+        const data = await loadRef.current(controller.signal, (soFar) => {
+          if (!isDropped()) setState({ data: soFar, error: null, isLoading: true });
+        });
         waitMs = pollMs;
         if (!isDropped()) setState({ data, error: null, isLoading: false });
       } catch (failure) {

@@ -1,6 +1,6 @@
 // Forms and their fields. A form hands over what was typed by the names of its fields; a field outside of one has `onValue`.
 import { type ComponentChildren, createContext } from "preact";
-import { useContext, useEffect, useId, useRef } from "preact/hooks";
+import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import { useAction } from "../api/use-action.ts";
 import { ActionButton } from "./buttons.tsx";
@@ -94,6 +94,8 @@ interface FieldProps extends FieldFrame {
   readonly type?: "text" | "password" | "email" | "search" | "number" | "datetime-local";
   /** Takes several lines. */
   readonly isLong?: boolean;
+  /** What is wrong with what was typed, said once the field is left; null for nothing. */
+  readonly check?: (typed: string) => string | null;
   readonly isRequired?: boolean;
   readonly hints?: InputHints;
 }
@@ -102,8 +104,9 @@ interface FieldProps extends FieldFrame {
 export function Field(props: FieldProps) {
   const { name, value = "", onValue, type = "text", isRequired = false, hints = {} } = props;
   const Input = props.isLong ? "textarea" : "input";
+  const [problem, setProblem] = useState<string | null>(null);
   return (
-    <Frame {...props}>
+    <Frame {...props} problem={problem}>
       {(described) => (
         <Input
           {...described}
@@ -113,6 +116,9 @@ export function Field(props: FieldProps) {
           name={name}
           required={isRequired}
           onInput={(event: Event) => onValue?.((event.currentTarget as HTMLInputElement).value)}
+          onChange={(event: Event) =>
+            setProblem(props.check?.((event.currentTarget as HTMLInputElement).value) ?? null)
+          }
         />
       )}
     </Frame>
@@ -213,14 +219,15 @@ interface Described {
   readonly "aria-invalid": "true" | undefined;
 }
 
-function Frame({
-  label,
-  name = "",
-  hint,
-  children,
-}: FieldFrame & { readonly children: (described: Described) => ComponentChildren }) {
+interface FrameProps extends FieldFrame {
+  readonly problem?: string | null;
+  readonly children: (described: Described) => ComponentChildren;
+}
+
+function Frame({ label, name = "", hint, problem: typed = null, children }: FrameProps) {
   const id = useId();
-  const problem = useContext(Refusal)?.problemOf(name) ?? null;
+  const refused = useContext(Refusal)?.problemOf(name) ?? null;
+  const problem = typed ?? refused;
   const notes = [hint !== undefined && `${id}-hint`, problem !== null && `${id}-error`];
   return (
     <div class="field">

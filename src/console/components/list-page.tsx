@@ -2,7 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Asked, List, Reply, RequestOptions } from "../api/interface.ts";
-import { type Resource, useReply } from "../api/use-resource.ts";
+import { request } from "../api/request.ts";
+import { type Resource, useResource } from "../api/use-resource.ts";
 import { queryValue, setQuery } from "../state/router.ts";
 import { ActionButton } from "./buttons.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
@@ -38,12 +39,22 @@ export interface ListDescription<O extends Lists> {
   readonly limit: number;
   readonly pollMs?: number;
   readonly filters?: readonly Filter[];
+  /** Filters that stand elsewhere on the page, as they are asked for. */
+  readonly query?: Readonly<Record<string, readonly string[]>>;
+  /** Loads a part in another way than by one request. */
+  readonly read?: ReadList<O>;
   readonly columns: Columns<O>;
   readonly keyOf: (item: ItemOf<O>, position: number) => string | number;
   readonly empty: Nothing;
   /** In place of `empty` while a filter is set. */
   readonly unmatched?: Nothing;
 }
+
+/** `show` takes what there is so far. */
+export type ReadList<O extends Lists> = (
+  options: RequestOptions<O>,
+  show: (soFar: Reply<O>) => void,
+) => Promise<Reply<O>>;
 
 type Columns<O extends Lists> =
   | readonly Column<ItemOf<O>>[]
@@ -67,11 +78,16 @@ export function ListPage<O extends Lists>(props: ListPageProps<O>) {
   const { list, path, actions, above, tools } = props;
   const filters = list.filters ?? [];
   const wanted = Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)]));
-  const query = { ...wanted, cursor: queryValue("cursor"), limit: list.limit };
+  const others = list.query ?? {};
+  const query = { ...wanted, ...others, cursor: queryValue("cursor"), limit: list.limit };
   // Which parameters and filters there are the description knows.
   const options = { path, query } as unknown as RequestOptions<O>;
-  const resource = useReply(list.from, options, list.pollMs) as Resource<Reply<O>>;
-  const isFiltered = Object.values(wanted).some((value) => value !== "");
+  const read: ReadList<O> = list.read ?? ((asked) => request(list.from, { ...asked }));
+  const resource = useResource<Reply<O>>((signal, show) => read({ ...options, signal }, show), {
+    key: JSON.stringify(options),
+    pollMs: list.pollMs ?? null,
+  });
+  const isFiltered = Object.values({ ...wanted, ...others }).some((value) => value.length > 0);
   const nothing = (isFiltered ? list.unmatched : undefined) ?? list.empty;
 
   return (

@@ -33,7 +33,10 @@ export interface PageEntry {
 /** In the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
   page("Overview", "administrators", OverviewPage),
-  page("Tables", "administrators", TablesPage, ["/console/tables/:table"]),
+  page("Tables", "administrators", TablesPage, [
+    "/console/tables/:table",
+    "/console/tables/:table/:row",
+  ]),
   page("Runs", "administrators", RunsPage, ["/console/runs/:run"]),
   page("Rejected", "administrators", RejectedPage, ["/console/rejected/:id"]),
   page("Compare", "administrators", ComparePage),

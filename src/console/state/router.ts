@@ -41,15 +41,15 @@ export function navigate(address: string, { isReplaced = false, isVisit = true }
   place.value = { ...here(), scrollY: null, isVisit };
 }
 
-/** Changes parameters of the address, such as a filter, and stays on the page. An empty value takes one away. */
+/** Changes parameters of the address, such as a filter, and stays on the page. No value, or an empty one, takes one away. */
 export function setQuery(
-  values: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string | readonly string[]>>,
   { isReplaced = false } = {},
 ): void {
   const query = new URLSearchParams(place.value.search);
   for (const [name, value] of Object.entries(values)) {
-    if (value === "") query.delete(name);
-    else query.set(name, value);
+    query.delete(name);
+    for (const one of [value].flat()) if (one !== "") query.append(name, one);
   }
   const search = query.size === 0 ? "" : `?${query}`;
   if (search !== place.value.search) navigate(`${place.value.path}${search}`, { isReplaced });
@@ -58,6 +58,11 @@ export function setQuery(
 /** A parameter of the address; empty when it is not there. */
 export function queryValue(name: string): string {
   return new URLSearchParams(place.value.search).get(name) ?? "";
+}
+
+/** Every value of a parameter that may stand in the address several times. */
+export function queryValues(name: string): readonly string[] {
+  return new URLSearchParams(place.value.search).getAll(name);
 }
 
 /** The parameters of a pattern such as `/console/runs/:run` in a path, decoded; null when it does not fit. */

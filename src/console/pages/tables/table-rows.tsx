@@ -1,56 +1,84 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { spreadsheetField } from "../../../domain/shared/spreadsheet-field.ts";
-import { CopyButton } from "../../components/buttons.tsx";
-import { NAME_HINTS, SelectField } from "../../components/form.tsx";
-import { type ListDescription, ListPage } from "../../components/list-page.tsx";
+import type { RequestOptions, RowList } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
+import type { Resource } from "../../api/use-resource.ts";
+import { ActionButton, CopyButton } from "../../components/buttons.tsx";
+import type { Column } from "../../components/data-table.tsx";
+import { NAME_HINTS, type Options, SelectField } from "../../components/form.tsx";
+import { type Filter, type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { counted } from "../../components/numbers.ts";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
+import { queryValues } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
+import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
+import type { ListedTable } from "./row-form.tsx";
+import { newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
 
 const FORMATS = [
   ["json", "JSON"],
   ["csv", "CSV"],
 ] as const;
 
-const ROWS: Omit<ListDescription<"get /api/v1/sync/rows/{table_name}">, "caption" | "unmatched"> = {
-  from: "get /api/v1/sync/rows/{table_name}",
-  isCaptionHidden: true,
-  isDense: true,
-  limit: 50,
-  filters: [
-    {
-      name: "key",
-      label: "Key",
-      hint: 'Exact; a key of several columns as {"shop": "a", "sku": "b"}',
-      hints: NAME_HINTS,
-    },
-    {
-      name: "since",
-      label: "Since",
-      hint: "Changed at or after, such as 2026-01-31T12:00:00Z",
-      hints: { spellcheck: false },
-      toAddress: (typed) => typed.trim(),
-    },
-  ],
-  // What their key is only the registry knows.
-  keyOf: (_, position) => position,
-  columns: (rows) =>
-    namesIn(rows).map((title) => ({
-      title,
-      cell: (row: Fields) => <ValueText value={row[title]} />,
-    })),
-  empty: [
-    "This table has no rows",
-    <>
-      <a href="/console/runs">Start a pull</a>, or import a file with <code>repsync import</code>.
-    </>,
-  ],
-};
+const FROM = "get /api/v1/sync/rows/{table_name}";
+type Rows = ListDescription<typeof FROM>;
+
+const FILTERS: readonly Filter[] = [
+  {
+    name: "key",
+    label: "Key",
+    hint: 'Exact; a key of several columns as {"shop": "a", "sku": "b"}',
+    hints: NAME_HINTS,
+  },
+  {
+    name: "since",
+    label: "Since",
+    hint: "Changed at or after, such as 2026-01-31T12:00:00Z",
+    hints: { spellcheck: false },
+    toAddress: (typed) => typed.trim(),
+  },
+];
+
+const BY_KEY: Options = [
+  ["key", "Key"],
+  ["-key", "Key, from the end"],
+];
+const BY_TIME: Options = [
+  ["", "Time, oldest first"],
+  ["-time", "Time, newest first"],
+];
+
+interface TableRowsProps {
+  readonly table: string;
+  /** Null until it is known. */
+  readonly listed: ListedTable | null;
+}
 
 /** The rows of a table in pages, with what the address says as filter. */
-export function TableRows({ table }: { readonly table: string }) {
+export function TableRows({ table, listed }: TableRowsProps) {
   useEffect(() => setTitle("Tables", table), [table]);
-  const all = <a href={`/console/tables/${encodeURIComponent(table)}`}>Show all rows</a>;
+  const isStopped = useRef(false);
+  const names = Object.keys(listed?.columns ?? {});
+  const list: Rows = {
+    from: FROM,
+    caption: `Rows of ${table}`,
+    isCaptionHidden: true,
+    isDense: true,
+    limit: 50,
+    filters: [...FILTERS, ...(listed === null ? [] : [orderOf(listed)])],
+    query: { where: queryValues("where") },
+    read: (options, show) => lookThrough(options, show, isStopped),
+    // What their key is only the registry knows.
+    keyOf: (_, position) => position,
+    columns: (rows) => columnsOf(rows, listed),
+    empty: [
+      "This table has no rows",
+      <>
+        <a href="/console/runs">Start a pull</a>, or import a file with <code>repsync import</code>.
+      </>,
+    ],
+    unmatched: ["No row fits", <a href={tableAddress(table)}>Show all rows</a>],
+  };
   return (
     <>
       <p>
@@ -60,20 +88,110 @@ export function TableRows({ table }: { readonly table: string }) {
         <bdi>{table}</bdi>
       </h2>
       <ListPage
-        list={{ ...ROWS, caption: `Rows of ${table}`, unmatched: ["No row fits", all] }}
+        list={list}
         path={{ table_name: table }}
-        tools={({ data }) => (
-          <div class="toolbar">
-            <p class="quiet" role="status">
-              {data !== null && data.total !== null && counted(data.total, "row")}
-            </p>
-            {data !== null && data.items.length > 0 && <CopyRows rows={data.items} />}
-          </div>
+        tools={(found) => (
+          <>
+            {names.length > 0 && <ColumnFilters names={names} />}
+            {names.length > 0 && <ColumnChoice names={names} />}
+            <RowTools table={table} found={found} onStop={() => (isStopped.current = true)} />
+          </>
         )}
       />
     </>
   );
 }
+
+interface RowToolsProps {
+  readonly table: string;
+  readonly found: Resource<RowList>;
+  readonly onStop: () => void;
+}
+
+function RowTools({ table, found: { data, isLoading }, onStop }: RowToolsProps) {
+  const isLooking = isLoading && data !== null && data.total === null;
+  const text = data === null ? "" : counted(data.total ?? data.items.length, "row");
+  return (
+    <div class="toolbar">
+      <p class="quiet" role="status">
+        {isLooking ? `${text} so far, looking on` : text}
+        {!isLooking && data?.total === null && " on this page"}
+      </p>
+      {isLooking && <ActionButton onPress={onStop}>Stop</ActionButton>}
+      <a href={newRowAddress(table)}>Add row</a>
+      {data !== null && data.items.length > 0 && <CopyRows rows={data.items} />}
+    </div>
+  );
+}
+
+/** Filtered rows are looked for until the page is full, with what is found so far shown. */
+async function lookThrough(
+  options: RequestOptions<typeof FROM>,
+  show: (soFar: RowList) => void,
+  isStopped: { current: boolean },
+): Promise<RowList> {
+  isStopped.current = false;
+  const { query } = options;
+  const wanted = query.limit ?? 0;
+  let part = await request(FROM, options);
+  const items = [...part.items];
+  while (part.total === null && part.next_cursor !== null && items.length < wanted) {
+    if (isStopped.current) break;
+    show({ ...part, items: [...items] });
+    const next = { ...query, cursor: part.next_cursor, limit: wanted - items.length };
+    part = await request(FROM, { ...options, query: next });
+    items.push(...part.items);
+  }
+  return { ...part, items };
+}
+
+function orderOf({ timestamp_column: time }: ListedTable): Filter {
+  const options: Options =
+    time === null
+      ? [
+          ["", "Key"],
+          ["-key", "Key, from the end"],
+        ]
+      : [...BY_TIME, ...BY_KEY];
+  return { name: "order", label: "Order", options };
+}
+
+/** The first part of the key leads to the page of its row. */
+function columnsOf(rows: readonly Fields[], listed: ListedTable | null): readonly Column<Fields>[] {
+  const known = listed === null ? namesIn(rows) : Object.keys(listed.columns);
+  const shown = chosenColumns(known);
+  const [first] = listed?.upsert_key ?? [];
+  const names = first === undefined || shown.includes(first) ? shown : [first, ...shown];
+  return names.map((title) => ({
+    title,
+    isHeader: title === first,
+    cell: (row) =>
+      listed !== null && title === first ? (
+        <RowLink address={rowAddress(listed, row)} value={row[title]} />
+      ) : (
+        <ValueText value={row[title]} />
+      ),
+  }));
+}
+
+/** The whole of a long value is shown beside the link, which is no place for a button. */
+function RowLink({ address, value }: { readonly address: string; readonly value: unknown }) {
+  const text = valueText(value);
+  if (text.length <= LINK_CHARS && text !== "") {
+    return (
+      <a href={address}>
+        <ValueText value={value} />
+      </a>
+    );
+  }
+  return (
+    <>
+      <a href={address}>Open</a> <ValueText value={value} />
+    </>
+  );
+}
+
+const LINK_CHARS = 100;
 
 /** Copies the rows that are shown. */
 function CopyRows({ rows }: { readonly rows: readonly Fields[] }) {

@@ -1,16 +1,36 @@
-import type { TableList } from "../../api/interface.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ResourceView, StatusBadge } from "../../components/notes.tsx";
+import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.tsx";
+import type { ListedTable } from "./row-form.tsx";
+import { RowPage, tableAddress } from "./row-page.tsx";
 import { TableRows } from "./table-rows.tsx";
 
 const POLL_MS = 15_000;
 
-type ListedTable = TableList["tables"][number];
+/**
+ * The tables of the registry, with sync disabled too, and the rows of one. `table`: its name, `row`: the key of a row of it.
+ * D-9.4, D-14.5.
+ */
+export function TablesPage({ table, row }: Readonly<Record<string, string>>) {
+  if (table === undefined) return <Tables />;
+  return <OneTable name={table} row={row ?? null} />;
+}
 
-/** The tables of the registry, with sync disabled too, and the rows of one. `table`: its name. D-9.4. */
-export function TablesPage({ table }: Readonly<Record<string, string>>) {
-  return table === undefined ? <Tables /> : <TableRows table={table} />;
+function OneTable({ name, row }: { readonly name: string; readonly row: string | null }) {
+  const tables = useReply("get /api/v1/sync/tables", {});
+  const listed = tables.data?.tables.find(({ table }) => table === name) ?? null;
+  if (row === null) return <TableRows table={name} listed={listed} />;
+  return (
+    <ResourceView resource={tables} name="the table">
+      {() =>
+        listed === null ? (
+          <EmptyState title="There is no such table" />
+        ) : (
+          <RowPage key={row} listed={listed} row={row} />
+        )
+      }
+    </ResourceView>
+  );
 }
 
 function Tables() {
@@ -36,7 +56,7 @@ const COLUMNS: readonly Column<ListedTable>[] = [
     isHeader: true,
     cell: (listed) => (
       <>
-        <a href={`/console/tables/${encodeURIComponent(listed.table)}`}>
+        <a href={tableAddress(listed.table)}>
           <bdi>{listed.table}</bdi>
         </a>{" "}
         <OwnerBadge listed={listed} />

@@ -1,0 +1,98 @@
+import type { RequestError } from "../../api/request-error.ts";
+import { useAction } from "../../api/use-action.ts";
+import { ActionButton } from "../../components/buttons.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ErrorNote } from "../../components/notes.tsx";
+import { type Fields, ValueText, valueText } from "../../components/text.tsx";
+
+/** A row that somebody else has changed meanwhile. */
+export interface RowVersions {
+  /** As it was read; null for a row that was to be new. */
+  readonly was: Fields | null;
+  /** What was to become of it; null for nothing but its removal. */
+  readonly mine: Fields | null;
+  /** As it is; null when it is gone. */
+  readonly now: Fields | null;
+}
+
+/** The versions of a failure; null for any other failure. */
+export function versionsOf(
+  error: RequestError,
+  { was, mine }: Pick<RowVersions, "was" | "mine">,
+): RowVersions | null {
+  return error.row === undefined ? null : { was, mine, now: error.row };
+}
+
+interface RowConflictProps {
+  readonly versions: RowVersions;
+  /** The button that does it over the other's version. */
+  readonly insistName: string;
+  readonly onInsist: () => Promise<unknown>;
+  /** Leaves the row as it is now. */
+  readonly onYield: () => unknown;
+}
+
+/** Shows both versions, and asks which is to stand. D-14.3. */
+export function RowConflict({ versions, insistName, onInsist, onYield }: RowConflictProps) {
+  const { run, isBusy, error } = useAction(onInsist);
+  const { was, mine, now } = versions;
+  const isMissing = was === null ? "There is such a row already" : "Somebody else has changed it";
+  return (
+    <div class="card">
+      <div class="note warning" role="alert">
+        <p>
+          <strong>{now === null ? "The row is gone meanwhile" : isMissing}</strong>
+        </p>
+        <p>Nothing was written yet.</p>
+      </div>
+      <DataTable
+        caption="Both versions"
+        isCaptionHidden
+        isDense
+        columns={columnsOf(versions)}
+        rows={namesOf(versions)}
+        keyOf={(name) => name}
+      />
+      <ErrorNote error={error} />
+      <div class="actions">
+        <ActionButton onPress={onYield}>
+          {now === null ? "Leave it gone" : "Keep theirs"}
+        </ActionButton>
+        {(mine !== null || now !== null) && (
+          <ActionButton look="danger" isBusy={isBusy} onPress={run}>
+            {insistName}
+          </ActionButton>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
+  const cellOf = (row: Fields | null, name: string) => <ValueText value={row?.[name]} />;
+  return [
+    { title: "Column", isHeader: true, cell: (name) => <bdi>{name}</bdi> },
+    ...(was === null ? [] : [{ title: "As you read it", cell: (n: string) => cellOf(was, n) }]),
+    ...(mine === null
+      ? []
+      : [{ title: "Yours", cell: (n: string) => cellOf({ ...was, ...mine }, n) }]),
+    {
+      title: "As it is now",
+      cell: (name) => cellOf(now, name),
+      isMarked: (name) => !isSame(now?.[name], { ...was, ...mine }[name]),
+    },
+  ];
+}
+
+/** The columns that differ, or all where nothing is left to compare with. */
+function namesOf({ was, mine, now }: RowVersions): readonly string[] {
+  const names = [...new Set([was, mine, now].flatMap((row) => Object.keys(row ?? {})))];
+  const differing = names.filter(
+    (name) => !isSame(was?.[name], now?.[name]) || !isSame({ ...was, ...mine }[name], now?.[name]),
+  );
+  return differing.length === 0 ? names : differing;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return valueText(a) === valueText(b) && (a === null) === (b === null);
+}

@@ -1,0 +1,214 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Row } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
+import { asRequestError } from "../../api/request-error.ts";
+import { useReply } from "../../api/use-resource.ts";
+import { ActionButton } from "../../components/buttons.tsx";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { CheckField } from "../../components/form.tsx";
+import { EmptyState, ResourceView } from "../../components/notes.tsx";
+import { type Fields, keyText, shortened, ValueText } from "../../components/text.tsx";
+import { say, sayOnNextPage } from "../../state/messages.ts";
+import { navigate } from "../../state/router.ts";
+import { setTitle } from "../../state/use-page-visit.ts";
+import { RowConflict, type RowVersions, versionsOf } from "./row-conflict.tsx";
+import { type ListedTable, RowForm } from "./row-form.tsx";
+
+/** Below a table, in place of the key of a row. */
+const NEW_ROW = "new";
+
+export function tableAddress(table: string): string {
+  return `/console/tables/${encodeURIComponent(table)}`;
+}
+
+export function newRowAddress(table: string): string {
+  return `${tableAddress(table)}/${NEW_ROW}`;
+}
+
+/** The page of a row, whose key is a part of its address. */
+export function rowAddress({ table, upsert_key: names }: ListedTable, row: Fields): string {
+  const key = Object.fromEntries(names.map((name) => [name, row[name]]));
+  return `${tableAddress(table)}/${encodeURIComponent(JSON.stringify(key))}`;
+}
+
+interface RowPageProps {
+  readonly listed: ListedTable;
+  /** The key as JSON, or `new`. */
+  readonly row: string;
+}
+
+/** One row of a table as a page: all of its values, and what can be done to it. D-14.5. */
+export function RowPage({ listed, row }: RowPageProps) {
+  const { table } = listed;
+  useEffect(() => setTitle("Tables", table), [table]);
+  return (
+    <>
+      <p>
+        <a href={tableAddress(table)}>
+          All rows of <bdi>{table}</bdi>
+        </a>
+      </p>
+      {row === NEW_ROW ? <NewRow listed={listed} /> : <KnownRow listed={listed} row={row} />}
+    </>
+  );
+}
+
+function NewRow({ listed }: { readonly listed: ListedTable }) {
+  return (
+    <>
+      <h2>
+        A row of <bdi>{listed.table}</bdi>
+      </h2>
+      <RowForm
+        listed={listed}
+        row={null}
+        onSaved={(saved) => {
+          sayOnNextPage("The row was added");
+          navigate(rowAddress(listed, saved));
+        }}
+        onLeft={(there) =>
+          navigate(there === null ? tableAddress(listed.table) : rowAddress(listed, there))
+        }
+      />
+    </>
+  );
+}
+
+function KnownRow({ listed, row: key }: RowPageProps) {
+  const path = { table_name: listed.table };
+  const found = useReply("get /api/v1/sync/rows/{table_name}", { path, query: { key } });
+  return (
+    <ResourceView resource={found} name="the row">
+      {({ items: [row] }) =>
+        row === undefined ? (
+          <EmptyState title="There is no such row">
+            <p>It was deleted, or its key was changed.</p>
+          </EmptyState>
+        ) : (
+          <RowCard listed={listed} row={row} reload={found.reload} />
+        )
+      }
+    </ResourceView>
+  );
+}
+
+interface RowCardProps {
+  readonly listed: ListedTable;
+  readonly row: Fields;
+  readonly reload: () => Promise<void>;
+}
+
+function RowCard({ listed, row, reload }: RowCardProps) {
+  const [isEdited, setEdited] = useState(false);
+  const key = Object.fromEntries(listed.upsert_key.map((name) => [name, row[name]]));
+  const name = shortened(keyText(key), 80);
+
+  async function show(text: string) {
+    if (text !== "") say(text);
+    await reload();
+    setEdited(false);
+  }
+
+  return (
+    <>
+      <h2>
+        <bdi>{name}</bdi>
+      </h2>
+      {isEdited ? (
+        <RowForm
+          // What was read stays, though the row is loaded again.
+          key={JSON.stringify(row)}
+          listed={listed}
+          row={row}
+          onSaved={() => show("The row was saved")}
+          onLeft={() => show("")}
+        />
+      ) : (
+        <>
+          <DataTable
+            caption={`Row ${name}`}
+            isCaptionHidden
+            isDense
+            columns={COLUMNS}
+            rows={Object.entries(row)}
+            keyOf={([column]) => column}
+          />
+          <div class="actions">
+            <ActionButton look="main" onPress={() => setEdited(true)}>
+              Edit
+            </ActionButton>
+            <RowRemoval listed={listed} row={row} name={name} rowKey={key} reload={reload} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<[string, unknown]>[] = [
+  { title: "Column", isHeader: true, cell: ([name]) => <bdi>{name}</bdi> },
+  { title: "Value", cell: ([, value]) => <ValueText value={value} /> },
+];
+
+interface RowRemovalProps extends RowCardProps {
+  readonly name: string;
+  readonly rowKey: Fields;
+}
+
+function RowRemoval({ listed, row, name, rowKey, reload }: RowRemovalProps) {
+  const [versions, setVersions] = useState<RowVersions | null>(null);
+  const [force, setForce] = useState(false);
+  const { table, direction, deletes } = listed;
+
+  async function remove(expected: Fields, isForced: boolean) {
+    const key = rowKey as Row;
+    const body = { key, expected: expected as Row, force: isForced };
+    try {
+      const { warning = "" } = await request("post /api/v1/sync/rows/{table_name}/delete", {
+        path: { table_name: table },
+        body,
+      });
+      sayOnNextPage(`The row was deleted. ${warning}`);
+      // The dialog gives the focus back before the page goes.
+      requestAnimationFrame(() => navigate(tableAddress(table)));
+    } catch (failure) {
+      const error = asRequestError(failure);
+      const found = versionsOf(error, { was: expected, mine: null });
+      if (found === null) throw error;
+      setVersions(found);
+    }
+  }
+
+  if (versions !== null) {
+    return (
+      <RowConflict
+        versions={versions}
+        insistName="Delete it all the same"
+        onInsist={() => remove(versions.now ?? {}, force)}
+        onYield={async () => {
+          await reload();
+          setVersions(null);
+        }}
+      />
+    );
+  }
+  return (
+    <ConfirmButton
+      name="Delete"
+      of={name}
+      look="danger"
+      question={`Delete the row ${name} of “${table}”?`}
+      onConfirm={(typed) => {
+        const isForced = typed("-force") === "on";
+        setForce(isForced);
+        return remove(row, isForced);
+      }}
+    >
+      {!deletes && <p>A row that the other end has comes back with the next run.</p>}
+      {direction === "pull" && (
+        <CheckField label="Force" name="-force" hint="The rows are written at the remote" />
+      )}
+    </ConfirmButton>
+  );
+}

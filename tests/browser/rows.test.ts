@@ -1,0 +1,167 @@
+// Rows of a table by hand in the console: filters, orders, columns, a row's page, changes, conflicts.
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
+import { onEveryBackend } from "../http/support/backends.ts";
+import { releaseResources } from "../http/support/resources.ts";
+import type { JsonFields } from "../http/support/sync-app.ts";
+import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
+import { chromiumAvailable } from "../support/browser.ts";
+import { openConsole } from "./console-page.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const ITEMS: Record<string, TableEntry> = {
+  items: {
+    ...{ upsert_key: ["shop", "n"], timestamp_column: "at", deletes: true },
+    columns: {
+      shop: { type: "text" },
+      n: { type: "integer" },
+      title: { type: "text" },
+      price: { type: "numeric" },
+      sold: { type: "boolean" },
+      extra: { type: "json" },
+      at: { type: "datetime" },
+    },
+  },
+};
+const LARGE = "9007199254740993";
+
+const item = (n: number | string, day: number, title: string | null = `Title ${n}`) => ({
+  ...{ shop: "a/b é", n, title, price: "1.50", sold: false, extra: { x: [1] } },
+  at: `2026-01-0${day}T00:00:00Z`,
+});
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+
+async function open(app: RunApp, address = "/console/tables/items") {
+  return await openConsole(app, { as: app.admin, address });
+}
+
+async function rowsOf(app: RunApp): Promise<readonly JsonFields[]> {
+  return (await app.ask("/rows/items?order=key")).json["items"] as JsonFields[];
+}
+
+async function change(app: RunApp, expected: JsonFields, row: object): Promise<void> {
+  const body = JSON.stringify({ row, expected });
+  const headers = { "Content-Type": "application/json" };
+  const reply = await app.ask("/rows/items", { method: "PUT", body, headers });
+  if (reply.status !== 200) throw new Error(reply.text);
+}
+
+describe.skipIf(!chromiumAvailable)("rows in the console", () => {
+  onEveryBackend("rows", (backend) => {
+    test("D-14.5 rows are filtered by any column, ordered and shown by chosen columns, which the address keeps", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      const records = [item(1, 3, "Blue shirt"), item(2, 1, "Red hat"), item(LARGE, 2, "blue sky")];
+      const body = JSON.stringify({ records });
+      await app.push("items", body.replace(`"${LARGE}"`, LARGE));
+      const { page, expectGood } = await open(app);
+      await page.getByText("3 rows").waitFor();
+      await field(page, "Order").selectOption("-time");
+      await page.waitForURL(/order=-time/);
+      const titles = () => page.locator("tbody tr td:nth-child(3)").allInnerTexts();
+      await page.locator("tbody tr:first-child", { hasText: "Blue shirt" }).waitFor();
+      expect(await titles()).toEqual(["Blue shirt", "blue sky", "Red hat"]);
+      await field(page, "Column").selectOption("title");
+      await field(page, "Holds").fill("BLUE");
+      await press(page, "Add filter");
+      await page.getByText("2 rows").waitFor();
+      expect(await titles()).toEqual(["Blue shirt", "blue sky"]);
+      await page.getByText("Columns (7 of 7)").click();
+      await page.getByRole("checkbox", { name: "extra", exact: true }).uncheck();
+      await page.getByText("Columns (6 of 7)").waitFor();
+      expect(await page.getByRole("columnheader", { name: "extra" }).count()).toBe(0);
+      await expectGood();
+      await page.reload();
+      await page.getByText("2 rows").waitFor();
+      expect(await titles()).toEqual(["Blue shirt", "blue sky"]);
+      await field(page, "Column").selectOption("n");
+      await field(page, "Holds").fill(LARGE);
+      await page.keyboard.press("Enter");
+      await page.getByText("1 row", { exact: false }).waitFor();
+      await page.locator("ul.picks button").first().click();
+      await page.getByText("Red hat").waitFor({ state: "detached" });
+      await page.getByRole("link", { name: "a/b é" }).click();
+      await page.getByRole("heading", { level: 2, name: /n=/ }).waitFor();
+      await page.getByText(LARGE).first().waitFor();
+      await expectGood();
+    });
+
+    test("D-14.3 a row is added, changed and deleted by keyboard, and what a column refuses stands beside it", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      const { page, expectGood } = await open(app);
+      await page.getByRole("link", { name: "Add row" }).press("Enter");
+      await field(page, "shop").fill("s");
+      await field(page, "n").fill(LARGE);
+      await field(page, "price").fill("much");
+      await field(page, "extra").fill('{"a": [1,');
+      await page.keyboard.press("Tab");
+      await page.getByText("is not JSON", { exact: true }).waitFor();
+      await expectGood();
+      await field(page, "extra").fill('{"a": [9007199254740993]}');
+      await press(page, "Save");
+      await page.getByText("is not a decimal number").waitFor();
+      expect(await field(page, "price").getAttribute("aria-invalid")).toBe("true");
+      await field(page, "price").fill("2.50");
+      await press(page, "Save");
+      await page.getByText("The row was added").waitFor();
+      expect(await rowsOf(app)).toMatchObject([
+        { shop: "s", n: LARGE, price: "2.50", title: null, sold: null, extra: { a: [LARGE] } },
+      ]);
+      await page.getByRole("button", { name: "Edit", exact: true }).press("Enter");
+      await field(page, "title").fill("Hat");
+      await field(page, "sold").selectOption("true");
+      await expectGood();
+      await field(page, "title").press("Enter");
+      await page.getByText("The row was saved").waitFor();
+      const [row] = await rowsOf(app);
+      expect(row).toMatchObject({ title: "Hat", sold: true, price: "2.50" });
+      await page.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+      await page
+        .getByRole("dialog")
+        .getByRole("button", { name: "Delete", exact: true })
+        .press("Enter");
+      await page.getByText("The row was deleted").waitFor();
+      await page.getByText("This table has no rows").waitFor();
+      expect(await rowsOf(app)).toEqual([]);
+      await page.goBack();
+      await page.getByText("There is no such row").waitFor();
+      await expectGood();
+    });
+
+    test("D-14.3 what somebody else changed meanwhile is shown beside one's own, and which stands is asked", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      await app.push("items", { records: [item(1, 1)] });
+      const [read] = await rowsOf(app);
+      const { page, expectGood } = await open(app);
+      await page.getByRole("link", { name: "a/b é" }).click();
+      await press(page, "Edit");
+      await field(page, "title").fill("Mine");
+      await change(app, read!, { title: "Theirs", price: "9" });
+      await press(page, "Save");
+      await page.getByText("Somebody else has changed it").waitFor();
+      for (const text of ["Title 1", "Mine", "Theirs"]) {
+        await page
+          .getByRole("row", { name: /^title/ })
+          .getByText(text, { exact: true })
+          .waitFor();
+      }
+      await expectGood();
+      await press(page, "Write mine");
+      await page.getByText("The row was saved").waitFor();
+      const [mine] = await rowsOf(app);
+      expect(mine).toMatchObject({ title: "Mine", price: "9" });
+      await press(page, "Delete");
+      await change(app, mine!, { title: "Last" });
+      await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+      await page.getByText("Somebody else has changed it").waitFor();
+      await press(page, "Keep theirs");
+      await page.getByText("Last", { exact: true }).waitFor();
+      expect(await rowsOf(app)).toHaveLength(1);
+      await expectGood();
+    });
+  });
+});
