@@ -13,12 +13,16 @@ import { describeFolders, describeTimes } from "./test-times.mjs";
 
 // Tests wait for timers, disks and servers of their own part of the time.
 const WORKERS = availableParallelism() + 2;
-/** What kills, waits for elections, or needs the package registry and programs of others. */
+/** What kills, waits for elections, moves rows until memory is full, or needs the package registry and programs of others. */
 const SLOW = [
   "tests/adapters/mongodb/deletes/failover.test.ts",
+  "tests/adapters/mongodb/lookups/orphaned-transactions.test.ts",
   "tests/adapters/mongodb/lookups/reputation-failover.test.ts",
   "tests/adapters/mongodb/runs/stores-failover.test.ts",
   "tests/adapters/mongodb/tables/failover.test.ts",
+  "tests/e2e/crash.test.ts",
+  "tests/e2e/large-pages.test.ts",
+  "tests/e2e/memory.test.ts",
   "tests/e2e/runs-failover.test.ts",
   "tests/e2e/runs-kill.test.ts",
   "tests/deno/",

@@ -2,8 +2,10 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 
 const ROOT = join(import.meta.dir, "../..");
+const EXPORTED = /^export (?:abstract |async )?(?:class|interface|type|function|const) (\w+)/gm;
 const DOCUMENT = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
 
 /** What people add most often. */
@@ -63,4 +65,24 @@ test("every script that docs/contributing.md names is in package.json, and every
     .map(({ name }) => `tests/${name}`);
   const lines = [...DOCUMENT.matchAll(/^\| `(tests\/\w+)` \|/gm)].map(([, folder]) => folder);
   expect(lines.sort() as string[]).toEqual(folders.sort());
+});
+
+/** Words for the house and for what runs, which no type is named after. */
+const NO_NAMES = ["instance", "room", "repository"];
+
+test("the words of the glossary are those that exported names are made of", () => {
+  const files = [...new Glob("**/*.{ts,tsx}").scanSync(join(ROOT, "src"))];
+  const names = files.flatMap((file) =>
+    [...readFileSync(join(ROOT, "src", file), "utf8").matchAll(EXPORTED)].map(([, name = ""]) =>
+      name.replaceAll("_", "").toLowerCase(),
+    ),
+  );
+  const [, glossary = ""] = DOCUMENT.split("## Glossary");
+  const terms = [...glossary.matchAll(/^\| ([^|]+) \|/gm)]
+    .flatMap(([, terms = ""]) => terms.split(", "))
+    .filter((term) => /^[a-z]/.test(term) && term !== "term");
+  const isNamed = (term: string) =>
+    names.some((name) => term.split(" ").every((word) => name.includes(word)));
+  expect(terms.length).toBeGreaterThan(60);
+  expect(terms.filter((term) => !isNamed(term) && !NO_NAMES.includes(term))).toEqual([]);
 });
