@@ -58,7 +58,10 @@ export class KeptNow {
   /** Rejected records, the oldest first. */
   rejected() {
     const entries = this.#documents.readNow(REJECTED);
-    return entries.toSorted((a, b) => a.number - b.number).map((entry) => this.#withTexts(entry));
+    const texts = Map.groupBy(this.#documents.readNow(REJECTED_TEXTS), ({ number }) => number);
+    return entries
+      .toSorted((a, b) => a.number - b.number)
+      .map((entry) => withTexts(entry, texts.get(entry.number) ?? []));
   }
 
   hasRejected(direction: SyncDirection, key: JsonObject): boolean {
@@ -72,14 +75,16 @@ export class KeptNow {
     const lease = this.#documents.readNow(LEASES).find((held) => held.name === name);
     return lease !== undefined && lease.endsAtMs > this.#clock.nowMs() ? lease.holder : null;
   }
+}
 
-  #withTexts({ number, ...entry }: RejectedDocument) {
-    const parts = this.#documents.readNow(REJECTED_TEXTS).filter((part) => part.number === number);
-    const texts = parseJson(parts.map(({ text }) => text).join("")) as {
-      readonly key: Readonly<Record<string, unknown>>;
-      readonly record: Readonly<Record<string, unknown>> | null;
-      readonly message: string;
-    };
-    return { ...entry, ...texts, id: String(number).padStart(16, "0") };
-  }
+function withTexts(
+  { number, ...entry }: RejectedDocument,
+  parts: readonly { readonly text: string }[],
+) {
+  const texts = parseJson(parts.map(({ text }) => text).join("")) as {
+    readonly key: Readonly<Record<string, unknown>>;
+    readonly record: Readonly<Record<string, unknown>> | null;
+    readonly message: string;
+  };
+  return { ...entry, ...texts, id: String(number).padStart(16, "0") };
 }

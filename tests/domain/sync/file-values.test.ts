@@ -56,6 +56,8 @@ describe("fields of files", () => {
     ["numeric", german, "1.234,50", "1234.50"],
     ["integer", german, "1.234", 1234],
     ["real", german, "0,5", 0.5],
+    ["real", {}, ".5", 0.5],
+    ["real", {}, "-007.50", -7.5],
     ["bigint", german, "12 345", "12345"],
     ["date", german, "24.11.2025", "2025-11-24"],
     ["date", german, "2025-11-24", "2025-11-24"],

@@ -82,7 +82,13 @@ export function readCsvField(
 /** The number that a text is in a column of integers or doubles, with all its digits; the text itself where it is none. */
 export function readNumberText(column: Column, text: string): JsonValue {
   if (column.type === "integer") return readInteger(text);
-  return column.type === "real" && JSON_NUMBER.test(text) ? parseJson(text) : text;
+  return column.type === "real" ? readReal(text) : text;
+}
+
+/** Accepts other spellings of a number, such as `.5` or `+5`. */
+function readReal(field: string): JsonValue {
+  const decimal = JSON_NUMBER.test(field) ? field : parseDecimal(field);
+  return decimal === null ? field : parseJson(decimal);
 }
 
 /** Accepts other spellings of a whole number, such as `007` or `+5`. */
