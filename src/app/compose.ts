@@ -42,6 +42,7 @@ import {
 } from "../usecases/sync/runs/scheduled-runs.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
+import { fileFormats } from "./files.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 /** Time that runs under way have to end when a deployment closes. */
@@ -102,6 +103,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       identity: accounts,
       sync,
       activeRuns,
+      files: fileFormats,
       overview: {
         sync,
         health,

@@ -9,6 +9,7 @@ import { headerDoc, type ReplyDocument, replyDocument } from "./document-parts.t
 import { type StreamComment, streamOf } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 import { PRIVATE } from "./failures.ts";
+import { outgoing } from "./file-stream.ts";
 import { type Named, namingOf } from "./naming.ts";
 import { pageBody } from "./page-body.ts";
 import { envelopeOf } from "./schemas/reputation.ts";
@@ -122,6 +123,40 @@ const STREAM_HEADER_DOCS = {
   "Cache-Control": headerDoc("Always no-cache"),
   "X-Accel-Buffering": headerDoc("Always no"),
 };
+
+/** A file that goes out part by part. */
+export interface SentFile {
+  readonly type: string;
+  readonly name: string;
+  /** Read no faster than the client takes them; ended when it leaves. What they throw cuts the reply. */
+  readonly parts: AsyncGenerator<string | Uint8Array, void, undefined>;
+}
+
+/** A file to be kept, of one of these types. D-14.4. */
+export function file(description: string, types: readonly string[]): ReplyKind<SentFile> {
+  const schemaOf = (type: string) =>
+    type === "application/json" ? Type.Array(Type.Object({})) : Type.String();
+  const content = Object.fromEntries(types.map((type) => [type, { schema: schemaOf(type) }]));
+  const headers = {
+    "Content-Disposition": headerDoc("Proposes a file name"),
+    "Cache-Control": headerDoc("Always no-store"),
+    "X-Accel-Buffering": headerDoc("Always no"),
+  };
+  return {
+    document: replyDocument(description, content, headers),
+    send: ({ type, name, parts }, { exchange, tools, status }) =>
+      new Response(outgoing(parts, tools.timer), {
+        status,
+        headers: {
+          "Content-Type": type,
+          "Content-Disposition": `attachment; filename="${name}"`,
+          "Cache-Control": "no-store",
+          "X-Accel-Buffering": "no",
+          ...exchange.replyHeaders(),
+        },
+      }),
+  };
+}
 
 /** A reply that is no JSON: `type` is that of its content, null for one without. */
 export function plain(

@@ -198,6 +198,8 @@ export const MAX_REMEMBERED_ABSENT_NAME_CHARS = 200;
 export const REMEMBERED_LOOKUP_MS = 600_000;
 /** Time after which a silent stream of run events gets a comment. D-4.4. */
 export const KEEP_ALIVE_MS = 5_000;
+/** Silence of whoever sends or takes a file, until the connection is cut. D-14.4. */
+export const FILE_SILENCE_MS = 60_000;
 /** Scheduled backups that stay. D-10.7. */
 export const DEFAULT_KEPT_BACKUPS = 7;
 export const MAX_KEPT_BACKUPS = 10_000;

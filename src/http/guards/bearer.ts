@@ -5,6 +5,7 @@ import {
   type Identity,
   identify,
   identifyAdministrator,
+  requireStillAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
 import type { Admitted, Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
@@ -71,15 +72,40 @@ export function syncAdministrator(deps: AccountDeps): Guard<AskingAdministrator>
   return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
 }
 
+/** An administrator whose work may outlast the request. */
+export interface LastingAdministrator extends AskingAdministrator {
+  /** Throws when the session was ended or the account suspended since; an hour that is over is no end. D-14.4. */
+  requireStill(): Promise<void>;
+}
+
+/** The same for files, whose bodies are of these types. */
+export function fileAdministrator(
+  deps: AccountDeps,
+  types: readonly string[],
+): Guard<LastingAdministrator> {
+  return {
+    security: SECURITY,
+    failures: SYNC_ADMINISTRATOR,
+    async admit(exchange) {
+      const identifyBy = (token: string | null) => identifyAdministrator(deps, token);
+      const { caller, ...rest } = await admitBy(exchange, identifyBy, types);
+      const by = caller.account.username;
+      const requireStill = () => requireStillAdministrator(deps, caller);
+      return { ...rest, caller: { by, requestId: exchange.requestId, requireStill } };
+    },
+  };
+}
+
 /** Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`, and as `requireOwnPage`. */
 async function admitBy(
   exchange: Exchange,
   identifyBy: (token: string | null) => Promise<Identity>,
+  types?: readonly string[],
 ): Promise<Admitted<Identity>> {
   const { token, isInCookie } = tokenOf(exchange);
   const caller = await identifyBy(token);
   if (!isInCookie) return { caller };
-  requireOwnPage(exchange);
+  requireOwnPage(exchange, types);
   return { caller, cookieIdentity: caller };
 }
 

@@ -12,7 +12,7 @@ type Source = "own" | "allowed" | "other" | "program";
 
 const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
-const JSON_TYPE = /^application\/json *(;|$)/i;
+const JSON_TYPE = "application/json";
 
 /** The token in the session cookie; null when there is none, or two that differ: a neighbour may have set one of them. D-11.8. */
 export function cookieToken(exchange: Exchange): string | null {
@@ -30,9 +30,9 @@ export function sessionCookie(exchange: Exchange, token: string, ttlSeconds: num
 
 /**
  * Lets a request with the session cookie pass when it changes nothing, or comes from a page of this service: browsers send the
- * cookie whoever asked them to. Throws `forbidden`, and `invalid_request` for a body that is not declared as JSON.
+ * cookie whoever asked them to. Throws `forbidden`, and `invalid_request` for a body that is none of `types`.
  */
-export function requireOwnPage(exchange: Exchange): void {
+export function requireOwnPage(exchange: Exchange, types: readonly string[] = [JSON_TYPE]): void {
   const { request } = exchange;
   if (SAFE_METHODS.includes(request.method)) return;
   if (sourceOf(exchange) !== "own") {
@@ -42,7 +42,7 @@ export function requireOwnPage(exchange: Exchange): void {
       { hint: "Send the token as Authorization: Bearer" },
     );
   }
-  if (hasBody(request)) requireJson(request);
+  if (hasBody(request)) requireType(request, types);
 }
 
 /** Whether the cookie may be set: pages of `CORS_ORIGINS` get the token alone. Throws `forbidden` for pages of other origins. */
@@ -62,7 +62,7 @@ export const signInPage: Guard<{ readonly isCookieSet: boolean }> = {
   failures: {},
   admit: (exchange) => ({ caller: requireSignInPage(exchange) }),
   admitAgain(exchange) {
-    requireJson(exchange.request);
+    requireType(exchange.request, [JSON_TYPE]);
     return signInPage.admit(exchange, {});
   },
 };
@@ -115,8 +115,13 @@ function lastTrusted({ headers, browsers }: Exchange, name: string): string | nu
   return values[Math.max(0, values.length - trustedProxyHops)] ?? null;
 }
 
-/** A form of another page cannot declare this type. Throws `invalid_request`. */
-function requireJson({ headers }: Request): void {
-  if (JSON_TYPE.test(headers.get("content-type") ?? "")) return;
-  throw new AppError("invalid_request", "The body needs Content-Type: application/json");
+/** The media type of a body, without parameters, in lower case; empty for none. */
+export function mediaType({ headers }: Request): string {
+  return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+/** A form of another page cannot declare these types. Throws `invalid_request`. */
+function requireType(request: Request, types: readonly string[]): void {
+  if (types.includes(mediaType(request))) return;
+  throw new AppError("invalid_request", `The body needs Content-Type: ${types.join(", ")}`);
 }

@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.ts";
+import { fileRoutes } from "./sync/file-routes.ts";
 import { pageRoutes, type ServedSync } from "./sync/page-routes.ts";
 import { pushRoute } from "./sync/push-route.ts";
 import { rejectedRoutes } from "./sync/rejected-routes.ts";
@@ -19,6 +20,7 @@ export function syncRoutes(served: ServedSync, administration: SyncAdministratio
     ...runRoutes(administration),
     ...rejectedRoutes(administration),
     ...tableRoutes(administration),
+    ...fileRoutes(administration),
     ...rowRoutes(administration),
   ];
 }

@@ -18,7 +18,10 @@ export const AuditItemSchema = model("AuditItem", {
   }),
   purpose: nullable(oneOf(CONSENT_PURPOSES), { description: "Of a lookup" }),
   action: nullable(Text, { description: "Of an administrator" }),
-  table: Type.Optional(Type.String({ description: "Of the row that was changed or removed" })),
+  table: Type.Optional(Type.String({ description: "Of what was done to rows" })),
+  counts: Type.Optional(
+    Type.Record(Type.String(), Count, { description: "Rows of a file, by what became of them" }),
+  ),
   decision: oneOf(["allowed", "denied"]),
   code: nullable(oneOf(PROBLEM_CODES), { description: "Null when allowed" }),
   request_id: Text,

@@ -1,6 +1,11 @@
 import type { Account } from "../../domain/reputation/accounts/account.ts";
 import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
-import type { AdminAct, AdminRequest, RowAct } from "../../domain/reputation/audit/admin-entry.ts";
+import type {
+  AdminAct,
+  AdminRequest,
+  FileAct,
+  RowAct,
+} from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
@@ -112,6 +117,12 @@ export class Administration {
   /** Keeps the record of what is done to a row, in the body that does it. D-14.3. */
   async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
     await this.#deps.chains.noteRowAct(tx, act);
+  }
+
+  /** Keeps the record of a file that was read or written. D-14.3. */
+  async noteFileAct(act: FileAct): Promise<void> {
+    const { chains } = this.#deps;
+    await this.#transact("administration.note_file", (tx) => chains.noteFileAct(tx, act));
   }
 
   async #change(

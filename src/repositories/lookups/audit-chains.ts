@@ -3,7 +3,9 @@ import {
   type AdminAct,
   actedOnRowText,
   adminEntry,
+  type FileAct,
   type RowAct,
+  withCounts,
 } from "../../domain/reputation/audit/admin-entry.ts";
 import {
   type AuditEntry,
@@ -77,7 +79,18 @@ export class AuditChains {
     await this.#note(tx, act, this.#sign(actedOnRowText(act)));
   }
 
-  async #note(tx: Transaction, act: AdminAct | RowAct, subjectHmac: string): Promise<void> {
+  /** The same of what is done with a file: it is about the table. D-14.3. */
+  async noteFileAct(tx: Transaction, act: FileAct): Promise<void> {
+    const { table } = act;
+    const hmac = this.#sign(actedOnRowText({ table, key: "" }));
+    await this.#note(tx, { ...act, table: withCounts(act) }, hmac);
+  }
+
+  async #note(
+    tx: Transaction,
+    act: AdminAct | RowAct | FileAct,
+    subjectHmac: string,
+  ): Promise<void> {
     const { by } = act;
     const accountId = by === null ? "" : await this.#subjects.makeId(by, tx);
     const entry = adminEntry(act, { accountId, subjectHmac, nowMs: tx.nowMs });

@@ -101,6 +101,15 @@ export class RawConnection {
     return this.#received;
   }
 
+  /** Takes nothing more, until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   close(): void {
     this.#socket.destroy();
   }

@@ -34,6 +34,7 @@ export const SYNC_ROUTES: readonly SyncRoute[] = [
   route("POST", "runs/{run_id}/cancel", "administrator"),
   route("GET", "tables", "administrator"),
   route("GET", "rows/{table_name}", "administrator"),
+  route("GET", "export/{table_name}", "administrator"),
   route("GET", "overview", "administrator"),
   route("GET", "rejected", "administrator"),
   route("GET", "rejected/{id}", "administrator"),

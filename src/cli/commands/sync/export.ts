@@ -1,10 +1,7 @@
 import { fileFormats } from "../../../app/files.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
-import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import type { RowEncoder } from "../../../ports/files.ts";
-import type { FullStorage } from "../../../ports/storage.ts";
-import { exportRows } from "../../../usecases/sync/files/export-rows.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
+import { exportFile as exportParts } from "../../../usecases/sync/files/export-rows.ts";
 import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import {
@@ -17,7 +14,7 @@ import {
 } from "../../files/file-arguments.ts";
 import { writeText } from "../../files/write-text.ts";
 import { countOf } from "../../output.ts";
-import { type Progress, withProgress } from "../../progress.ts";
+import { withProgress } from "../../progress.ts";
 
 interface ExportOptions extends FileOptions {
   readonly spreadsheet?: true;
@@ -50,44 +47,24 @@ async function exportFile(
   isForSpreadsheet: boolean,
 ): Promise<ExitCode> {
   const { config, services } = await open();
-  const { storage } = services;
-  const table = findTable(config.registry, tableName);
+  const { tables } = services.storage;
+  const found = findTable(config.registry, tableName);
+  const delimiter = delimiterByName(path) ?? found.files.delimiter;
+  const table = { ...found, files: { ...found.files, delimiter } };
   const stop = interruption.stopSignal();
-  const counts = { rows: 0, total: await storage.tables.count(table) };
-  const compared = comparedColumns(table);
-  const columns = table.columns.filter((column) => compared.includes(column));
-  const delimiter = delimiterByName(path) ?? table.files.delimiter;
-  const form = { ...table.files, delimiter };
-  const encoder = fileFormats.encoder(format, columns, { form, isForSpreadsheet });
-  const encoding = (format === "csv" ? form.encoding : null) ?? "utf-8";
+  const counts = { rows: 0, total: await tables.count(table) };
   await withProgress(output, `export ${table.name}`, (progress) => {
-    const text = textOf(storage, { table, encoder, counts, progress, stop });
-    return writeText(path, fileFormats.encode(text, encoding));
+    const onRows = (rows: number) => {
+      stop.throwIfAborted();
+      counts.rows += rows;
+      const part = counts.rows / Math.max(counts.total, counts.rows);
+      progress.update({ rows: counts.rows, part });
+    };
+    const job = { table, format, isForSpreadsheet, sinceTime: null, onRows };
+    return writeText(path, exportParts({ tables, files: fileFormats }, job));
   });
   if (path === STANDARD_STREAM) return EXIT.success;
   const document = { table: table.name, rows: counts.rows, format };
   output.show(document, `${table.name}: ${countOf(counts.rows, "row")} exported`);
   return EXIT.success;
-}
-
-interface ExportJob {
-  readonly table: Table;
-  readonly encoder: RowEncoder;
-  readonly counts: { rows: number; readonly total: number };
-  readonly progress: Progress;
-  readonly stop: AbortSignal;
-}
-
-async function* textOf(
-  storage: FullStorage,
-  { table, encoder, counts, progress, stop }: ExportJob,
-): AsyncGenerator<string, void, undefined> {
-  yield encoder.begin();
-  for await (const rows of exportRows(storage.tables, table)) {
-    stop.throwIfAborted();
-    yield encoder.encode(rows);
-    counts.rows += rows.length;
-    progress.update({ rows: counts.rows, part: counts.rows / Math.max(counts.total, counts.rows) });
-  }
-  yield encoder.end();
 }

@@ -1,8 +1,9 @@
-// What an administrator did to an account, a name or a row, as a record of the audit log. D-8.2, D-8.8, D-14.3.
+// What an administrator did to an account, a name or rows, as a record of the audit log. D-8.2, D-8.8, D-14.3.
 import {
   ADMIN_ENDPOINT,
   type AdminAction,
   type AuditEntry,
+  type FileAction,
   type RowAction,
 } from "./audit-chain.ts";
 
@@ -24,6 +25,13 @@ export interface RowAct extends AdminRequest {
   readonly table: string;
   /** The `keyText` of the row; the log has its HMAC only. */
   readonly key: string;
+}
+
+export interface FileAct extends AdminRequest {
+  readonly action: FileAction;
+  readonly table: string;
+  /** Rows, by what became of them. */
+  readonly counts: Readonly<Record<string, number>>;
 }
 
 /** What a store knows of both: `accountId` is empty on the command line, `subjectHmac` that of `actedOnText`. */
@@ -56,6 +64,22 @@ export function adminEntry(
 /** The text whose HMAC, by the key of the log, stands for a row that something was done to. */
 export function actedOnRowText({ table, key }: Pick<RowAct, "table" | "key">): string {
   return `repsync.audit.row.v1\n${table}\n${key}`;
+}
+
+/** Table and counts in one text, as a record has no field for counts: the name of a table has no blank. */
+export function withCounts({ table, counts }: Pick<FileAct, "table" | "counts">): string {
+  return [table, ...Object.entries(counts).map(([name, count]) => `${name}=${count}`)].join(" ");
+}
+
+/** What `withCounts` wrote, or the name of a table alone. */
+export function readCounts(text: string): { table: string; counts?: Record<string, number> } {
+  const [table = "", ...counts] = text.split(" ");
+  if (counts.length === 0) return { table };
+  const entries = counts.map((part) => part.split("="));
+  return {
+    table,
+    counts: Object.fromEntries(entries.map(([name = "", count]) => [name, Number(count)])),
+  };
 }
 
 /**

@@ -27,10 +27,14 @@ export type AdminAction =
   | "release"
   | "password"
   | "plan"
-  | RowAction;
+  | RowAction
+  | FileAction;
 
 /** What is done to a row of a table. D-14.3. */
 export type RowAction = "row.changed" | "row.removed";
+
+/** What is done with a file of a table's rows. D-14.3. */
+export type FileAction = "rows.imported" | "rows.exported";
 
 /** One lookup with a known key that was answered 200, 403 or 404, or what an administrator did (`adminEntry`). D-6.5, D-8.8. */
 export interface AuditEntry {
@@ -39,7 +43,7 @@ export interface AuditEntry {
   readonly requestId: string;
   /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
-  /** Of what was done to a row the name of its table. */
+  /** Of what was done to a row the name of its table, of a file its counts too. */
   readonly keyId: string;
   readonly endpoint: LookupEndpoint | typeof ADMIN_ENDPOINT;
   /** The endpoint's own purpose. */

@@ -1,4 +1,5 @@
 import type { ConsentPurpose, LookupRefusal } from "../accounts/consent.ts";
+import { readCounts } from "./admin-entry.ts";
 import { ADMIN_ENDPOINT, type AuditRecord } from "./audit-chain.ts";
 
 /** A record of the audit log as administrators see it, in the field order of D-9.5. */
@@ -13,8 +14,10 @@ export interface AuditItem {
   /** Null for an act of administration, as `action` is for a lookup. */
   readonly purpose: ConsentPurpose | null;
   readonly action: string | null;
-  /** Of what was done to a row, and only there. */
+  /** Of what was done to rows, and only there. */
   readonly table?: string;
+  /** Rows of a file, by what became of them. */
+  readonly counts?: Readonly<Record<string, number>>;
   readonly decision: "allowed" | "denied";
   readonly code: LookupRefusal | null;
   readonly requestId: string;
@@ -45,7 +48,7 @@ export function auditItem(
     // Records of administration have their action there.
     purpose: isAdmin ? null : (record.purpose as ConsentPurpose),
     action: isAdmin ? record.purpose : null,
-    ...(isAdmin && record.keyId !== "" ? { table: record.keyId } : {}),
+    ...(isAdmin && record.keyId !== "" ? readCounts(record.keyId) : {}),
     decision: record.decision,
     code: record.code,
     requestId: record.requestId,

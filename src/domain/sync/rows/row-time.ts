@@ -18,6 +18,13 @@ export function rowTime(table: Table, row: Row): string | null {
   return typeof value === "string" ? parseDateTime(value) : null;
 }
 
+/** True for a row at or after a canonical time; for every row where that is null. */
+export function isSince(table: Table, row: Row, sinceTime: string | null): boolean {
+  if (sinceTime === null) return true;
+  const time = rowTime(table, row);
+  return time !== null && compareDateTimes(time, sinceTime) >= 0;
+}
+
 /** The earliest of canonical times; null for none. */
 export function earliestTime(times: Iterable<string | null>): string | null {
   let first: string | null = null;

@@ -3,6 +3,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { News } from "../../../domain/sync/run/news.ts";
 import { retryText } from "../../../domain/sync/run/run.ts";
+import type { FileFormats } from "../../../ports/files.ts";
 import type { OverviewDeps } from "../../../usecases/operations/read-overview.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
@@ -21,6 +22,7 @@ export interface SyncAdministration {
   readonly sync: SyncDeps;
   readonly activeRuns: ActiveRuns;
   readonly overview: OverviewDeps;
+  readonly files: FileFormats;
 }
 
 /** Failures of what talks to the remote. S-4.4.5, S-7. */

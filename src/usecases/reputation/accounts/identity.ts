@@ -26,6 +26,9 @@ export type TokenSession =
   /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
+/** So long before its end a session is taken for one that is over: the store's clock may be ahead. */
+const SESSION_END_MARGIN_MS = 10_000;
+
 /**
  * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
  * `forbidden` for a token of another issuer than the account's, `account_suspended`. A token of the identity provider makes its account when
@@ -51,6 +54,27 @@ export async function identifyAdministrator(
   const identity = await identify(deps, token);
   if (identity.role === "administrator") return identity;
   throw new AppError("forbidden", "Only an administrator may do this");
+}
+
+/**
+ * Looks again at somebody whose work takes long. Throws `token_invalid` when the session was ended or the account erased,
+ * `account_suspended`, and `forbidden` for who is no administrator any more; an hour that is over ends no work. D-14.4.
+ */
+export async function requireStillAdministrator(
+  deps: AccountDeps,
+  { account: { username, createdAtMs }, session }: Identity,
+): Promise<void> {
+  const isOver =
+    session.kind === "foreign" ||
+    deps.clock.nowMs() > session.claims.expiresAtMs - SESSION_END_MARGIN_MS;
+  const account = isOver
+    ? await deps.accounts.find(username)
+    : await deps.sessions.accountOf({ username, id: session.id });
+  if (account?.createdAtMs !== createdAtMs) throw tokenError("token_invalid");
+  requireNotSuspended(account);
+  if (account.role !== "administrator") {
+    throw new AppError("forbidden", "Only an administrator may do this");
+  }
 }
 
 /** The role is that of the account now, which may have changed since the token was made. */

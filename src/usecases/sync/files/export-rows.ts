@@ -1,5 +1,51 @@
+// Writes the rows of a table as a file. D-4.12, D-10.3, D-14.4.
+import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
+import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { FileFormat, FileFormats } from "../../../ports/files.ts";
 import type { RowsPage, TableStore } from "../../../ports/tables/table-store.ts";
+
+interface ExportDeps {
+  readonly tables: TableStore;
+  readonly files: FileFormats;
+}
+
+interface ExportJob {
+  /** With what its files are like. */
+  readonly table: Table;
+  readonly format: FileFormat;
+  /** True: fields of CSV that a spreadsheet would run are texts. D-11.3. */
+  readonly isForSpreadsheet: boolean;
+  /** Only rows whose time is not earlier; null for all. */
+  readonly sinceTime: string | null;
+  /** Awaited before rows are written; what it throws ends the file. */
+  onRows(rows: number): Promise<void> | void;
+}
+
+/** The file, part by part. Its first part comes once rows could be read. Throws `store_unavailable`, `file_failed`, and what `onRows` throws. */
+export function exportFile(
+  { tables, files }: ExportDeps,
+  job: ExportJob,
+): AsyncIterable<string | Uint8Array> {
+  const { table, format, isForSpreadsheet } = job;
+  const compared = comparedColumns(table);
+  const columns = table.columns.filter((column) => compared.includes(column));
+  const encoder = files.encoder(format, columns, { form: table.files, isForSpreadsheet });
+  const encoding = (format === "csv" ? table.files.encoding : null) ?? "utf-8";
+  async function* text(): AsyncGenerator<string, void, undefined> {
+    let isBegun = false;
+    for await (const part of exportRows(tables, table)) {
+      const rows = part.filter((row) => isSince(table, row, job.sinceTime));
+      await job.onRows(rows.length);
+      if (!isBegun) yield encoder.begin();
+      isBegun = true;
+      if (rows.length > 0) yield encoder.encode(rows);
+    }
+    if (!isBegun) yield encoder.begin();
+    yield encoder.end();
+  }
+  return files.encode(text(), encoding);
+}
 
 /** Rows of the first read; later reads follow the size of the rows before them. */
 const MAX_ROWS = 500;

@@ -8,7 +8,7 @@ import {
 } from "../../../domain/shared/json.ts";
 import { MAX_CURSOR_CHARS, MAX_SHOWN_ROWS_BYTES } from "../../../domain/shared/limits.ts";
 import { type ListParameters, readListQuery } from "../../../domain/shared/list-query.ts";
-import { compareDateTimes, parseSince } from "../../../domain/shared/time.ts";
+import { parseSince } from "../../../domain/shared/time.ts";
 import { readKeyByHand } from "../../../domain/sync/by-hand/row-edit.ts";
 import {
   ROW_ORDERS,
@@ -17,7 +17,7 @@ import {
   readRowFilter,
 } from "../../../domain/sync/by-hand/row-filter.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import {
   findTable,
@@ -206,10 +206,4 @@ async function findRow(tables: TableStore, table: Table, record: JsonObject): Pr
   if (key === null) return null;
   const [row = null] = await tables.byKeys(table, [key], "page");
   return row;
-}
-
-function isSince(table: Table, row: Row, sinceTime: string | null): boolean {
-  if (sinceTime === null) return true;
-  const time = rowTime(table, row);
-  return time !== null && compareDateTimes(time, sinceTime) >= 0;
 }

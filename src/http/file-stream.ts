@@ -1,0 +1,84 @@
+// The bytes of files, in and out: nothing is held but the part in hand, and who is silent for a minute is cut. D-14.4.
+import { AppError } from "../domain/shared/errors.ts";
+import { FILE_SILENCE_MS } from "../domain/shared/limits.ts";
+import type { Timer } from "../ports/runtime/runtime.ts";
+
+type Parts = AsyncGenerator<string | Uint8Array, void, undefined>;
+
+/** A reply's body. `parts` are ended when the client leaves, or takes nothing for a minute; what they throw cuts it. */
+export function outgoing(parts: Parts, timer: Timer): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let taken = new AbortController();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        taken.abort();
+        const { done, value } = await parts.next();
+        if (done === true) return controller.close();
+        controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+        taken = whenSilent(timer, () => {
+          controller.error(new AppError("file_failed", "The reader took nothing for a minute"));
+          void parts.return();
+        });
+      },
+      cancel() {
+        taken.abort();
+        // Settles with the part in hand; nothing waits for it.
+        void parts.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * The bytes of a request's body, read once. Throws `file_failed` where it breaks off or no byte comes for a minute, and the reason of
+ * `stop`, which also ends the wait for bytes. What is left is read on by `endIfUnread`, or by nobody.
+ */
+export async function* incoming(
+  request: Request,
+  { timer, stop }: { readonly timer: Timer; readonly stop: AbortSignal },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (request.body === null) return;
+  const declared = request.headers.get("content-length");
+  const reader = request.body.getReader();
+  let problem: string | null = null;
+  let receivedBytes = 0;
+  const leave = () => void reader.cancel().catch(() => {});
+  stop.addEventListener("abort", leave);
+  try {
+    for (;;) {
+      const heard = whenSilent(timer, () => {
+        problem = "No byte of the body came for a minute";
+        leave();
+      });
+      const { done, value } = await reader.read().finally(() => heard.abort());
+      stop.throwIfAborted();
+      if (problem !== null) throw new AppError("file_failed", problem);
+      if (done) break;
+      receivedBytes += value.length;
+      yield value;
+    }
+    // A connection that breaks may look like an end.
+    if (declared !== null && receivedBytes < Number(declared)) throw brokenOff();
+  } catch (error) {
+    stop.throwIfAborted();
+    throw error instanceof AppError ? error : brokenOff(error);
+  } finally {
+    stop.removeEventListener("abort", leave);
+    reader.releaseLock();
+  }
+}
+
+/** Calls `cut` after the silence that is allowed, unless what it gives is aborted before. */
+function whenSilent(timer: Timer, cut: () => void): AbortController {
+  const heard = new AbortController();
+  void timer.sleep(FILE_SILENCE_MS, heard.signal).then(() => {
+    if (!heard.signal.aborted) cut();
+  });
+  return heard;
+}
+
+function brokenOff(cause?: unknown): AppError {
+  return new AppError("file_failed", "The body broke off before its end", { cause });
+}

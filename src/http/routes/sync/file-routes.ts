@@ -1,0 +1,116 @@
+// Tables as files, for administrators, with sync disabled too. D-14.4.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { parseSince } from "../../../domain/shared/time.ts";
+import { findTable } from "../../../domain/sync/table/table.ts";
+import { FILE_FORMATS, type FileFormat } from "../../../ports/files.ts";
+import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
+import { fileAdministrator } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { file, type SentFile } from "../../replies.ts";
+import { given, tableName } from "../../schemas/parameters.ts";
+import type { SyncAdministration } from "./run-replies.ts";
+
+const TYPES: Readonly<Record<FileFormat, string>> = {
+  csv: "text/csv",
+  json: "application/json",
+  ndjson: "application/x-ndjson",
+};
+const ALL_TYPES = Object.values(TYPES);
+
+function flag(description: string) {
+  return given(description, { type: "string", enum: ["true", "false"], default: "false" });
+}
+
+/** Throws `invalid_request` for another word than `true` and `false`. */
+function isSet(name: string, text: string | null): boolean {
+  if (text !== null && text !== "" && text !== "true" && text !== "false") {
+    throw new AppError("invalid_request", `${name} must be true or false`);
+  }
+  return text === "true";
+}
+
+export function fileRoutes(deps: SyncAdministration): Operation[] {
+  return [exporting(deps)];
+}
+
+function exporting({ identity, sync, files }: SyncAdministration): Operation {
+  return operation({
+    at: "GET /api/v1/sync/export/:table_name",
+    id: "exportTable",
+    summary: "Download the rows of a table as a file",
+    description:
+      "Each row once, in the order of the key, as `repsync export` writes them. Whoever takes nothing for a minute is cut off.",
+    guard: fileAdministrator(identity, ALL_TYPES),
+    params: { table_name: tableName(sync) },
+    query: {
+      format: given("Of the file", { type: "string", enum: FILE_FORMATS, default: "csv" }),
+      since: given("Only rows whose timestamp is at or after this time", {
+        type: "string",
+        format: "date-time",
+      }),
+      spreadsheet: flag("CSV only: `'` comes before fields that a spreadsheet would run"),
+    },
+    replies: {
+      200: file("The file", ALL_TYPES),
+      400: "Unknown table, or a bad format, since or spreadsheet",
+    },
+    isSlow: true,
+    run: async ({ caller: { requireStill, ...by }, params, query }) => {
+      const table = findTable(sync.registry, params.tableName);
+      const format = readFormat(query.format || "csv");
+      const isForSpreadsheet = isSet("spreadsheet", query.spreadsheet);
+      if (isForSpreadsheet && format !== "csv") {
+        throw new AppError("invalid_request", "spreadsheet is for CSV files");
+      }
+      const counts = { rows: 0 };
+      const onRows = async (rows: number) => {
+        await requireStill();
+        counts.rows += rows;
+      };
+      const sinceTime = readSince(query.since);
+      const job = { table, format, isForSpreadsheet, sinceTime, onRows };
+      const note = () =>
+        identity.administration
+          .noteFileAct({ ...by, action: "rows.exported", table: table.name, counts })
+          .catch((error: unknown) => sync.logger.error("An export was not noted", error));
+      const { encoding } = table.files;
+      const charset = format !== "csv" || encoding === null ? "" : `; charset=${encoding}`;
+      const parts = exportFile({ tables: sync.tables, files }, job);
+      return {
+        type: `${TYPES[format]}${charset}`,
+        name: `${table.name}.${format}`,
+        parts: await begun(parts, note),
+      } satisfies SentFile;
+    },
+  });
+}
+
+/** The parts, once the first is there, so that what fails before it is a reply of its own; `onEnd` comes after all that was read. */
+async function begun<Part>(
+  parts: AsyncIterable<Part>,
+  onEnd: () => Promise<void>,
+): Promise<AsyncGenerator<Part, void, undefined>> {
+  const reading = parts[Symbol.asyncIterator]();
+  let next = await reading.next();
+  return (async function* () {
+    try {
+      for (; next.done !== true; next = await reading.next()) yield next.value;
+    } finally {
+      await reading.return?.();
+      await onEnd();
+    }
+  })();
+}
+
+function readFormat(text: string): FileFormat {
+  const format = FILE_FORMATS.find((name) => name === text);
+  if (format !== undefined) return format;
+  throw new AppError("invalid_request", `format must be one of ${FILE_FORMATS.join(", ")}`);
+}
+
+function readSince(text: string | null): string | null {
+  if (text === null || text === "") return null;
+  const time = parseSince(text);
+  if (time === null) throw new AppError("invalid_request", "since must be a date and time");
+  return time;
+}
