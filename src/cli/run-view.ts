@@ -1,5 +1,6 @@
 // What a run shows while it goes on, and what it says at its end.
-import { type RunNews, retryText, type SyncRun, type TableResult } from "../domain/sync/run/run.ts";
+import { type RunNews, retryText, type SyncRun } from "../domain/sync/run/run.ts";
+import type { EndCounts, RowCounts, TableResult } from "../domain/sync/run/table-result.ts";
 import { countOf, durationText, formatCount, type Output } from "./output.ts";
 import type { Progress, ProgressBoard } from "./progress.ts";
 
@@ -115,9 +116,7 @@ function movedTexts({ totalPushed, totalPulled }: SyncRun): string[] {
 }
 
 /** What came of the rows of a run or a table: always those that changed, the others where there are any. */
-export function outcomeTexts(
-  result: Pick<TableResult, "changed" | "kept" | "erased" | "deletedHere" | "deletedThere">,
-): string[] {
+export function outcomeTexts(result: RowCounts): string[] {
   const others: [number, string][] = [
     [result.kept, "kept"],
     [result.erased, "of erased people left out"],
@@ -131,7 +130,7 @@ export function outcomeTexts(
 }
 
 /** One line where both ends have another number of rows. D-7.5. */
-export function driftLines(table: string, { countHere, countThere }: TableResult): string[] {
+export function driftLines(table: string, { countHere, countThere }: EndCounts): string[] {
   if (countHere === null || countThere === null || countHere === countThere) return [];
   return [
     `${table}: ${countOf(countHere, "row")} here, ${formatCount(countThere)} there; ` +

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Line } from "../../src/cli/output.ts";
 import { runsTable } from "../../src/cli/runs-table.ts";
 import type { RunItem } from "../../src/domain/sync/run/run.ts";
-import { NO_TABLE_RESULT } from "../../src/domain/sync/run/run.ts";
+import { NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/run-cli.ts";
 import { fill, startPair } from "./support/running-pair.ts";

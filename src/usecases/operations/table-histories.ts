@@ -3,7 +3,8 @@
 // still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
 // the age of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { CompareRun, KeptRun, SyncRun, TableResult } from "../../domain/sync/run/run.ts";
+import type { CompareRun, KeptRun, SyncRun } from "../../domain/sync/run/run.ts";
+import type { TableResult } from "../../domain/sync/run/table-result.ts";
 import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";

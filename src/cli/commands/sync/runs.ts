@@ -1,4 +1,4 @@
-import type { TableResult } from "../../../domain/sync/run/run.ts";
+import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";

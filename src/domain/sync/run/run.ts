@@ -1,6 +1,7 @@
 // Sync runs, what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
 import type { JsonObject } from "../../shared/json.ts";
 import type { SyncDirection } from "./marker.ts";
+import { NO_TABLE_RESULT, type RowCounts, type TableResult } from "./table-result.ts";
 
 export type RunDirection = SyncDirection | "both";
 
@@ -24,33 +25,6 @@ export interface RunRequest {
 /** `partial`: it ended, and records were rejected at either end. D-4.3. */
 export type RunStatus = "running" | "success" | "partial" | "failed";
 
-/** The result of one table. D-4.3. */
-export interface TableResult {
-  /** Rows written there, unchanged ones too; not rejected ones. */
-  readonly pushed: number;
-  /** Rows that arrived here, unchanged ones too; not rejected ones. */
-  readonly pulled: number;
-  /** Records rejected there or here. */
-  readonly errorCount: number;
-  readonly bytesCompressed: number;
-  readonly bytesUncompressed: number;
-  readonly durationMs: number;
-  /** Rows that stayed at either end, being newer than what came. D-7.1. */
-  readonly kept: number;
-  /** Rows that either end left out, as the people whom they name were erased there. D-8.2. */
-  readonly erased: number;
-  /** Rows really written, here and there. D-7.11. */
-  readonly changed: number;
-  /** Rows removed here and there. D-7.6. */
-  readonly deletedHere: number;
-  readonly deletedThere: number;
-  /** Rows at each end when the run over the table ended; null when not known. D-7.5. */
-  readonly countHere: number | null;
-  readonly countThere: number | null;
-  /** What the user should know though it is no failure. D-7.3. */
-  readonly warnings: readonly string[];
-}
-
 /** What runs and comparisons have in common, as lists show them. D-4.9, D-7.8. */
 interface KeptRunBase {
   readonly runId: string;
@@ -66,18 +40,12 @@ interface KeptRunBase {
 }
 
 /** A run. D-4.3. */
-export interface SyncRun extends KeptRunBase {
+export interface SyncRun extends KeptRunBase, RowCounts {
   readonly kind: "sync";
   readonly direction: RunDirection;
   readonly tables: Readonly<Record<string, TableResult>>;
   readonly totalPushed: number;
   readonly totalPulled: number;
-  readonly errorCount: number;
-  readonly kept: number;
-  readonly erased: number;
-  readonly changed: number;
-  readonly deletedHere: number;
-  readonly deletedThere: number;
   readonly fullSync: boolean;
   readonly dryRun: boolean;
 }
@@ -128,24 +96,6 @@ export function runItem(run: KeptRun): RunItem {
 export function syncRunItem({ dryRun, ...item }: SyncRun): SyncRunItem {
   return dryRun ? { ...item, dryRun } : item;
 }
-
-/** A table of which nothing is known yet. */
-export const NO_TABLE_RESULT: TableResult = {
-  pushed: 0,
-  pulled: 0,
-  errorCount: 0,
-  bytesCompressed: 0,
-  bytesUncompressed: 0,
-  durationMs: 0,
-  kept: 0,
-  erased: 0,
-  changed: 0,
-  deletedHere: 0,
-  deletedThere: 0,
-  countHere: null,
-  countThere: null,
-  warnings: [],
-};
 
 /** Reads the JSON text of a kept run. Those of earlier versions have fewer counts, those of the first no kind. */
 export function readKeptRun(text: string): KeptRun {

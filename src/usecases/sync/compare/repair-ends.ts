@@ -7,7 +7,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
 import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
-import { deleteLimit } from "../../../domain/sync/run/delete-limit.ts";
+import { deleteLimit } from "../../../domain/sync/run/delete-place.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { DeleteBudget, doDeletesTravel } from "../transfer/delete-places.ts";

@@ -1,13 +1,13 @@
 // Moves the tables of a run, one after the other, and looks at the numbers of rows at both ends then. D-4.3, D-7.5.
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import type { TableResult } from "../../../domain/sync/run/run.ts";
 import {
   lacksOwner,
   otherWay,
   ownedDirections,
   ownerError,
 } from "../../../domain/sync/run/table-owner.ts";
+import type { EndCounts } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
@@ -66,8 +66,9 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
       progress.fail(check.pushProblem, table.name, direction);
       continue;
     }
-    const { totals, error, deletesError = null } = await tracedTransfer(check, direction);
-    if (totals !== null) progress.add(table.name, direction, totals);
+    const outcome = await tracedTransfer(check, direction);
+    const { result, error, deletesError = null } = outcome;
+    if (result !== null) progress.add(table.name, result);
     if (deletesError !== null) progress.fail(deletesError, table.name, direction);
     if (error === null) continue;
     progress.fail(error, table.name, direction);
@@ -136,8 +137,6 @@ function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
   if (!(cause instanceof RemotePeerError)) return false;
   return cause.reason !== "refused" && cause.reason !== "not_found";
 }
-
-type EndCounts = Pick<TableResult, "countHere" | "countThere">;
 
 /**
  * Counts the rows of tables at both ends for their results. Where pulls have not shown that the remote has as many, it is

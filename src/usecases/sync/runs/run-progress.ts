@@ -1,23 +1,17 @@
 // The results of a run so far, and why it failed. D-4.3.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
-import {
-  NO_TABLE_RESULT,
-  type RunNews,
-  type RunRequest,
-  type RunStatus,
-  type SyncRun,
-  type TableResult,
-} from "../../../domain/sync/run/run.ts";
+import type { RunNews, RunRequest, RunStatus, SyncRun } from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
+import {
+  addResults,
+  type EndCounts,
+  NO_TABLE_RESULT,
+  type TableResult,
+} from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { TransferTotals } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import type { RunEvents } from "./run-events.ts";
-
-type NumberField = {
-  [K in keyof TableResult]: TableResult[K] extends number ? K : never;
-}[keyof TableResult];
 
 /** Tables of the registry that this process was started with. */
 const toldUnowned = new WeakSet<Table>();
@@ -54,24 +48,9 @@ export class RunProgress {
     return asSyncError(new AppError("sync_failed", texts.join("; ")));
   }
 
-  add(table: string, direction: SyncDirection, totals: TransferTotals): void {
-    const before = this.#tables.get(table) ?? NO_TABLE_RESULT;
-    this.#tables.set(table, {
-      ...before,
-      pushed: before.pushed + (direction === "push" ? totals.moved : 0),
-      pulled: before.pulled + (direction === "pull" ? totals.moved : 0),
-      errorCount: before.errorCount + totals.rejected,
-      kept: before.kept + totals.kept,
-      erased: before.erased + totals.erased,
-      changed: before.changed + totals.changed,
-      deletedHere: before.deletedHere + (direction === "pull" ? totals.deleted : 0),
-      deletedThere: before.deletedThere + (direction === "push" ? totals.deleted : 0),
-      bytesCompressed: before.bytesCompressed + totals.bytesCompressed,
-      bytesUncompressed: before.bytesUncompressed + totals.bytesUncompressed,
-      durationMs: before.durationMs + totals.durationMs,
-      // Of the last direction: a push changes the number.
-      countThere: totals.countThere,
-    });
+  /** Adds what a transfer did to what is known of its table. */
+  add(table: string, result: TableResult): void {
+    this.#tables.set(table, addResults(this.#resultOf(table), result));
   }
 
   /** Lists a table among the results, whatever becomes of it. */
@@ -94,19 +73,19 @@ export class RunProgress {
   }
 
   #addWarning(table: string, text: string): void {
-    const before = this.#tables.get(table) ?? NO_TABLE_RESULT;
+    const before = this.#resultOf(table);
     this.#tables.set(table, { ...before, warnings: [...before.warnings, text] });
   }
 
   /** Rows at the remote as a transfer has told them; null when none has. */
   countThere(table: string): number | null {
-    return this.#tables.get(table)?.countThere ?? null;
+    return this.#resultOf(table).countThere;
   }
 
   /** Takes the numbers of rows at both ends, by table. */
-  count(counts: ReadonlyMap<string, Pick<TableResult, "countHere" | "countThere">>): void {
+  count(counts: ReadonlyMap<string, EndCounts>): void {
     for (const [table, counted] of counts) {
-      this.#tables.set(table, { ...(this.#tables.get(table) ?? NO_TABLE_RESULT), ...counted });
+      this.#tables.set(table, { ...this.#resultOf(table), ...counted });
     }
   }
 
@@ -151,6 +130,7 @@ export class RunProgress {
 
   #describe(status: RunStatus): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
+    const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);
     const run: SyncRun = {
       runId: this.events.runId,
       kind: "sync",
@@ -158,14 +138,14 @@ export class RunProgress {
       status,
       direction,
       tables: Object.fromEntries(this.#tables),
-      totalPushed: this.#sum("pushed"),
-      totalPulled: this.#sum("pulled"),
-      errorCount: this.#sum("errorCount"),
-      kept: this.#sum("kept"),
-      erased: this.#sum("erased"),
-      changed: this.#sum("changed"),
-      deletedHere: this.#sum("deletedHere"),
-      deletedThere: this.#sum("deletedThere"),
+      totalPushed: total.pushed,
+      totalPulled: total.pulled,
+      errorCount: total.errorCount,
+      kept: total.kept,
+      erased: total.erased,
+      changed: total.changed,
+      deletedHere: total.deletedHere,
+      deletedThere: total.deletedThere,
       ...this.events.times(status),
       fullSync: isFull,
       dryRun: isDryRun,
@@ -174,7 +154,7 @@ export class RunProgress {
     return error === null ? run : { ...run, error: error.text };
   }
 
-  #sum(field: NumberField): number {
-    return [...this.#tables.values()].reduce((total, table) => total + table[field], 0);
+  #resultOf(table: string): TableResult {
+    return this.#tables.get(table) ?? NO_TABLE_RESULT;
   }
 }

@@ -1,6 +1,7 @@
 // One run, or the comparison of a table: what all its parts work with, and how it counts what it moves. S-6, D-4.4.
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
+import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/logger.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
@@ -73,20 +74,6 @@ export interface MovedBatch {
   readonly batchRows: number;
 }
 
-export interface TransferTotals extends TransferredBytes {
-  /** Rows that the receiving end accepted. */
-  readonly moved: number;
-  readonly rejected: number;
-  readonly kept: number;
-  readonly erased: number;
-  readonly changed: number;
-  readonly durationMs: number;
-  /** Rows that tombstones removed at the receiving end. */
-  readonly deleted: number;
-  /** Rows of the remote's table when it was last told; null when nothing told it. */
-  readonly countThere: number | null;
-}
-
 /** Counts what a transfer does and publishes it. */
 export class TransferReport {
   readonly direction: SyncDirection;
@@ -99,7 +86,7 @@ export class TransferReport {
   #batches = 0;
   #sentRows = 0;
   readonly #counts = {
-    moved: 0,
+    accepted: 0,
     rejected: 0,
     kept: 0,
     erased: 0,
@@ -161,7 +148,7 @@ export class TransferReport {
     const changed = this.#run.isDryRun ? 0 : batch.changed;
     this.#batches++;
     this.#sentRows += batch.rows;
-    this.#counts.moved += batch.accepted;
+    this.#counts.accepted += batch.accepted;
     this.#counts.rejected += batch.rejected;
     this.#counts.kept += batch.kept;
     this.#counts.erased += batch.erased;
@@ -192,20 +179,27 @@ export class TransferReport {
 
   done(): void {
     this.start(this.#sentRows);
-    const { moved, rejected, bytesCompressed, bytesUncompressed } = this.#counts;
+    const { accepted, rejected, bytesCompressed, bytesUncompressed } = this.#counts;
     this.#run.publish({
       type: "done",
       ...this.#of,
       status: rejected > 0 ? "partial" : "success",
-      ...(this.direction === "push" ? { totalPushed: moved } : { totalPulled: moved }),
+      ...(this.direction === "push" ? { totalPushed: accepted } : { totalPulled: accepted }),
       bytesCompressed,
       bytesUncompressed,
       durationMs: this.#elapsedMs(),
     });
   }
 
-  totals(): TransferTotals {
-    return { ...this.#counts, durationMs: this.#elapsedMs() };
+  /** What it did to the table so far. */
+  result(): TableResult {
+    const { accepted, rejected, deleted, ...counts } = this.#counts;
+    const moved =
+      this.direction === "push"
+        ? { pushed: accepted, deletedThere: deleted }
+        : { pulled: accepted, deletedHere: deleted };
+    const durationMs = this.#elapsedMs();
+    return { ...NO_TABLE_RESULT, ...counts, ...moved, errorCount: rejected, durationMs };
   }
 
   #addTraffic(rows: number): void {

@@ -4,15 +4,11 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { holdLease, RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
-import {
-  PLAIN_PLAN,
-  type RunContext,
-  TransferReport,
-  type TransferTotals,
-} from "../shared/run-context.ts";
+import { PLAIN_PLAN, type RunContext, TransferReport } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { moveDeletes } from "./move-deletes.ts";
 import { countPulled, pullTable } from "./pull-table.ts";
@@ -29,7 +25,7 @@ import { RecordWriter } from "./write-records.ts";
 
 interface TransferOutcome {
   /** What it did, also when it failed; null when it never began. */
-  readonly totals: TransferTotals | null;
+  readonly result: TableResult | null;
   /** Why it failed, as it was thrown; null when it ended well. */
   readonly error: unknown;
   /** Why deletes stayed behind though the rows moved; null when they did not. */
@@ -49,7 +45,7 @@ export async function transferTable(
       ? new RunLease(run.stop)
       : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   } catch (error) {
-    return { totals: null, error };
+    return { result: null, error };
   }
   const ended = new AbortController();
   const signal = AbortSignal.any([lease.signal, ended.signal]);
@@ -61,9 +57,9 @@ export async function transferTable(
     else if (run.isDryRun) await countPulled(transfer);
     else await pullTable(transfer);
     report.done();
-    return { totals: report.totals(), error: null, deletesError };
+    return { result: report.result(), error: null, deletesError };
   } catch (error) {
-    return { totals: report.totals(), error };
+    return { result: report.result(), error };
   } finally {
     // Requests that were made in advance may still be under way.
     ended.abort();
