@@ -110,6 +110,37 @@ onEveryBackend("a stamped table on the command line", (backend) => {
     expect([refused.code, refused.stderr.includes("timestamp_column")]).toEqual([2, true]);
   });
 
+  test("D-14.2.7 infer proposes a time that repsync keeps where the file has none, and --timestamp none does not", async () => {
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder, {}), STORAGE_URL: await backend.makeUrl() };
+    const cli = (...args: string[]) =>
+      runCli(args, { folder, env: { ...env, SYNC_TABLES: "tables.json" } });
+    writeFileSync(join(folder, "airports.csv"), "code,updated_at\n00M,soon\n");
+    const inferred = await cli("tables", "infer", "airports.csv", "--into", "tables.json");
+    expect([inferred.code, inferred.stderr.includes("written at one end only")]).toEqual([
+      0,
+      false,
+    ]);
+    expect(inferred.stderr).toContain(
+      "\n  timestamp column: changed_at, added and kept by repsync, and deletes travel, as updated_at is named as a time, but 1 of 1 ",
+    );
+    const { airports } = JSON.parse(readFileSync(join(folder, "tables.json"), "utf8")).tables;
+    expect(airports).toEqual({
+      ...{ timestamp_column: "changed_at", upsert_key: ["code"], stamped: true, deletes: true },
+      columns: {
+        ...{ code: { type: "text", nullable: false }, updated_at: { type: "text" } },
+        changed_at: { type: "datetime" },
+      },
+    });
+    const imported = await cli("import", "airports", "airports.csv");
+    expect([imported.code, imported.stderr]).toEqual([0, ""]);
+    const again = ["tables", "infer", "airports.csv", "--into", "tables.json", "--update"];
+    const updated = await cli(...again);
+    expect([updated.code, updated.stderr.includes("  airports: ")]).toEqual([0, false]);
+    const none = await cli("tables", "infer", "airports.csv", "--timestamp", "none");
+    expect(JSON.parse(none.stdout).tables.airports).not.toHaveProperty("stamped");
+  });
+
   test("D-14.2.3 doctor says where other programs' rows get no time", async () => {
     const { cli } = await makeDeployment();
     const { stdout } = await cli("doctor");

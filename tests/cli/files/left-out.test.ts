@@ -30,7 +30,9 @@ describe("what is no table", () => {
     expect((await guessFile(path, {})).leftOut).toEqual([
       ...["trigger tidy", "view cheap", "virtual table words"],
     ]);
-    const { guess, counts, rows } = await tryFile(folder, { name: "shop.db", table: "parts" });
+    const wishes = { timestamp: null };
+    const asked = { name: "shop.db", table: "parts", wishes };
+    const { guess, counts, rows } = await tryFile(folder, asked);
     expect(guess.warnings).toEqual([
       "the foreign key to makers is not kept",
       "picture: 1 blob becomes a text in base64",

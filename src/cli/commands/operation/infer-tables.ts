@@ -177,18 +177,25 @@ function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void
   if (unread > 0)
     output.warn(`  left out: ${countOf(unread, "record")} that cannot be read; ${firstUnread}`);
   if (entry !== null) {
-    const timestamp = entry.timestamp_column ?? null;
     output.warn(
       `  key: ${entry.upsert_key.join(", ")} (${guess.keyReason})`,
-      timestamp === null
-        ? `  timestamp column: none; every run moves all rows, as ${guess.timelessReason}. ${ONE_END}`
-        : `  timestamp column: ${timestamp}`,
+      `  timestamp column: ${timestampText(entry, guess.timelessReason)}`,
     );
   }
   for (const warning of warnings) output.warn([{ colour: "yellow", text: `  warn: ${warning}` }]);
   if (entry !== null && name in BUILT_IN_TABLES) {
     output.warn(`  it replaces the built-in table ${name}`);
   }
+}
+
+function timestampText(
+  { timestamp_column: timestamp = null, stamped = false }: TableEntry,
+  timelessReason: string | null,
+): string {
+  if (timestamp === null) return `none; every run moves all rows, as ${timelessReason}. ${ONE_END}`;
+  return stamped
+    ? `${timestamp}, added and kept by repsync, and deletes travel, as ${timelessReason}`
+    : timestamp;
 }
 
 /** Two names that differ only in case, for example. */

@@ -7,6 +7,7 @@ import { MAX_COLUMNS } from "../../shared/limits.ts";
 import { columnNameOf, registryNameOf, wordsOfName } from "../table/names.ts";
 import { fileFormOf } from "../table/registry.ts";
 import type { ColumnEntry, ImportEntry, TableEntry } from "../table/registry-schema.ts";
+import { canBeStamped, stampedEntry } from "../table/stamped-entry.ts";
 import { type ColumnType, ROW_NUMBER } from "../table/table.ts";
 import { ColumnGuess, type ColumnHints, type Misfits } from "./column-guess.ts";
 import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } from "./key-guess.ts";
@@ -53,7 +54,7 @@ export interface GuessedTable {
   }[];
   /** Why this key; null without one. */
   readonly keyReason: string | null;
-  /** Why no column is the timestamp column; null where one is. */
+  /** Why no column of the file is the timestamp column; null where one is. */
   readonly timelessReason: string | null;
   /** What is to be looked at before the guess is believed. */
   readonly warnings: readonly string[];
@@ -144,18 +145,17 @@ export class TableGuess {
     const timestamp = wanted === undefined ? timestampColumnOf(others) : (asked?.name ?? null);
     const upsertKey = (key?.columns ?? []).map((field) => this.#columns.get(field)?.name ?? field);
     const importOf = this.#importEntry(known);
+    const entry: TableEntry = {
+      ...(timestamp === null ? {} : { timestamp_column: timestamp }),
+      upsert_key: upsertKey,
+      ...(Object.keys(importOf).length === 0 ? {} : { import: importOf }),
+      columns,
+    };
+    const isStamped = timestamp === null && wanted !== null && canBeStamped(entry);
     return {
       name: this.#name,
       records: this.#records,
-      entry:
-        key === null
-          ? null
-          : {
-              ...(timestamp === null ? {} : { timestamp_column: timestamp }),
-              upsert_key: upsertKey,
-              ...(Object.keys(importOf).length === 0 ? {} : { import: importOf }),
-              columns,
-            },
+      entry: key === null ? null : isStamped ? stampedEntry(this.#name, entry) : entry,
       columns: known.map(({ guess, type }) => ({
         name: guess.name,
         type,

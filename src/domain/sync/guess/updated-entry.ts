@@ -17,6 +17,8 @@ export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEn
   const own = new Map(Object.keys(before.columns).map((name) => [name.toLowerCase(), name]));
   const seen = new Set<string>();
   for (const [name, { type }] of Object.entries(guessed.columns)) {
+    // Only proposed: the file does not have it.
+    if (guessed.stamped === true && name === guessed.timestamp_column) continue;
     const header = guessed.import?.columns?.[name] ?? name;
     const known = fileNames.get(header) ?? own.get(name.toLowerCase());
     const column = known === undefined ? undefined : before.columns[known];
@@ -30,7 +32,8 @@ export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEn
       differences.push(`${known} is ${column.type} in the registry, and ${type} by the file`);
     }
   }
-  const gone = Object.keys(before.columns).filter((name) => !seen.has(name));
+  const ownTime = before.stamped === true ? before.timestamp_column : null;
+  const gone = Object.keys(before.columns).filter((name) => !seen.has(name) && name !== ownTime);
   if (gone.length > 0) differences.push(`not in the file: ${gone.join(", ")}`);
   const headers = Object.entries(guessed.import?.columns ?? {}).filter(([name]) => name in added);
   const epochs = Object.entries(guessed.import?.epoch ?? {}).filter(([name]) => name in added);

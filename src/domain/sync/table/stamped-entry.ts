@@ -1,4 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
+import { MAX_COLUMNS } from "../../shared/limits.ts";
 import type { TableEntry } from "./registry-schema.ts";
 
 /** Names of the column that gets the time, the first one that is free. */
@@ -9,9 +10,7 @@ const NAMES = ["updated_at", "changed_at"];
  * Whether it is sound says `readRegistry`. Throws `invalid_request` where no name is free. D-14.2.
  */
 export function stampedEntry(name: string, entry: TableEntry): TableEntry {
-  const isTaken = (column: string) =>
-    Object.keys(entry.columns).some((other) => other.toLowerCase() === column);
-  const column = entry.timestamp_column ?? NAMES.find((each) => !isTaken(each));
+  const column = entry.timestamp_column ?? freeName(entry);
   if (column === undefined) {
     const text = `Table "${name}" has columns ${NAMES.join(" and ")}: make one of them its timestamp_column`;
     throw new AppError("invalid_request", text);
@@ -26,4 +25,14 @@ export function stampedEntry(name: string, entry: TableEntry): TableEntry {
     ...{ stamped: true, deletes: true },
     columns: { ...entry.columns, [column]: entry.columns[column] ?? { type: "datetime" } },
   };
+}
+
+/** Whether an entry without a timestamp column has room for one. */
+export function canBeStamped(entry: TableEntry): boolean {
+  return freeName(entry) !== undefined && Object.keys(entry.columns).length < MAX_COLUMNS;
+}
+
+function freeName({ columns }: TableEntry): string | undefined {
+  const taken = new Set(Object.keys(columns).map((name) => name.toLowerCase()));
+  return NAMES.find((name) => !taken.has(name));
 }

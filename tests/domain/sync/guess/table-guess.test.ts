@@ -9,6 +9,8 @@ import {
 } from "../../../../src/domain/sync/guess/table-guess.ts";
 import type { ValueForm } from "../../../../src/domain/sync/guess/value-kind.ts";
 import { columnNameOf, registryNameOf } from "../../../../src/domain/sync/table/names.ts";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { withStamp } from "../../../support/with-stamp.ts";
 
 interface Options {
   readonly name?: string;
@@ -80,10 +82,11 @@ describe("the key", () => {
     const columns = ["a", "b"].map((name) => ({ name, type: "TEXT", isNotNull: false }));
     const declaration = { columns, key: ["b"] };
     const guess = guessOf([], { form: "sqlite", declaration });
-    expect(guess.entry).toEqual({
+    const entry: TableEntry = {
       upsert_key: ["b"],
       columns: { a: { type: "text" }, b: { type: "text", nullable: false } },
-    });
+    };
+    expect(guess.entry).toEqual(withStamp(entry));
     const real = [{ name: "a", type: "REAL", isNotNull: true }];
     expect(
       guessOf([], { form: "sqlite", declaration: { columns: real, key: ["a"] } }).entry,
@@ -139,10 +142,11 @@ describe("what is told of the key", () => {
       guess.declare(names);
       return guess.finish();
     };
-    expect(headerOf("a", "thing_id").entry).toEqual({
+    const named: TableEntry = {
       upsert_key: ["thing_id"],
       columns: { a: { type: "text" }, thing_id: { type: "text", nullable: false } },
-    });
+    };
+    expect(headerOf("a", "thing_id").entry).toEqual(withStamp(named));
     const { entry, warnings } = headerOf("a", "b");
     expect([entry?.upsert_key, warnings]).toEqual([
       ["a"],
@@ -151,7 +155,7 @@ describe("what is told of the key", () => {
   });
 
   test("D-14.1 numbered rows have the key row", () => {
-    const wishes = { files: { number_rows: true } };
+    const wishes = { files: { number_rows: true }, timestamp: null };
     expect(guessOf(rows("a: 1; 1"), { wishes }).entry).toEqual({
       upsert_key: ["row"],
       import: { number_rows: true },
@@ -193,7 +197,23 @@ describe("the timestamp column", () => {
     ["id updated_at: 1 yesterday", undefined],
     ["id updated_at: 1 -", undefined],
   ])("D-10.2 of %s is %j", (records, column) => {
-    expect(guessOf(rows(records)).entry?.timestamp_column ?? undefined).toBe(column as string);
+    const entry = guessOf(rows(records)).entry;
+    expect(entry?.stamped === true ? undefined : entry?.timestamp_column).toBe(column as string);
+  });
+
+  test.each<[fields: string, column: "updated_at" | "changed_at" | null]>([
+    ["id name", "updated_at"],
+    ["id created_at", "updated_at"],
+    ["id Updated_At", "changed_at"],
+    ["id changed_at", "updated_at"],
+    ["id updated_at changed_at", null],
+  ])("D-14.2.7 of %s without times repsync keeps %j", (fields, column) => {
+    const text = `${fields}: 1 a b; 2 c d`;
+    const asked = guessOf(rows(text), { wishes: { timestamp: null } }).entry;
+    expect(asked).not.toHaveProperty("stamped");
+    if (asked === null) throw new Error("no key");
+    const expected = column === null ? asked : withStamp(asked, column);
+    expect(guessOf(rows(text)).entry).toEqual(expected);
   });
 });
 
@@ -224,13 +244,15 @@ describe("names", () => {
     expect(["_id", "__proto__", "repsync_x", "_repsync", "_bsontype"].map(columnNameOf)).toEqual([
       ...["id", "proto__", null, null, "bsontype"],
     ]);
-    const guess = guessOf([{ _id: "1", repsync_x: "2", "": "3" }]);
+    const wishes = { timestamp: null };
+    const guess = guessOf([{ _id: "1", repsync_x: "2", "": "3" }], { wishes });
     expect(Object.keys(guess.entry?.columns ?? {})).toEqual(["id"]);
     expect(guess.leftOut).toEqual(["repsync_x", ""]);
   });
 
   test("D-14.1 names without Latin letters become column_4, and what the file calls a column is kept", () => {
-    const entry = guessOf([{ id: "1", "Order Date": "x", größe: "2", 名前: "a" }]).entry;
+    const record = { id: "1", "Order Date": "x", größe: "2", 名前: "a" };
+    const { entry } = guessOf([record], { wishes: { timestamp: null } });
     expect(Object.keys(entry?.columns ?? {})).toEqual(["id", "Order_Date", "gro_e", "column_4"]);
     expect(entry?.import).toEqual({
       columns: { Order_Date: "Order Date", gro_e: "größe", column_4: "名前" },
