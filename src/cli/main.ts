@@ -1,9 +1,9 @@
 #!/usr/bin/env bun
 // The command line: finds the command and runs it.
 import { CommanderError } from "commander";
+import { systemReason } from "../app/disk/system-reason.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
-import { systemReason } from "./files/read-text.ts";
 import { flushOutput, Output } from "./output.ts";
 import { buildProgramFor, usageMessage } from "./program.ts";
 

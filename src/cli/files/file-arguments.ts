@@ -1,6 +1,7 @@
 // The file that an import or export names: its path and its format.
 import { resolve } from "node:path";
 import { Option } from "commander";
+import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { FILE_FORMATS, type FileFormat } from "../../ports/files.ts";
 import type { CommonOptions } from "../command-runner.ts";
@@ -13,9 +14,6 @@ const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
   ["tsv", "csv"],
   ["geojson", "json"],
 ]);
-
-/** The name of standard input and output. */
-export const STANDARD_STREAM = "-";
 
 export interface FileOptions extends CommonOptions {
   readonly format?: FileFormat;

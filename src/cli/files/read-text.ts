@@ -1,10 +1,11 @@
 // Opens a file or standard input, to be read as text.
 import { open, readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { systemReason } from "../../app/disk/system-reason.ts";
+import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
 import { fileFormats } from "../../app/files.ts";
 import { AppError, isAppError } from "../../domain/shared/errors.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
-import { STANDARD_STREAM } from "./file-arguments.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -89,24 +90,4 @@ export async function readTextFile(path: string): Promise<string> {
 export function unreadable(path: string, cause: unknown): AppError {
   const message = `"${path}" cannot be read: ${systemReason(cause)}`;
   return new AppError("invalid_request", message, { cause });
-}
-
-/** The code of what the system refuses, such as `ENOENT`; null for any other error. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error ? String(error.code) : null;
-}
-
-/** The reason in plain words; the system's own message would name paths. */
-export function systemReason(error: unknown): string {
-  const code = codeOf(error) ?? "unknown reason";
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: "there is no such file or folder",
-    EACCES: "permission denied",
-    EPERM: "permission denied",
-    EISDIR: "it is a folder",
-    ENOSPC: "the disk is full",
-    EROFS: "the disk is read-only",
-    EPIPE: "the reader has gone",
-  };
-  return reasons[code] ?? code;
 }

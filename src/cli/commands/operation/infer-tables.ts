@@ -1,5 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import { createFile } from "../../../app/disk/create-file.ts";
+import { withFileLock } from "../../../app/disk/file-lock.ts";
+import { codeOf } from "../../../app/disk/system-reason.ts";
+import { writeText } from "../../../app/disk/write-text.ts";
 import {
   problemText,
   readRegistryFile,
@@ -18,13 +22,10 @@ import type { FileFormat } from "../../../ports/files.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { createFile } from "../../files/create-file.ts";
 import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
-import { withFileLock } from "../../files/file-lock.ts";
 import { addFormOptions, type FormOptions, importEntry } from "../../files/form-options.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
-import { codeOf, unreadable } from "../../files/read-text.ts";
-import { writeText } from "../../files/write-text.ts";
+import { unreadable } from "../../files/read-text.ts";
 import { type Columns, countOf, type Output, tableLines } from "../../output.ts";
 
 interface InferOptions extends FileOptions, FormOptions {

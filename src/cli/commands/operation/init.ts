@@ -1,5 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { createFile } from "../../../app/disk/create-file.ts";
+import { codeOf, systemReason } from "../../../app/disk/system-reason.ts";
 import { readEnvFile } from "../../../app/env-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
@@ -9,9 +11,7 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { createFile } from "../../files/create-file.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { codeOf, systemReason } from "../../files/read-text.ts";
 import { STARTER_TABLES, starterSettings } from "../../files/starter-files.ts";
 
 interface InitOptions extends CommonOptions {

@@ -1,5 +1,7 @@
 // Lets repsync keep the time of a table: in the registry file, and in the table. D-14.2.
 import type { Command } from "commander";
+import { withFileLock } from "../../../app/disk/file-lock.ts";
+import { writeText } from "../../../app/disk/write-text.ts";
 import { problemText, readRegistryFile, withEntry } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
@@ -12,16 +14,14 @@ import {
   type RunCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { withFileLock } from "../../files/file-lock.ts";
 import { readTextFile } from "../../files/read-text.ts";
-import { writeText } from "../../files/write-text.ts";
 
 export function addStampCommand(group: Command, run: RunCommand): void {
   declareCommand(group, "stamp")
     .summary("let repsync keep the time of a table")
     .description(
       "Lets repsync keep the time of a table's changes, in its timestamp column or a new one, and its deletes travel where the " +
-        "store can: in the registry file of SYNC_TABLES, and in the table. Then restart the service.",
+        "store can: in the registry file of SYNC_TABLES, and in the table.",
     )
     .argument("<table>", "table of the registry file")
     .action((tableName: string, options: CommonOptions) =>
@@ -36,7 +36,7 @@ async function stamp(tools: CommandTools, tableName: string): Promise<ExitCode> 
   const others = deletes ? ", and its deletes travel" : "";
   tools.output.show(
     { table: tableName, file: path, timestampColumn: column, stamped: true, deletes },
-    `${tableName}: repsync keeps "${column}"${others}. Restart the service; do the same at the other end`,
+    `${tableName}: repsync keeps "${column}"${others}. Do the same at the other end`,
   );
   return EXIT.success;
 }

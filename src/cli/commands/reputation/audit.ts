@@ -1,3 +1,4 @@
+import { STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
 import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { formatKeptHeads, readKeptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import { pruneAudit } from "../../../usecases/reputation/audit/prune-audit.ts";
@@ -10,9 +11,7 @@ import {
   declareJob,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { STANDARD_STREAM } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
-import { writeText } from "../../files/write-text.ts";
 import { countOf, type Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 

@@ -1,3 +1,4 @@
+import { STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
 import { fileFormats } from "../../../app/files.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
@@ -10,9 +11,7 @@ import {
   type FileRequest,
   formatOption,
   readFileArguments,
-  STANDARD_STREAM,
 } from "../../files/file-arguments.ts";
-import { writeText } from "../../files/write-text.ts";
 import { countOf } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 

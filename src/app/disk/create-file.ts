@@ -2,8 +2,9 @@
 // link, which fails where the name is taken: nobody sees half of it, and of two processes one writes.
 import { link, lstat, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { SystemIds } from "../../adapters/system/system.ts";
 import { AppError } from "../../domain/shared/errors.ts";
-import { codeOf, systemReason } from "./read-text.ts";
+import { codeOf, systemReason } from "./system-reason.ts";
 
 interface NewFile {
   readonly text: string;
@@ -19,7 +20,7 @@ const NO_LINKS: readonly (string | null)[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", 
  * several processes that make it at once one does. Throws `file_failed`.
  */
 export async function createFile(path: string, file: NewFile): Promise<boolean> {
-  const draft = join(dirname(path), `.repsync-${process.pid}-${crypto.randomUUID()}`);
+  const draft = join(dirname(path), `.repsync-${process.pid}-${new SystemIds().next()}`);
   try {
     if (await isTaken(path)) return false;
     await writeNew(draft, file);

@@ -7,8 +7,10 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { AppError } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
-import { STANDARD_STREAM } from "./file-arguments.ts";
-import { systemReason } from "./read-text.ts";
+import { systemReason } from "./system-reason.ts";
+
+/** The name of standard input and output. */
+export const STANDARD_STREAM = "-";
 
 /** The umask takes its bits away. */
 const NEW_FILE_MODE = 0o666;

@@ -1,0 +1,21 @@
+// What the system refuses, in words.
+
+/** The code of what the system refuses, such as `ENOENT`; null for any other error. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error ? String(error.code) : null;
+}
+
+/** The reason in plain words; the system's own message would name paths. */
+export function systemReason(error: unknown): string {
+  const code = codeOf(error) ?? "unknown reason";
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such file or folder",
+    EACCES: "permission denied",
+    EPERM: "permission denied",
+    EISDIR: "it is a folder",
+    ENOSPC: "the disk is full",
+    EROFS: "the disk is read-only",
+    EPIPE: "the reader has gone",
+  };
+  return reasons[code] ?? code;
+}
