@@ -28,6 +28,7 @@ import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
 import { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { RememberedRemote } from "../usecases/operations/remembered-remote.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
@@ -42,6 +43,7 @@ import {
 } from "../usecases/sync/runs/scheduled-runs.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
+import { RegistryFile } from "./disk/registry-source.ts";
 import { fileFormats } from "./files.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
@@ -54,6 +56,8 @@ export interface Deployment {
   /** True where this start has made the store. */
   readonly isNewStore: boolean;
   hasAdministrator(): Promise<boolean>;
+  /** Takes the registry file up as it is now. Never rejects. D-14.6. */
+  lookAtRegistry(): Promise<void>;
   /** Tells balancers to send nothing more, and serves on. D-10.5. */
   leave(): void;
   /** Takes no further request. Resolves when those in hand have ended, or after `graceMs`, to what is left of that time. */
@@ -82,6 +86,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
+  const registryKeeper = keepRegistry(config, services);
   const handler = createRequestHandler({
     clock,
     timer,
@@ -97,28 +102,27 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     lifecycle,
     damage: services.damage,
     health,
-    metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, lookups }),
+    metricsRoute: metricsRouteDeps(config, services, {
+      ...{ metrics, activeRuns, lookups, registryKeeper },
+    }),
     pages: servedSync(config, services, remote),
     runs: {
       identity: accounts,
       sync,
       activeRuns,
       files: fileFormats,
+      registryKeeper,
       overview: {
         sync,
         health,
         remote,
+        registryKeeper,
         traffic: new Traffic(storage.documents),
         cron: new CronerScheduler(),
         schedule: config.schedule,
       },
     },
-    reputation: {
-      accounts,
-      lookups,
-      verifications,
-      timer,
-    },
+    reputation: { accounts, lookups, verifications, timer },
   });
   const schedules = startSchedules(config, services, activeRuns);
   const alertDelivery = startAlertDelivery(config, services, metrics);
@@ -132,11 +136,13 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     handler,
     isNewStore: storage.identity.isNew,
     hasAdministrator: () => accounts.accounts.hasAdministrator(),
+    lookAtRegistry: () => registryKeeper.look(),
     leave: () => lifecycle.leave(),
     drain: (graceMs) => drainWithin(graceMs, lifecycle, clock),
     stopRuns,
     async close() {
       await stopRuns(CLOSE_GRACE_MS);
+      await registryKeeper.stop();
       await alertDelivery?.stop();
       await services.close();
     },
@@ -151,10 +157,11 @@ function metricsRouteDeps(
     readonly metrics: PrometheusMetrics;
     readonly activeRuns: ActiveRuns;
     readonly lookups: Lookups;
+    readonly registryKeeper: RegistryKeeper;
   },
 ): MetricsRouteDeps {
-  const { metrics, activeRuns, lookups } = counted;
-  const { clock, timer, logger, storage, sync } = services;
+  const { metrics, activeRuns, lookups, registryKeeper } = counted;
+  const { clock, timer, logger, storage, sync, registry } = services;
   return {
     metricsToken: config.metricsToken,
     comparison: new NodeSecretComparison(),
@@ -166,12 +173,22 @@ function metricsRouteDeps(
     rejected: sync.rejected,
     settings: new Settings(storage.documents),
     damage: services.damage,
-    registry: config.registry,
+    registry,
+    registryKeeper,
     lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
     clock,
     timer,
     logger,
   };
+}
+
+/** Looks at the registry file from now on. */
+function keepRegistry(config: Config, services: Services): RegistryKeeper {
+  const { sync, registry, prepareTables } = services;
+  const source = new RegistryFile(config.tablesFile, config.lagSeconds);
+  const keeper = new RegistryKeeper({ ...sync, registry, source, prepareTables });
+  keeper.watch();
+  return keeper;
 }
 
 /** Settings that a service can start with, but hardly be used. */

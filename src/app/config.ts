@@ -6,7 +6,7 @@ import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import { isOwnAddress } from "./own-address.ts";
-import { problemText, readRegistryFile } from "./registry-file.ts";
+import { fileProblemText, readRegistryFile } from "./registry-file.ts";
 import { httpUrl, type Setting, type ValueOf } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore } from "./stores.ts";
@@ -225,9 +225,6 @@ function readTables(
     return new Map();
   }
   const read = readRegistryFile(text, lagSeconds);
-  for (const problem of read.problems) {
-    const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
-    problems.push(`SYNC_TABLES: ${subject}${problemText(problem)}`);
-  }
+  problems.push(...read.problems.map((problem) => fileProblemText(path, problem)));
   return read.registry ?? new Map();
 }

@@ -102,9 +102,15 @@ export function problemText({ line, column, message }: FileProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 
+/** The same for a file that nobody is looking at just now. */
+export function fileProblemText(path: string, problem: FileProblem): string {
+  const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
+  return `SYNC_TABLES: ${subject}${problemText(problem)}`;
+}
+
 /** The text of a registry file with these tables. */
 export function registryText(tables: Readonly<Record<string, TableEntry>>): string {
-  const entries = entriesText(tables);
+  const entries = tablesText(tables);
   return `{\n  "tables": {${entries === "" ? "" : `\n${entries}\n  `}}\n}\n`;
 }
 
@@ -121,7 +127,7 @@ export function withTables(source: string, tables: Readonly<Record<string, Table
   const lineStart = source.lastIndexOf("\n", brace) + 1;
   const isAlone = lineStart >= lastEnd && source.slice(lineStart, brace).trim() === "";
   const place = isAlone ? lineStart : brace;
-  const added = entriesText(tables).replaceAll("\n", lineEnd);
+  const added = tablesText(tables).replaceAll("\n", lineEnd);
   return [
     source.slice(0, lastEnd),
     last === undefined ? "" : ",",
@@ -252,7 +258,7 @@ function placesOf(text: string): (offset: number) => Place {
 }
 
 /** Tables as they stand in a file, a line for each column. */
-function entriesText(tables: Readonly<Record<string, TableEntry>>): string {
+export function tablesText(tables: Readonly<Record<string, TableEntry>>): string {
   const lines = Object.entries(tables).map(([name, { columns, ...rest }]) => {
     const entries = Object.entries(rest).map(([key, value]) => `      "${key}": ${inline(value)}`);
     const listed = Object.entries(columns).map(

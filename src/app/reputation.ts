@@ -48,16 +48,21 @@ export interface Reputation extends AccountStores {
   stop(): Promise<void>;
 }
 
-/** `prepared` is what the storage's `tables.prepare()` resolved to, with `profiles` and `platform_accounts` among them. */
+/** `prepared` is what the storage's `tables.prepare()` resolved to last, with `profiles` and `platform_accounts` among them. */
 export function makeReputation(
   storage: Pick<FullStorage, "documents" | "tables">,
-  prepared: PreparedTables,
+  prepared: Pick<PreparedTables, "get">,
   { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
 ): Reputation {
   const { documents } = storage;
-  const profiles = prepared.get("profiles");
-  const platformAccounts = prepared.get("platform_accounts");
-  const people = { profiles, platformAccounts };
+  const people = {
+    get profiles() {
+      return prepared.get("profiles");
+    },
+    get platformAccounts() {
+      return prepared.get("platform_accounts");
+    },
+  };
   const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));
   const subjects = new Subjects(mac, auditKey);
   const chains = new AuditChains(mac, auditKey, subjects);
@@ -86,7 +91,7 @@ export function makeReputation(
       documents,
       clock,
       mac,
-      reader: new LookupReader({ documents, profiles, platformAccounts, subjects, cache }),
+      reader: new LookupReader({ documents, people, subjects, cache }),
       cache,
       chains,
       segments,

@@ -1,4 +1,4 @@
-// Serves one deployment: binds the port, puts the deployment together, takes new TLS files at SIGHUP, and stops in order.
+// Serves one deployment: binds the port, puts the deployment together, takes new TLS and registry files at SIGHUP, and stops in order.
 // D-1.2, D-10.5, D-10.6, D-11.4.
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
@@ -29,7 +29,11 @@ export async function serve(config: Config): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.removeAllListeners(signal).on(signal, stop);
   }
-  onHangUp({ reload: () => void service.renewCertificate(), stop });
+  const reload = () => {
+    void service.renewCertificate();
+    void deployment.lookAtRegistry();
+  };
+  onHangUp({ reload, stop });
   const hasAdministrator = await deployment.hasAdministrator();
   const { isNewStore } = deployment;
   port.handler = deployment.handler;

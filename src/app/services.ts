@@ -23,13 +23,13 @@ import {
   REMEMBERED_LOOKUP_MS,
 } from "../domain/shared/limits.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
+import { findTable, type Registry } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
-import { PreparedTables } from "../ports/tables/table-store.ts";
 import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
@@ -56,6 +56,7 @@ import type { PruneAuditDeps } from "../usecases/reputation/audit/prune-audit.ts
 import { CountedLookups } from "../usecases/reputation/lookups/counted-lookups.ts";
 import type { LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
 import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
+import { LiveRegistry } from "../usecases/sync/shared/live-registry.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
 import { makeReputation } from "./reputation.ts";
@@ -73,6 +74,8 @@ export interface Services {
   readonly storage: FullStorage;
   readonly damage: StoreDamage;
   readonly sync: SyncDeps;
+  /** That of `sync`. */
+  readonly registry: LiveRegistry;
   readonly accounts: AccountDeps;
   readonly lookups: LookupDeps;
   readonly audit: PruneAuditDeps;
@@ -86,6 +89,8 @@ export interface Services {
   readonly traffic: TrafficMeter;
   /** Makes in the store what a service needs: all collections, and the tables of the registry. Throws `AppError`. */
   prepare(): Promise<void>;
+  /** Makes the tables of a registry. Throws `AppError`. */
+  prepareTables(registry: Registry): Promise<void>;
   /** Makes the administrator that the configuration names, unless there is one of that name. Throws `AppError`. */
   makeAdministrator(): Promise<void>;
   /** Closes the store, with the last of `traffic` in it. Idempotent. */
@@ -147,7 +152,7 @@ async function openTraced(
 async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
   const { storage, clock, timer, logger, tracing, damage } = opened;
   const mac = new NodeMac();
-  const tables = [...config.registry.values()];
+  const registry = new LiveRegistry(config.registry);
   const secretDeps = { secrets: new Secrets(storage.documents), mac };
   const secrets = await readReputationSecrets(secretDeps, config.apiKeyPepper);
   const { auditKey, pepperMac, isFirstPepper } = secrets;
@@ -165,7 +170,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
-  const kept = makeReputation(storage, new PreparedTables(tables), options);
+  const kept = makeReputation(storage, { get: (name) => findTable(registry, name) }, options);
   const { lookupProcessor: processor, stop, ...stores } = kept;
   const lookupProcessor = new CountedLookups(processor);
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
@@ -178,7 +183,11 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     timer,
     logger,
   });
-  const sync = { ...syncDeps(config, opened, stores.names), traffic, alerts };
+  const sync = { ...syncDeps(config, opened, stores.names), registry, traffic, alerts };
+  const prepareTables = async (tables: Registry) => {
+    await storage.tables.prepare([...tables.values()]);
+    await beginStamps(sync, tables.values());
+  };
   return {
     clock,
     timer,
@@ -187,6 +196,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     storage,
     damage,
     sync,
+    registry,
     accounts,
     lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },
     audit: { audit: stores.audit, mac, auditKey, clock },
@@ -195,10 +205,10 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     outbox,
     alerts,
     traffic,
+    prepareTables,
     async prepare() {
       await storage.documents.prepare(COLLECTIONS);
-      await storage.tables.prepare(tables);
-      await beginStamps(sync, tables);
+      await prepareTables(registry);
     },
     makeAdministrator: () => makeConfiguredAdministrator(config, accounts),
     async close() {
@@ -210,7 +220,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   };
 }
 
-function syncDeps(config: Config, opened: OpenedStore, names: Names): SyncDeps {
+function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncDeps, "registry"> {
   const { storage, clock, timer, logger, tracing, fetch } = opened;
   const ids = new SystemIds();
   return {
@@ -219,7 +229,6 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): SyncDeps {
     remoteKey: config.remoteKey,
     lagSeconds: config.lagSeconds,
     maxPageRows: config.maxPageRows,
-    registry: config.registry,
     deploymentId: storage.identity.deploymentId,
     tables: storage.tables,
     tombstones: storage.tombstones,

@@ -75,7 +75,11 @@ function operationsOf(deps: AppDeps): Operation[] {
     ...reputationRoutes(deps.reputation),
   ];
   const pages = consoleFiles === null ? [] : consoleRoutes(consoleFiles);
-  return [...operations, ...docsRoutes(operations, { assets, digest }), ...pages];
+  return [
+    ...operations,
+    ...docsRoutes(operations, { assets, digest, registry: deps.pages.registry }),
+    ...pages,
+  ];
 }
 
 /** Paths are taken exactly as written: servers resolve `..`, and what is left over must not be a route. */

@@ -57,7 +57,9 @@ export function operation<
   return {
     method,
     path,
-    document: describeOperation(path, described as never),
+    get document() {
+      return describeOperation(path, described as never);
+    },
     async answer(exchange, values, tools) {
       const { caller, cookieIdentity, headers, body } = await admit(exchange, values);
       if (described.isSlow) exchange.connection.keepOpen();

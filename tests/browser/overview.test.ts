@@ -1,5 +1,6 @@
 // The page `Overview`: what an administrator sees first. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { pollUntil } from "../e2e/support/poll-until.ts";
 import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -63,6 +64,17 @@ describe.skipIf(!chromiumAvailable)("the page Overview", () => {
     for (const setting of ["SYNC_ENABLED=true", "SYNC_REMOTE_URL", "SYNC_SCHEDULE"]) {
       await page.getByText(setting, { exact: true }).waitFor();
     }
+    await expectGood();
+  });
+
+  test("D-14.6 a registry file that cannot be taken up is told, with its problem", async () => {
+    const app = await startRunApp();
+    writeFileSync(app.tablesFile, '{"tables": ');
+    await app.lookAtRegistry();
+    const { page, expectGood } = await openConsole(app, { as: app.admin, address: ADDRESS });
+    const note = page.getByRole("alert");
+    await note.getByText(/cannot be taken up/).waitFor();
+    await note.getByText(/is not JSON: line 1, column 12/).waitFor();
     await expectGood();
   });
 

@@ -112,7 +112,7 @@ test("D-10.6 a deployment runs against a remote with HTTPS whose certificate it 
   ).toMatchObject({ total: 1 });
 });
 
-test("D-10.6, D-11.5 at SIGHUP new files serve new connections, broken ones leave the old, and nothing else is read", async () => {
+test("D-10.6, D-11.5 at SIGHUP new files serve new connections, broken ones leave the old, and no setting is read", async () => {
   const files = makeCertificate("first");
   const [second, third] = [makeCertificate("second"), makeCertificate("third")];
   const folder = makeTempFolder();

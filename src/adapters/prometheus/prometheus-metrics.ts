@@ -70,11 +70,13 @@ export class PrometheusMetrics implements Metrics {
     this.#alerts.inc({ type, outcome });
   }
 
-  async expose({ activeRuns, store, isStoreDamaged, lookups }: ServiceState): Promise<Exposition> {
+  async expose(now: ServiceState): Promise<Exposition> {
+    const { activeRuns, store, lookups } = now;
     const state = this.#state;
     state.activeRuns.set(activeRuns);
     state.storeUp.set(store === null ? 0 : 1);
-    state.storeDamaged.set(isStoreDamaged ? 1 : 0);
+    state.storeDamaged.set(now.isStoreDamaged ? 1 : 0);
+    state.registryProblem.set(now.hasRegistryProblem ? 1 : 0);
     setTableGauges(state.markerLags, store?.markerLags ?? []);
     setTableGauges(state.rejected, store?.rejectedRecords ?? []);
     state.drift.reset();
@@ -144,6 +146,10 @@ function stateMetrics(registers: Registry[]) {
     storeDamaged: gauge(
       "repsync_store_damaged",
       "1 when this process has met damage of the store, else 0",
+    ),
+    registryProblem: gauge(
+      "repsync_registry_problem",
+      "1 while the registry file cannot be taken up, else 0",
     ),
     markerLags: tableGauge("repsync_sync_marker_lag_seconds", "Age of each last-sync marker"),
     rejected: tableGauge(

@@ -1,7 +1,8 @@
 // The overview on the wire, as the OpenAPI document shows it. D-9.5.
 import { Type } from "@sinclair/typebox";
+import type { JsonObject } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/table.ts";
-import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
+import { Count, checked, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const Rows = (description: string) => nullable(Count, { description });
 const Seconds = nullable(Type.Number(), { description: "Seconds from the marker to now" });
@@ -67,12 +68,33 @@ export const OverviewSchema = model("Overview", {
     exact,
   ),
   tables: Type.Array(OverviewTable),
+  registry_problem: nullable(Text, {
+    description: "Why the registry file cannot be taken up; null when it is what is served",
+  }),
   history: Type.Object(
     {
       minutes: Type.Array(Traffic, { description: "Of a day; minutes without any are left out" }),
       hours: Type.Array(Traffic, { description: "Of 31 days; hours without any are left out" }),
     },
     exact,
+  ),
+});
+
+/** An object; what is in it is looked at by the rules of the file. */
+const TableEntry = checked<JsonObject>(
+  { type: "object", description: "The table as the registry file has it: docs/tables.schema.json" },
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "Must be an object",
+);
+
+export const TableRequestSchema = model("TableRequest", { entry: TableEntry });
+
+export const AddedTableSchema = model("AddedTable", { table: Text, entry: TableEntry });
+
+export const TableNotAddedSchema = model("TableNotAdded", {
+  error: Text,
+  text: Type.Optional(
+    Type.String({ description: "What adds the table to the registry file, to be pasted there" }),
   ),
 });
 
@@ -92,6 +114,7 @@ export const TableListSchema = model("TableList", {
       direction: nullable(oneOf(["push", "pull"]), {
         description: "The only way in which runs here move the rows; null for both",
       }),
+      entry: TableEntry,
     }),
   ),
 });

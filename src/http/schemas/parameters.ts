@@ -31,6 +31,10 @@ export function tableName(deps: {
   readonly isSyncEnabled: boolean;
   readonly registry: Registry;
 }): TUnsafe<string> {
-  const names = deps.isSyncEnabled ? { enum: [...deps.registry.keys()] } : {};
-  return given("Name of a table of the registry", { type: "string", ...names });
+  const parameter = given("Name of a table of the registry");
+  if (!deps.isSyncEnabled) return parameter;
+  return Object.defineProperty(parameter, "enum", {
+    enumerable: true,
+    get: () => [...deps.registry.keys()],
+  });
 }

@@ -44,6 +44,8 @@ export interface ServiceState {
   } | null;
   /** Whether this process has met damage of the store. D-11.6. */
   readonly isStoreDamaged: boolean;
+  /** Whether the registry file is one that cannot be taken up. D-14.6. */
+  readonly hasRegistryProblem: boolean;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];
     readonly cache: CacheCounts;

@@ -3,7 +3,7 @@ import { effectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
-import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { Row } from "../../domain/sync/table/table.ts";
 import type { CallLimit, DocumentStore, Reader } from "../../ports/documents.ts";
 import {
   ACCOUNTS,
@@ -12,14 +12,14 @@ import {
   SUBJECTS,
   type SubjectDocument,
 } from "../accounts/account-collections.ts";
+import type { PeopleTables } from "../accounts/profiles.ts";
 import type { BatchFacts } from "./batch-facts.ts";
 import type { LookupCache } from "./lookup-cache.ts";
 import type { Subjects } from "./subjects.ts";
 
 interface LookupReaderDeps {
   readonly documents: DocumentStore;
-  readonly profiles: Table;
-  readonly platformAccounts: Table;
+  readonly people: PeopleTables;
   readonly subjects: Subjects;
   readonly cache: LookupCache;
 }
@@ -83,7 +83,8 @@ export class LookupReader {
 
   /** A hidden person is read and named as an absent one. D-8.5. */
   async #readPeople(at: Reader, facts: BatchFacts, usernames: readonly string[]): Promise<void> {
-    const { profiles, platformAccounts, subjects } = this.#deps;
+    const { people, subjects } = this.#deps;
+    const { profiles, platformAccounts } = people;
     const named = usernames.filter((name) => isKey([name]));
     const [rows, versions] = await at.read(
       { rowsOf: profiles, where: ["username", named] },

@@ -20,6 +20,7 @@ import type { RemoteMemory } from "../../repositories/remote-memory.ts";
 import type { Settings } from "../../repositories/settings.ts";
 import type { LookupCounts } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
+import type { RegistryKeeper } from "./registry-keeper.ts";
 import type { StoreDamage } from "./store-damage.ts";
 
 /** Counts of lookups by outcome, and of the caches that they use. */
@@ -39,6 +40,7 @@ export interface ReadMetricsDeps {
   readonly outbox: AlertOutbox;
   readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
+  readonly registryKeeper: Pick<RegistryKeeper, "problem">;
   readonly lookupMetrics: LookupMetrics;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -52,6 +54,7 @@ export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
     activeRuns: deps.activeRuns.count(),
     store: await tryReadStore(deps),
     isStoreDamaged: deps.damage.isMet,
+    hasRegistryProblem: deps.registryKeeper.problem !== null,
     lookups: { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
   });
 }

@@ -9,6 +9,7 @@ import { readSyncStatus } from "../sync/pages/read-sync-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RemoteStatus } from "./read-remote-status.ts";
+import type { RegistryKeeper } from "./registry-keeper.ts";
 import type { RememberedRemote } from "./remembered-remote.ts";
 import { behindSeconds, countedAt, readTableHistories } from "./table-histories.ts";
 
@@ -16,6 +17,7 @@ export interface OverviewDeps {
   readonly sync: SyncDeps;
   readonly health: HealthDeps;
   readonly remote: RememberedRemote;
+  readonly registryKeeper: Pick<RegistryKeeper, "problem">;
   readonly traffic: Traffic;
   readonly cron: CronTimes;
   /** `SYNC_SCHEDULE`; null when it is not set. */
@@ -45,6 +47,7 @@ export async function readOverview(deps: OverviewDeps) {
     remote: shownRemote(sync, remote),
     schedule: readSchedule(deps, nowMs),
     tables,
+    registryProblem: deps.registryKeeper.problem,
     history: { minutes: shown(history.minutes), hours: shown(history.hours) },
   };
 }

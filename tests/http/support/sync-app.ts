@@ -1,4 +1,6 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { compose, serverOfRuntime } from "../../../src/app/compose.ts";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
@@ -7,6 +9,7 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import type { Backend } from "./backends.ts";
 import { gunzip, gzip, sha256, textOf } from "./bytes.ts";
 import { checkReply } from "./check-reply.ts";
+import { makeTempFolder } from "./make-temp-folder.ts";
 import { type RawReply, rawExchange } from "./raw-http.ts";
 import { keepResource } from "./resources.ts";
 import { TABLES } from "./tables.ts";
@@ -40,6 +43,9 @@ export interface RequestOptions {
 export interface SyncApp extends SyncClient {
   /** Ends its runs, and lets none begin, while it goes on to listen. */
   stopRuns(): Promise<void>;
+  /** Where its registry is written down, which it looks at every 5 seconds and at `lookAtRegistry`. */
+  readonly tablesFile: string;
+  lookAtRegistry(): Promise<void>;
   /** Takes no further request. */
   drain(): Promise<number>;
   /** Stops it before the test ends. */
@@ -82,17 +88,18 @@ export async function startApp(
     readonly idleTimeoutSeconds?: number;
   } = {},
 ): Promise<SyncApp> {
-  const registry = JSON.stringify({ tables: options.tables ?? TABLES });
+  const tablesFile = join(makeTempFolder(), "tables.json");
+  writeFileSync(tablesFile, JSON.stringify({ tables: options.tables ?? TABLES }));
   const env = {
     STORAGE_URL: (await options.backend?.makeUrl()) ?? "sqlite::memory:",
     SYNC_ENABLED: "true",
     SYNC_API_KEY: SYNC_KEY,
-    SYNC_TABLES: "tables.json",
+    SYNC_TABLES: tablesFile,
     LOG_LEVEL: "silent",
     PORT: "0",
     ...options.env,
   };
-  const config = readConfig(env, () => registry);
+  const config = readConfig(env, (path) => readFileSync(path, "utf8"));
   const deployment = await compose(config, options.time);
   const { idleTimeoutSeconds } = options;
   const startServer = await serverOfRuntime();
@@ -112,6 +119,8 @@ export async function startApp(
   return {
     ...makeClient(server.url),
     stop,
+    tablesFile,
+    lookAtRegistry: () => deployment.lookAtRegistry(),
     stopRuns: () => deployment.stopRuns(1_000),
     drain: () => deployment.drain(0),
   };

@@ -15,12 +15,26 @@ export function OverviewPage() {
     <ResourceView resource={overview} name="the overview">
       {(data) => (
         <>
+          <RegistryNote problem={data.registry_problem} />
           <DeploymentCards overview={data} />
           <TableStates overview={data} />
           <HistoryCharts history={data.history} />
         </>
       )}
     </ResourceView>
+  );
+}
+
+/** That the registry file is not what is served. D-14.6. */
+function RegistryNote({ problem }: { readonly problem: string | null }) {
+  if (problem === null) return null;
+  return (
+    <div class="note bad" role="alert">
+      <p>The registry file cannot be taken up, and the tables stay as they were.</p>
+      <p>
+        <bdi>{problem}</bdi>
+      </p>
+    </div>
   );
 }
 

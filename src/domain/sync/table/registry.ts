@@ -310,6 +310,7 @@ export function buildTable(
     remoteOnly: entry.remote_only ?? [],
     direction: entry.direction ?? null,
     files: fileFormOf(entry.import),
+    entry,
   };
 }
 

@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { nearestWord } from "../../shared/nearest-word.ts";
 import { cutText } from "../../shared/text.ts";
-import type { Encoding } from "./registry-schema.ts";
+import type { Encoding, TableEntry } from "./registry-schema.ts";
 
 export const COLUMN_TYPES = [
   "text",
@@ -94,6 +94,8 @@ export interface Table {
   /** Which way the rows go: `push`, they are written here, `pull`, at the remote; null for both ways. D-11.9. */
   readonly direction: "push" | "pull" | null;
   readonly files: FileForm;
+  /** As it stands in the registry file. */
+  readonly entry: TableEntry;
 }
 
 /**

@@ -1,6 +1,7 @@
 // The OpenAPI document and its page, which loads everything from this service. D-6.8, D-8.6.
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
+import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Digest } from "../../../ports/crypto/crypto.ts";
 import type { DocsAssets } from "../../../ports/http/http-server.ts";
 import { documentOf } from "../../document.ts";
@@ -11,6 +12,8 @@ import { secured } from "../../page-security.ts";
 interface DocsRoutesDeps {
   readonly assets: DocsAssets;
   readonly digest: Digest;
+  /** Whose tables the document names. */
+  readonly registry: Registry;
 }
 
 const PAGE = "/swagger";
@@ -23,18 +26,15 @@ const SWAGGER_UI = { url: DOCUMENT, cdn: SCRIPT, theme: STYLE };
 /** `operations` are those that the document shows. */
 export function docsRoutes(
   operations: readonly Operation[],
-  { assets, digest }: DocsRoutesDeps,
+  { assets, digest, registry }: DocsRoutesDeps,
 ): Operation[] {
-  const plugin = new Elysia().use(
-    openapi({
-      path: PAGE,
-      specPath: DOCUMENT,
-      provider: "swagger-ui",
-      swagger: SWAGGER_UI,
-      documentation: documentOf(operations),
-    }),
-  );
+  let plugin = pluginFor(operations);
+  let names = tableNames(registry);
   const made = async (path: string, exchange: Exchange) => {
+    if (tableNames(registry) !== names) {
+      plugin = pluginFor(operations);
+      names = tableNames(registry);
+    }
     const reply = await plugin.handle(new Request(`http://localhost${path}`));
     const headers = { ...Object.fromEntries(reply.headers), ...exchange.replyHeaders() };
     return new Response(await reply.bytes(), { status: reply.status, headers });
@@ -54,6 +54,23 @@ export function docsRoutes(
       return new Response(null, { status: 204, headers: exchange.replyHeaders() });
     }),
   ];
+}
+
+/** It keeps the document that it makes. */
+function pluginFor(operations: readonly Operation[]) {
+  return new Elysia().use(
+    openapi({
+      path: PAGE,
+      specPath: DOCUMENT,
+      provider: "swagger-ui",
+      swagger: SWAGGER_UI,
+      documentation: documentOf(operations),
+    }),
+  );
+}
+
+function tableNames(registry: Registry): string {
+  return [...registry.keys()].join();
 }
 
 function assetReply(exchange: Exchange, bytes: Uint8Array<ArrayBuffer>, contentType: string) {

@@ -5,6 +5,7 @@ import type { News } from "../../../domain/sync/run/news.ts";
 import { retryText } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
 import type { OverviewDeps } from "../../../usecases/operations/read-overview.ts";
+import type { RegistryKeeper } from "../../../usecases/operations/registry-keeper.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
@@ -21,6 +22,7 @@ export interface SyncAdministration {
   readonly identity: AccountDeps;
   readonly sync: SyncDeps;
   readonly activeRuns: ActiveRuns;
+  readonly registryKeeper: RegistryKeeper;
   readonly overview: OverviewDeps;
   readonly files: FileFormats;
 }

@@ -4,15 +4,27 @@ import { ROW_ORDERS } from "../../../domain/sync/by-hand/row-filter.ts";
 import { readOverview } from "../../../usecases/operations/read-overview.ts";
 import { listRows } from "../../../usecases/sync/pages/list-rows.ts";
 import { listTables } from "../../../usecases/sync/pages/list-tables.ts";
+import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import { OverviewSchema, TableListSchema } from "../../schemas/overview.ts";
-import { given, givenAll, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
+import {
+  AddedTableSchema,
+  OverviewSchema,
+  TableListSchema,
+  TableNotAddedSchema,
+  TableRequestSchema,
+} from "../../schemas/overview.ts";
+import { given, givenAll, givenId, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
 import { RowListSchema } from "../../schemas/sync.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
-export function tableRoutes({ identity, sync, overview: deps }: SyncAdministration): Operation[] {
+export function tableRoutes({
+  identity,
+  sync,
+  registryKeeper,
+  overview: deps,
+}: SyncAdministration): Operation[] {
   return [
     operation({
       at: "GET /api/v1/sync/tables",
@@ -21,6 +33,25 @@ export function tableRoutes({ identity, sync, overview: deps }: SyncAdministrati
       guard: syncAdministrator(identity),
       replies: { 200: json("In the order of the registry", TableListSchema) },
       run: () => listTables(sync),
+    }),
+    operation({
+      at: "PUT /api/v1/sync/tables/:name",
+      id: "addTable",
+      summary: "Add a table to the registry file, and serve it",
+      description: "Instances with the same file serve it within 5 seconds.",
+      guard: syncAdministrator(identity),
+      params: { name: givenId("Name of the new table") },
+      body: TableRequestSchema,
+      replies: {
+        201: json("The table", AddedTableSchema),
+        403: json("No administrator, or the file cannot be written", TableNotAddedSchema),
+        409: "There is such a table, in the registry or in the store",
+      },
+      isSlow: true,
+      async run({ params, body }) {
+        const added = await registryKeeper.add(params.name, body.entry);
+        return added.isAdded ? added : new Answer(403, added);
+      },
     }),
     operation({
       at: "GET /api/v1/sync/rows/:table_name",

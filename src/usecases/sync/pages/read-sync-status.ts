@@ -1,7 +1,7 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
-import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { Registry, Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
@@ -18,9 +18,10 @@ export interface SyncStatusDeps {
 
 /** The status result. A table that cannot be counted is reported as -1; the others are unaffected. S-4.3, D-3.10. */
 export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
-  const names = deps.isSyncEnabled ? [...deps.registry.keys()] : [];
+  const tables = deps.isSyncEnabled ? [...deps.registry.values()] : [];
+  const names = tables.map(({ name }) => name);
   const [tableCounts, lastSync] = await Promise.all([
-    countTables(deps, names),
+    countTables(deps, tables),
     readMarkers(deps, names),
   ]);
   return {
@@ -33,18 +34,16 @@ export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> 
   };
 }
 
-async function countTables(deps: SyncStatusDeps, names: readonly string[]) {
-  const counts = names.map(async (name) => [name, await countTable(deps, name)] as const);
+async function countTables(deps: SyncStatusDeps, tables: readonly Table[]) {
+  const counts = tables.map(async (table) => [table.name, await countTable(deps, table)] as const);
   return Object.fromEntries(await Promise.all(counts));
 }
 
-async function countTable(deps: SyncStatusDeps, name: string): Promise<number> {
-  const table = deps.registry.get(name);
-  if (table === undefined) return -1;
+async function countTable(deps: SyncStatusDeps, table: Table): Promise<number> {
   try {
     return await deps.tables.count(table);
   } catch (error) {
-    deps.logger.error("Table cannot be counted", error, { table: name });
+    deps.logger.error("Table cannot be counted", error, { table: table.name });
     return -1;
   }
 }

@@ -1,0 +1,90 @@
+// The registry file as a running service sees it: read again and again, and given a table. D-14.6.
+import { constants } from "node:fs";
+import { access, readFile } from "node:fs/promises";
+import { AppError } from "../../domain/shared/errors.ts";
+import { readRegistry } from "../../domain/sync/table/registry.ts";
+import type { Registry } from "../../domain/sync/table/table.ts";
+import type { NewTable, RegistrySource, RegistryText } from "../../ports/tables/registry-source.ts";
+import {
+  fileProblemText,
+  readRegistryFile,
+  registryText,
+  tablesText,
+  withTables,
+} from "../registry-file.ts";
+import { withFileLock } from "./file-lock.ts";
+import { systemReason } from "./system-reason.ts";
+import { writeText } from "./write-text.ts";
+
+export class RegistryFile implements RegistrySource {
+  readonly #path: string | null;
+  readonly #lagSeconds: number;
+
+  /** `path` is null where no file is named: then there are the built-in tables only. */
+  constructor(path: string | null, lagSeconds: number) {
+    this.#path = path;
+    this.#lagSeconds = lagSeconds;
+  }
+
+  async read(): Promise<RegistryText> {
+    const path = this.#path;
+    if (path === null) {
+      return { text: "", registry: readRegistry(undefined, this.#lagSeconds), problems: [] };
+    }
+    try {
+      return this.#parse(path, await readFile(path, "utf8"));
+    } catch (error) {
+      const problem = `SYNC_TABLES: the file "${path}" cannot be read: ${systemReason(error)}`;
+      return { text: null, registry: null, problems: [problem] };
+    }
+  }
+
+  async add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry> {
+    const path = this.#path;
+    if (path === null) throw new AppError("file_failed", "SYNC_TABLES names no registry file");
+    return await withFileLock(path, async () => {
+      const before = await this.read();
+      const { registry, text } = before;
+      if (registry === null || text === null) throw unsound(before);
+      requireNew(registry, table);
+      const added = withTables(text, { [table.name]: table.entry });
+      const after = this.#parse(path, added);
+      if (after.registry === null) throw unsound(after);
+      await requireWritable(path);
+      await prepare(after.registry);
+      await writeText(path, [added]);
+      return after.registry;
+    });
+  }
+
+  textToAdd({ name, entry }: NewTable): string {
+    const tables = { [name]: entry };
+    return this.#path === null ? registryText(tables) : `${tablesText(tables)}\n`;
+  }
+
+  #parse(path: string, text: string): RegistryText {
+    const { registry, problems } = readRegistryFile(text, this.#lagSeconds);
+    return { text, registry, problems: problems.map((problem) => fileProblemText(path, problem)) };
+  }
+}
+
+function unsound({ problems }: RegistryText): AppError {
+  return new AppError("file_failed", problems.join("; "));
+}
+
+/** Names that differ only in case are one. */
+function requireNew(registry: Registry, { name }: NewTable): void {
+  const there = registry.keys().find((other) => other.toLowerCase() === name.toLowerCase());
+  if (there !== undefined) throw new AppError("conflict", `There is a table "${there}" already`);
+}
+
+/** A file that is replaced keeps its name and not its protection, so that is asked before. */
+async function requireWritable(path: string): Promise<void> {
+  try {
+    await access(path, constants.W_OK);
+  } catch (error) {
+    throw new AppError("file_failed", `"${path}" cannot be written: ${systemReason(error)}`, {
+      cause: error,
+    });
+  }
+}

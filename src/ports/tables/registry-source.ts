@@ -1,0 +1,33 @@
+// Where the tables of the registry are written down. D-14.6.
+import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
+import type { Registry } from "../../domain/sync/table/table.ts";
+
+/** What the source holds. */
+export interface RegistryText {
+  /** Null where it cannot be read. */
+  readonly text: string | null;
+  /** Null where something is wrong. */
+  readonly registry: Registry | null;
+  /** Everything that is wrong, each with its place; empty where nothing is. */
+  readonly problems: readonly string[];
+}
+
+export interface RegistrySource {
+  /** Reads it as it is now. */
+  read(): Promise<RegistryText>;
+
+  /**
+   * Adds a table, whose entry is sound, and keeps everything else as it is, comments too: one caller at a time, of all processes on this machine.
+   * Nothing is written before `prepare` has resolved, with what it throws, and then all of it at once. Throws `conflict` when
+   * there is a table of that name, and `file_failed` when it cannot be written or something in it is wrong.
+   */
+  add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry>;
+
+  /** What somebody writes there by hand to add a table. */
+  textToAdd(table: NewTable): string;
+}
+
+export interface NewTable {
+  readonly name: string;
+  readonly entry: TableEntry;
+}

@@ -1,0 +1,145 @@
+// Takes the registry up while the service goes on: looks at its file again and again, prepares its tables under a lease of all
+// instances, and has them served whole. D-14.6. What cannot be taken up changes nothing, and is told once.
+import { AppError, isAppError } from "../../domain/shared/errors.ts";
+import { readRegistry } from "../../domain/sync/table/registry.ts";
+import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
+import type { Registry } from "../../domain/sync/table/table.ts";
+import type { Ids } from "../../ports/runtime/runtime.ts";
+import type { NewTable, RegistrySource } from "../../ports/tables/registry-source.ts";
+import { holdLease, type LeaseDeps } from "../sync/shared/hold-lease.ts";
+import type { LiveRegistry } from "../sync/shared/live-registry.ts";
+
+const LOOK_EVERY_MS = 5_000;
+
+interface RegistryKeeperDeps extends LeaseDeps {
+  readonly registry: LiveRegistry;
+  readonly source: RegistrySource;
+  /** Makes tables in the store. Throws `AppError`. */
+  prepareTables(registry: Registry): Promise<void>;
+  readonly ids: Ids;
+}
+
+/** A table that was added, or else what somebody adds by hand where that cannot be done from here, and why. */
+type AddResult =
+  | { readonly isAdded: true; readonly table: string; readonly entry: TableEntry }
+  | { readonly isAdded: false; readonly error: string; readonly text: string };
+
+export class RegistryKeeper {
+  readonly #deps: RegistryKeeperDeps;
+  readonly #stop = new AbortController();
+  #problem: string | null = null;
+  /** The text whose problem was told last. */
+  #toldText: string | null | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: RegistryKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why what is served is not what the file says; null while it is. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Looks every 5 seconds until `stop`. */
+  watch(): void {
+    void this.#watch();
+  }
+
+  /** Looks at the file now. Never rejects. */
+  async look(): Promise<void> {
+    await this.#inTurn(() => this.#look());
+  }
+
+  /**
+   * Adds a table to the file and serves it. Throws `invalid_request` for an entry that is none, `conflict` when there is such
+   * a table, here or in the store, and `store_unavailable`.
+   */
+  async add(name: string, entry: unknown): Promise<AddResult> {
+    const table = soundTable(name, entry);
+    return await this.#inTurn(() => this.#add(table));
+  }
+
+  /** Resolves when nothing is being taken up any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new AppError("stopping", "The service is stopping"));
+    await this.#last;
+  }
+
+  async #watch(): Promise<void> {
+    for (;;) {
+      await this.#deps.timer.sleep(LOOK_EVERY_MS, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      await this.look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { source, logger } = this.#deps;
+    const { text, registry, problems } = await source.read();
+    try {
+      if (registry === null) throw new AppError("invalid_request", problems.join("; "));
+      await this.#takeUp(registry, (tables) => this.#prepare(tables));
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      this.#problem = isAppError(error) ? error.text : "Internal error; the log has the details";
+      if (this.#toldText === text) return;
+      this.#toldText = text;
+      const cause = isAppError(error) ? undefined : error;
+      logger.error(`The registry stays as it was: ${this.#problem}`, cause);
+    }
+  }
+
+  async #add(table: NewTable): Promise<AddResult> {
+    const { source } = this.#deps;
+    try {
+      const registry = await source.add(table, (tables) => this.#prepare(tables));
+      await this.#takeUp(registry, async () => {});
+    } catch (error) {
+      if (isAppError(error, "schema_conflict")) throw new AppError("conflict", error.message);
+      if (!isAppError(error, "file_failed")) throw error;
+      return { isAdded: false, error: error.message, text: source.textToAdd(table) };
+    }
+    return { isAdded: true, table: table.name, entry: table.entry };
+  }
+
+  async #takeUp(next: Registry, prepare: (tables: Registry) => Promise<void>): Promise<void> {
+    const { registry, logger } = this.#deps;
+    const change = registry.changeTo(next);
+    if (change !== null) {
+      await prepare(change.registry);
+      registry.take(change.registry);
+      logger.info(`The registry was taken up: ${change.summary}`);
+    }
+    this.#problem = null;
+    this.#toldText = undefined;
+  }
+
+  /** One instance after the other: two that add tables at once would meet in the store. */
+  async #prepare(registry: Registry): Promise<void> {
+    const { ids } = this.#deps;
+    const lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);
+    try {
+      await this.#deps.prepareTables(registry);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Throws `invalid_request` with everything that is wrong with the entry. */
+function soundTable(name: string, entry: unknown): NewTable {
+  try {
+    readRegistry({ tables: { [name]: entry } });
+  } catch (error) {
+    if (!isAppError(error, "invalid_request")) throw error;
+    throw new AppError("invalid_request", error.problems.map(({ detail }) => detail).join("; "));
+  }
+  return { name, entry: entry as TableEntry };
+}
