@@ -42,7 +42,12 @@ export interface BytesBody {
   readonly hint: string | null;
 }
 
-export type Body = TObject | BytesBody;
+/** A file of one of these media types, which the operation reads by itself, from the exchange. */
+export interface FileBody {
+  readonly types: readonly string[];
+}
+
+export type Body = TObject | BytesBody | FileBody;
 
 export type Nothing = Readonly<Record<never, TSchema>>;
 

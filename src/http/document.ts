@@ -1,8 +1,8 @@
 // The OpenAPI document, from the descriptions of the operations. D-6.8, D-10.10.
 
-import type { TObject, TSchema } from "@sinclair/typebox";
+import type { TSchema } from "@sinclair/typebox";
 import manifest from "../../package.json" with { type: "json" };
-import type { BytesBody, Description, Parameters, Replies } from "./description.ts";
+import type { Body, Description, Parameters, Replies } from "./description.ts";
 import type { ReplyDocument } from "./document-parts.ts";
 import { failureDocument, usualFailures } from "./failures.ts";
 
@@ -24,14 +24,7 @@ interface Entry {
   readonly document: object | null;
 }
 
-type Described = Description<
-  unknown,
-  Parameters,
-  Parameters,
-  Parameters,
-  TObject | BytesBody,
-  Replies
->;
+type Described = Description<unknown, Parameters, Parameters, Parameters, Body, Replies>;
 
 /**
  * The document of operations. A schema with an `$id` stands once among the components, under that name, and is referred to
@@ -112,7 +105,12 @@ function parametersIn(place: "path" | "query" | "header", parameters: Parameters
   }));
 }
 
-function requestBodyOf(body: TObject | BytesBody): object {
+function requestBodyOf(body: Body): object {
+  if ("types" in body) {
+    const schema = { type: "string", format: "binary" };
+    const content = Object.fromEntries(body.types.map((type: string) => [type, { schema }]));
+    return { content, required: true };
+  }
   const schema: TSchema = "maxBytes" in body ? body.shown : body;
   const { required = [] } = schema as { readonly required?: readonly string[] };
   return { content: { "application/json": { schema } }, required: required.length > 0 };
@@ -120,7 +118,7 @@ function requestBodyOf(body: TObject | BytesBody): object {
 
 function responsesOf(path: string, { guard, body, replies }: Described) {
   const declared = {
-    ...usualFailures(path, body !== undefined),
+    ...usualFailures(path, body !== undefined && !("types" in body)),
     ...guard.failures,
     ...replies,
   } as Readonly<Record<number, Replies[number]>>;

@@ -33,15 +33,22 @@ export function outgoing(parts: Parts, timer: Timer): ReadableStream<Uint8Array>
 
 /**
  * The bytes of a request's body, read once. Throws `file_failed` where it breaks off or no byte comes for a minute, and the reason of
- * `stop`, which also ends the wait for bytes. What is left is read on by `endIfUnread`, or by nobody.
+ * `stop`, which also ends the wait for bytes. From the call on nobody else can read the body.
  */
-export async function* incoming(
+export function incoming(
   request: Request,
+  timing: { readonly timer: Timer; readonly stop: AbortSignal },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const declared = request.headers.get("content-length");
+  const reader = request.body?.getReader() ?? new Blob([]).stream().getReader();
+  return bytesOf(reader, declared, timing);
+}
+
+async function* bytesOf(
+  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel" | "releaseLock">,
+  declared: string | null,
   { timer, stop }: { readonly timer: Timer; readonly stop: AbortSignal },
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  if (request.body === null) return;
-  const declared = request.headers.get("content-length");
-  const reader = request.body.getReader();
   let problem: string | null = null;
   let receivedBytes = 0;
   const leave = () => void reader.cancel().catch(() => {});

@@ -1,10 +1,12 @@
 // One description of each operation: it answers requests, checks bodies and makes the entry of the OpenAPI document.
+import type { TObject } from "@sinclair/typebox";
 import { AppError } from "../domain/shared/errors.ts";
 import { fieldName } from "../domain/shared/wire-names.ts";
 import { readBody, readRequestBody } from "./bodies.ts";
 import {
   Answer,
   type Body,
+  type BytesBody,
   type Description,
   type Nothing,
   type Parameters,
@@ -48,7 +50,9 @@ export function operation<
   async function admit(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
     const headers = readHeaders((name) => oneText(exchange.headers.get(name)));
-    if (described.body === undefined) return { ...first, headers, body: null };
+    if (described.body === undefined || "types" in described.body) {
+      return { ...first, headers, body: null };
+    }
     const body = await readDeclared(exchange.request, described.body);
     const again = (await guard.admitAgain?.(exchange)) ?? first;
     return { ...again, headers, body };
@@ -146,8 +150,7 @@ function queryReader({ search }: Exchange): (name: string) => readonly string[] 
   return (name) => query.getAll(name);
 }
 
-async function readDeclared(request: Request, body: Body | undefined) {
-  if (body === undefined) return null;
+async function readDeclared(request: Request, body: TObject | BytesBody) {
   if ("maxBytes" in body) return await readRequestBody(request, body.maxBytes, body.hint);
   return await readBody(request, body);
 }

@@ -3,7 +3,7 @@ import { isKey, type Key } from "../domain/shared/document-key.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
 import { textParts } from "../domain/shared/text.ts";
 import type { News } from "../domain/sync/run/news.ts";
-import { type KeptRun, readKeptRun } from "../domain/sync/run/run.ts";
+import { isListed, type KeptRun, type ListedRun, readKeptRun } from "../domain/sync/run/run.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
@@ -28,7 +28,7 @@ const KEPT: Readonly<Record<RunKind, number>> = { run: MAX_KEPT_RUNS, dry_run: M
 
 /**
  * Runs and comparisons with their results and news, the last `MAX_KEPT_RUNS` of them. Beside these, in no list, the last
- * `MAX_KEPT_DRY_RUNS` dry runs. Every method throws `store_unavailable`. D-4.9, D-7.8, D-9.5.
+ * `MAX_KEPT_DRY_RUNS` dry runs and imports. Every method throws `store_unavailable`. D-4.9, D-7.8, D-9.5.
  */
 export class Runs {
   readonly #documents: RunDocuments;
@@ -47,7 +47,7 @@ export class Runs {
     news?: readonly News[],
     alerts: readonly QueuedAlert[] = [],
   ): Promise<void> {
-    const kind = run.kind === "sync" && run.dryRun ? "dry_run" : "run";
+    const kind = isListed(run) ? "run" : "dry_run";
     const text = JSON.stringify(run);
     const parts = news === undefined ? null : textParts(JSON.stringify(news), PART_LENGTH);
     await this.#documents.transact("runs.save", async (tx) => {
@@ -109,7 +109,7 @@ export class Runs {
    * Newest first: in the order in which they were first saved, by any instance and whatever their times. Resolves to
    * none when `beforeId` is unknown, was dropped or is a dry run's.
    */
-  async list({ beforeId, limit }: RunQuery): Promise<readonly KeptRun[]> {
+  async list({ beforeId, limit }: RunQuery): Promise<readonly ListedRun[]> {
     const newest = { index: "order", within: [["run"]], isReverse: true, limit };
     return await this.#documents.read("runs.list", async (at) => {
       let stretch: typeof newest & { after?: Key } = newest;
@@ -119,7 +119,7 @@ export class Runs {
         stretch = { ...newest, after: [before.kind, before.number] };
       }
       const [found] = await at.read({ from: RUNS, stretch });
-      return found.map(({ run }) => readKeptRun(run));
+      return found.map(({ run }) => readKeptRun(run) as ListedRun);
     });
   }
 

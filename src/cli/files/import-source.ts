@@ -6,7 +6,8 @@ import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../ports/files.ts";
 import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
-import { CsvColumns, type CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
+import type { CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
+import { recordsOf as fileRecords } from "../../usecases/sync/files/import-file.ts";
 import { delimiterByName, fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sqlite-file.ts";
@@ -52,7 +53,11 @@ export async function openImportSource(
     delimiter: delimiterByName(path),
     totalBytes: source.totalBytes,
     bytesRead: () => source.bytesRead(),
-    records: (options) => fileRecords(request.format, source, options),
+    records: ({ table, encoding, onHeader }) => {
+      const chunks = (known: Encoding | null) => source.chunks(known);
+      const file = { format: request.format, table, encoding, chunks };
+      return fileRecords(fileFormats, file)(onHeader);
+    },
     close: () => source.close(),
   };
 }
@@ -69,21 +74,6 @@ export async function openEveryTable(path: string): Promise<ReadonlyMap<string, 
       .map((table) => [table.name, sourceOf(database, table)] as const);
     return new Map(tables);
   });
-}
-
-/** With the values that fields of CSV have in their columns. */
-async function* fileRecords(
-  format: FileFormat,
-  source: TextSource,
-  { table, encoding, onHeader }: ReadingOptions,
-): AsyncGenerator<readonly FoundRecord[], void, undefined> {
-  const header = new CsvColumns(table, onHeader);
-  const { delimiter, path, encoding: usual } = table.files;
-  const chunks = source.chunks(format === "csv" ? usual : encoding);
-  const options = { delimiter: delimiter ?? ",", header, path };
-  for await (const part of fileFormats.read(format, chunks, options)) {
-    yield format === "csv" ? part.map((found) => header.read(found)) : part;
-  }
 }
 
 function sourceOf(database: ForeignDatabase, table: ForeignTable): ImportSource {

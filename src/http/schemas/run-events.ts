@@ -1,5 +1,6 @@
 // Events of runs and comparisons on the wire, as the OpenAPI document shows them. S-6, D-4.4, D-9.5.
 import { Type } from "@sinclair/typebox";
+import type { JsonValue } from "../../domain/shared/json.ts";
 import { Count, model, nullable, oneOf, Text } from "./parts.ts";
 import { COMPARED, counted, Direction, KeyObject } from "./runs.ts";
 
@@ -70,4 +71,55 @@ export const CompareEventSchema = Type.Union(
     RunFinishedEvent,
   ],
   { $id: "CompareEvent" },
+);
+
+const ImportWarning = {
+  line: Count,
+  column: nullable(Text, { description: "Null for the whole record" }),
+  value: Type.Unsafe<JsonValue>({ description: "As the file has it, shortened; null for none" }),
+  message: Text,
+};
+
+/** The result of an import. D-10.3. */
+const IMPORTED = {
+  table: Text,
+  dry_run: Type.Boolean(),
+  read: counted("Records"),
+  deleted: counted("Records whose rows were deleted after the file was written, and stay so"),
+  written: counted("Records that are in the table, or would be"),
+  new: Count,
+  changed: Count,
+  same: Count,
+  failed: Count,
+  last_line: counted("Line on which the last record that was read begins"),
+  failures: Type.Array(
+    model("ImportFailure", {
+      ...ImportWarning,
+      key: nullable(Text, { description: "`key=value, key=value`; null where there is none" }),
+    }),
+    { description: "The first ones" },
+  ),
+  warnings: Type.Array(model("ImportWarning", ImportWarning), { description: "The first ones" }),
+  warning_count: Count,
+};
+
+/** One event of an import. D-14.4. */
+export const ImportEventSchema = Type.Union(
+  [
+    model("ImportProgressEvent", {
+      type: Type.Literal("progress"),
+      rows: counted("Records that were read so far"),
+    }),
+    model("ImportDoneEvent", { type: Type.Literal("done"), ...IMPORTED }),
+    model("ImportErrorEvent", {
+      type: Type.Literal("error"),
+      table: Text,
+      error: Text,
+      result: nullable(model("ImportResult", IMPORTED), {
+        description: "What was done before; null where nobody knows",
+      }),
+    }),
+    RunFinishedEvent,
+  ],
+  { $id: "ImportEvent" },
 );

@@ -3,7 +3,7 @@
 // still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
 // the age of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { CompareRun, KeptRun, SyncRun } from "../../domain/sync/run/run.ts";
+import type { CompareRun, ListedRun, SyncRun } from "../../domain/sync/run/run.ts";
 import type { TableResult } from "../../domain/sync/run/table-result.ts";
 import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
@@ -37,7 +37,7 @@ export async function readTableHistories(
   const histories = new Map([...sync.registry.keys()].map((table) => [table, NOTHING]));
   const open = new Set(histories.keys());
   for (let beforeId: string | null = null; open.size > 0; ) {
-    const runs: readonly KeptRun[] = await sync.runs.list({ limit: PART_RUNS, beforeId });
+    const runs: readonly ListedRun[] = await sync.runs.list({ limit: PART_RUNS, beforeId });
     for (const run of runs) {
       for (const table of run.kind === "sync" ? Object.keys(run.tables) : [run.table]) {
         const history = histories.get(table);
@@ -53,7 +53,7 @@ export async function readTableHistories(
   return histories;
 }
 
-function withOlder(history: TableHistory, run: KeptRun, isEqual: boolean | null): TableHistory {
+function withOlder(history: TableHistory, run: ListedRun, isEqual: boolean | null): TableHistory {
   const lastRun = history.lastRun ?? (run.kind === "sync" ? run : null);
   if (isEqual === null) return { ...history, lastRun };
   const atMs = dateTimeMs(run.startedAt);
@@ -66,7 +66,7 @@ function withOlder(history: TableHistory, run: KeptRun, isEqual: boolean | null)
 }
 
 /** Whether both ends had the same rows of a table afterwards; null for what has not come to its end. */
-function leftEqual(run: KeptRun, table: string): boolean | null {
+function leftEqual(run: ListedRun, table: string): boolean | null {
   if (run.status === "running" || run.status === "failed") return null;
   if (run.kind === "compare") return isComparedEqual(run);
   const result = run.tables[table];

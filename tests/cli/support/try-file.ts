@@ -3,20 +3,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../../src/app/config.ts";
 import { openServices } from "../../../src/app/services.ts";
-import { withFileForm } from "../../../src/cli/files/form-options.ts";
 import { openSources } from "../../../src/cli/files/guess-sources.ts";
 import { openImportSource } from "../../../src/cli/files/import-source.ts";
 import { type GuessWishes, NO_WISHES } from "../../../src/domain/sync/guess/table-guess.ts";
+import type { ImportCounts, ImportFailure } from "../../../src/domain/sync/run/import-events.ts";
 import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
+import { withFileForm } from "../../../src/usecases/sync/files/file-form.ts";
 import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/guess-table.ts";
-import {
-  type ImportCounts,
-  type ImportFailure,
-  importRows,
-} from "../../../src/usecases/sync/files/import-rows.ts";
+import { importRows } from "../../../src/usecases/sync/files/import-rows.ts";
 import { DryWriter, StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
 import { RecordReader } from "../../../src/usecases/sync/files/record-reader.ts";
 import { RowNumbers } from "../../../src/usecases/sync/files/row-numbers.ts";

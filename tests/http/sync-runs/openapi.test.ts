@@ -11,6 +11,7 @@ import { fastTime } from "../support/fast-time.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type Reply, type RequestOptions, SYNC_KEY, startApp } from "../support/sync-app.ts";
+import { TABLES } from "../support/tables.ts";
 import { type RunApp, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -22,6 +23,7 @@ interface Operation {
 }
 
 const NOTES = jsonBody({ table: "notes" });
+const FILE = { method: "POST", body: "name\na\n", headers: { "Content-Type": "text/csv" } };
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   triggerSync: { path: "/trigger", options: NOTES },
   triggerSyncStream: { path: "/trigger-sse", options: NOTES },
@@ -33,6 +35,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   readOverview: { path: "/overview", options: {} },
   listRows: { path: "/rows/notes", options: {} },
   exportTable: { path: "/export/notes", options: {} },
+  importTable: { path: "/import/notes", options: FILE },
   listRejectedRecords: { path: "/rejected", options: {} },
   readRejectedRecord: { path: "/rejected/1", options: {} },
   retryRejectedRecord: { path: "/rejected/1/retry", options: { method: "POST" } },
@@ -127,6 +130,17 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   "listRows 200": async () => (await startRunApp()).ask("/rows/notes"),
   "exportTable 200": async () => (await startRunApp()).ask("/export/notes"),
   "exportTable 400": async () => (await startRunApp()).ask("/export/no_such_table"),
+  "importTable 200": async () => (await startRunApp()).ask("/import/notes", FILE),
+  "importTable 400": async () => (await startRunApp()).ask("/import/no_such_table", FILE),
+  "importTable 409": async () => {
+    const notes = { ...TABLES.notes, upsert_key: ["name"], direction: "pull" as const };
+    return (await startRunApp({ tables: { notes } })).ask("/import/notes", FILE);
+  },
+  "importTable 500": async () => {
+    const app = await startRunApp();
+    await app.stopRuns();
+    return app.ask("/import/notes", FILE);
+  },
   "listRows 400": async () => (await startRunApp()).ask("/rows/no_such_table"),
   "listRejectedRecords 200": async () => (await startRunApp()).ask("/rejected"),
   "listRejectedRecords 400": async () => (await startRunApp()).ask("/rejected?cursor=x"),

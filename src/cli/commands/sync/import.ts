@@ -3,14 +3,18 @@ import { Option } from "commander";
 import { hasStore } from "../../../app/stores.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
+import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
-import type { CsvHeader } from "../../../usecases/sync/files/csv-columns.ts";
-import { importRows } from "../../../usecases/sync/files/import-rows.ts";
+import {
+  type FormOptions,
+  importEntry,
+  withFileForm,
+} from "../../../usecases/sync/files/file-form.ts";
+import { importFile as importInto } from "../../../usecases/sync/files/import-file.ts";
 import { DryWriter, StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
-import { RecordReader } from "../../../usecases/sync/files/record-reader.ts";
-import { greatestRow, RowNumbers } from "../../../usecases/sync/files/row-numbers.ts";
+import { numbersOf, requireNumbered } from "../../../usecases/sync/files/row-numbers.ts";
 import type { WriteRowsDeps } from "../../../usecases/sync/shared/write-rows.ts";
 import {
   type AddCommand,
@@ -20,15 +24,9 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
-import {
-  addFormOptions,
-  type FormOptions,
-  importEntry,
-  withFileForm,
-} from "../../files/form-options.ts";
-import { ImportReport } from "../../files/import-report.ts";
+import { addFormOptions } from "../../files/form-options.ts";
+import { ToldReport } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
-import { countOf, type Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
 interface ImportOptions extends FileOptions, FormOptions {
@@ -69,7 +67,7 @@ export const addImportCommand: AddCommand = (parent, run) => {
           const fileTime = await modificationTime(file);
           const from = { tableName, source, fileTime };
           const { report, code } = await importFile(tools, from, options);
-          tools.output.show(report.toJson(), report.summary());
+          tools.output.show(report.result(), report.summary());
           return code;
         }),
     );
@@ -96,7 +94,7 @@ async function importAll(
   }
   if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
   const fileTime = await modificationTime(path);
-  const reports: ImportReport[] = [];
+  const reports: ToldReport[] = [];
   let all: ExitCode = EXIT.success;
   for (const [own, source] of sources) {
     const tableName = nameOf(own);
@@ -106,7 +104,7 @@ async function importAll(
     if (code !== EXIT.success) all = code;
   }
   const lines = reports.map((report) => report.summary());
-  output.show({ tables: reports.map((report) => report.toJson()) }, ...lines);
+  output.show({ tables: reports.map((report) => report.result()) }, ...lines);
   return all;
 }
 
@@ -121,7 +119,7 @@ async function importFile(
   tools: CommandTools,
   { tableName, source, fileTime }: ImportedFile,
   options: ImportOptions,
-): Promise<{ readonly report: ImportReport; readonly code: ExitCode }> {
+): Promise<{ readonly report: ToldReport; readonly code: ExitCode }> {
   const { output, interruption } = tools;
   const given = importEntry(options, source.format);
   const isDryRun = options.dryRun === true;
@@ -131,7 +129,8 @@ async function importFile(
     ...given,
   });
   if (options.force !== true) requireOwned(table);
-  const numbers = await numbersOf(table, source, options.append === true ? opened : null);
+  if (options.append === true) requireNumbered(table, "--append");
+  const numbers = await numbersOf(table, source.format, options.append === true ? opened : null);
   const stamps = { fileTime, restores: options.restore === true };
   const writer =
     opened.deps === null
@@ -139,62 +138,36 @@ async function importFile(
       : new StoreWriter(opened.deps, table, stamps);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
-  const reader = new RecordReader(table, { isLax: options.lax === true, numbers });
-  const report = new ImportReport(table, isDryRun);
-  const onHeader = (header: CsvHeader) => tellHeader(output, header, { table, reader, report });
+  const report = new ToldReport(table.name, isDryRun);
+  const encoding = given.encoding ?? null;
   try {
     await withProgress(output, `import ${table.name}`, (progress) =>
-      importRows(writer, {
-        table,
-        reader,
-        stop,
-        records: source.records({ table, encoding: given.encoding ?? null, onHeader }),
-        onWarning: (warning) => report.addWarning(warning),
-        onFailure: (failure) => report.addFailure(failure),
-        onProgress: (state) => {
-          report.counts = state;
+      importInto(writer, {
+        ...{ table, isLax: options.lax === true, numbers, append: "--append", stop, report },
+        records: (onHeader) => source.records({ table, encoding, onHeader }),
+        onNote: (text) => output.warn(text),
+        onProgress: ({ read }) => {
           const { totalBytes } = source;
           // The file may grow while it is read.
           const part = totalBytes === null ? null : Math.min(1, source.bytesRead() / totalBytes);
-          progress.update({ rows: state.read, part });
+          progress.update({ rows: read, part });
         },
       }),
     );
   } catch (error) {
     report.tellProblems(output);
     report.tellHowFar(output);
-    output.addToFailure(report.toJson());
+    output.addToFailure(report.result());
     throw error;
   }
   report.tellProblems(output);
-  const { changed, failed } = report.counts;
-  if (numbers?.isByPlace === true && changed > 0) {
-    output.warn(
-      `${countOf(changed, "row")} got other contents, as records have the numbers that they had: --append numbers on behind the last row`,
-    );
-  }
-  return { report, code: failed > 0 ? EXIT.partial : EXIT.success };
+  return { report, code: report.counts.failed > 0 ? EXIT.partial : EXIT.success };
 }
 
 async function modificationTime(path: string): Promise<string | null> {
   if (path === "-") return null;
   const found = await stat(fromCallersFolder(path)).catch(() => null);
   return found?.isFile() === true ? formatMs(Math.floor(found.mtimeMs)) : null;
-}
-
-/** Null for a table whose records have a key of their own. `appendTo`: what rows are numbered on behind. */
-async function numbersOf(
-  table: Table,
-  { format }: ImportSource,
-  appendTo: OpenedTable | null,
-): Promise<RowNumbers | null> {
-  if (!table.files.numberRows) {
-    if (appendTo === null) return null;
-    throw new AppError("invalid_request", "--append is for tables whose rows are numbered");
-  }
-  if (appendTo === null) return new RowNumbers(format === "json" ? "place" : "line");
-  const { tables } = appendTo;
-  return new RowNumbers(tables === null ? 0 : await greatestRow(tables, table));
 }
 
 interface OpenedTable {
@@ -233,26 +206,7 @@ async function openTable(
 /** Throws `invalid_request` for a table whose rows the remote owns: the next pull would undo the import. D-11.9. */
 function requireOwned({ name, direction }: Table): void {
   if (direction !== "pull") return;
-  const text = `The rows of "${name}" are written at the remote ("direction": "pull" in the registry)`;
-  throw new AppError("invalid_request", text, { hint: "Import there, or with --force here" });
-}
-
-function tellHeader(
-  output: Output,
-  { unknown, numbered, missing }: CsvHeader,
-  to: { readonly table: Table; readonly reader: RecordReader; readonly report: ImportReport },
-): void {
-  const { table, reader, report } = to;
-  for (const name of unknown) {
-    const field = reader.unknownField(name);
-    if (field !== null) report.addWarning({ line: 1, ...field });
-  }
-  if (numbered.length > 0) {
-    output.warn(`Left out, because the store numbers rows itself: ${numbered.join(", ")}`);
-  }
-  const empty = missing.filter((name) => !table.stamped || name !== table.timestampColumn);
-  if (empty.length > 0) {
-    const columns = empty.length === 1 ? "this column" : "these columns";
-    output.warn(`Set to null, because the file does not have ${columns}: ${empty.join(", ")}`);
-  }
+  throw new AppError("invalid_request", writtenElsewhere(name), {
+    hint: "Import there, or with --force here",
+  });
 }

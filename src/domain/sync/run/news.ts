@@ -1,13 +1,14 @@
 // The news of a run or comparison as a list that does not grow with the rows. S-6, D-4.4, D-7.11, D-9.5.
 import type { CompareEvent } from "./compare-events.ts";
+import type { ImportEvent } from "./import-events.ts";
 import type { BatchEvent, RetryNotice, RunNews } from "./run.ts";
 
-/** What runs and comparisons tell. */
-export type News = RunNews | CompareEvent;
+/** What runs, comparisons and imports tell. */
+export type News = RunNews | CompareEvent | ImportEvent;
 
 /**
  * Adds news to a list. Batches of one table and direction that follow one another become one, which counts the rows and
- * bytes of all; of the progress of a comparison the last stays; a retry goes when something else comes.
+ * bytes of all; of progress the last stays; a retry goes when something else comes.
  */
 export function addNews<Some extends News>(list: Some[], news: Some): void {
   if (list.at(-1)?.type === "retry") list.pop();

@@ -74,8 +74,17 @@ export interface CompareCounts {
   readonly erased?: number;
 }
 
-/** What lists of runs hold, and, in no list, dry runs. */
-export type KeptRun = SyncRun | CompareRun;
+/** An import of a file that came by HTTP; only its events can be read. D-14.4. */
+export interface ImportRun extends KeptRunBase {
+  readonly kind: "import";
+  readonly table: string;
+}
+
+/** What lists of runs hold. */
+export type ListedRun = SyncRun | CompareRun;
+
+/** The same, and, in no list, dry runs and imports. */
+export type KeptRun = ListedRun | ImportRun;
 
 /** A run, as callers see it; `dryRun` only of a dry run. */
 export interface SyncRunItem extends Omit<SyncRun, "dryRun"> {
@@ -88,8 +97,12 @@ export function isDryRun(run: KeptRun): boolean {
   return run.kind === "sync" && run.dryRun;
 }
 
+export function isListed(run: KeptRun): run is ListedRun {
+  return run.kind !== "import" && !isDryRun(run);
+}
+
 /** A run or comparison as callers see it. */
-export function runItem(run: KeptRun): RunItem {
+export function runItem(run: ListedRun): RunItem {
   return run.kind === "compare" ? run : syncRunItem(run);
 }
 
@@ -100,7 +113,7 @@ export function syncRunItem({ dryRun, ...item }: SyncRun): SyncRunItem {
 /** Reads the JSON text of a kept run. Those of earlier versions have fewer counts, those of the first no kind. */
 export function readKeptRun(text: string): KeptRun {
   const run = JSON.parse(text);
-  if (run.kind === "compare" || run.erased !== undefined) return run;
+  if (run.kind === "compare" || run.kind === "import" || run.erased !== undefined) return run;
   const tables = Object.entries(run.tables).map(([name, result]) => [
     name,
     { ...NO_TABLE_RESULT, ...Object(result) },

@@ -71,3 +71,8 @@ const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, hint: string]
     'Set "push" in the registry of the end that owns the rows',
   ],
 };
+
+/** Why nothing but runs writes rows of a table here: the next pull would undo it. */
+export function writtenElsewhere(tableName: string): string {
+  return `The rows of "${tableName}" are written at the remote ("direction": "pull" in the registry)`;
+}

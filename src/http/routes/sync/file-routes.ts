@@ -1,14 +1,33 @@
 // Tables as files, for administrators, with sync disabled too. D-14.4.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
+import { wireName } from "../../../domain/shared/wire-names.ts";
+import { ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../../ports/files.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
+import {
+  DATE_FORMAT,
+  DECIMAL,
+  DELIMITER,
+  ENCODING,
+  type FormOptions,
+  type FormReader,
+} from "../../../usecases/sync/files/file-form.ts";
+import { incoming } from "../../file-stream.ts";
 import { fileAdministrator } from "../../guards/bearer.ts";
+import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { file, type SentFile } from "../../replies.ts";
 import { given, tableName } from "../../schemas/parameters.ts";
-import type { SyncAdministration } from "./run-replies.ts";
+import { ImportEventSchema } from "../../schemas/run-events.ts";
+import {
+  newsReply,
+  STREAM_FAILURES,
+  STREAM_TEXT,
+  type SyncAdministration,
+  tell,
+} from "./run-replies.ts";
 
 const TYPES: Readonly<Record<FileFormat, string>> = {
   csv: "text/csv",
@@ -30,7 +49,7 @@ function isSet(name: string, text: string | null): boolean {
 }
 
 export function fileRoutes(deps: SyncAdministration): Operation[] {
-  return [exporting(deps)];
+  return [exporting(deps), importing(deps)];
 }
 
 function exporting({ identity, sync, files }: SyncAdministration): Operation {
@@ -113,4 +132,103 @@ function readSince(text: string | null): string | null {
   const time = parseSince(text);
   if (time === null) throw new AppError("invalid_request", "since must be a date and time");
   return time;
+}
+
+const FORM_QUERY = {
+  path: given("JSON: names to the array within the document, separated by points"),
+  encoding: given("Of the text; a byte order mark goes before it", {
+    type: "string",
+    enum: ENCODINGS,
+  }),
+  delimiter: given("CSV: one character, or `tab`"),
+  decimal: given("CSV: decimal sign of its numbers", { type: "string", enum: [",", "."] }),
+  date_format: given("CSV: such as DD.MM.YYYY"),
+};
+
+function importing({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
+  return operation({
+    at: "POST /api/v1/sync/import/:table_name",
+    id: "importTable",
+    summary: "Write the records of a file into a table",
+    description:
+      "As `repsync import`, of any length, gzip or not. An import ends before its next batch when the session is ended or the " +
+      `account suspended, and when no byte comes for a minute; what was written stays. ${STREAM_TEXT}`,
+    guard: fileAdministrator(identity, ALL_TYPES),
+    params: { table_name: tableName(sync) },
+    query: {
+      dry_run: flag("Write nothing"),
+      lax: flag("Write what a column's type does not understand as it came"),
+      force: flag("Also into a table whose rows the remote owns"),
+      append: flag("Number on behind the last row"),
+      restore: flag("Bring back rows of a stamped table that were deleted"),
+      whole: flag("Is refused"),
+      ...FORM_QUERY,
+    },
+    body: { types: ALL_TYPES },
+    replies: {
+      ...STREAM_FAILURES,
+      200: newsReply("The events; a failure is among them", ImportEventSchema),
+      400: "Unknown table, a bad parameter, or a body of another type",
+      409: "The rows are written at the remote",
+    },
+    isSlow: true,
+    run: ({ exchange: { request }, caller, params, query }) => {
+      const { requireStill, ...by } = caller;
+      const format = formatOf(request);
+      if (isSet("whole", query.whole)) {
+        throw new AppError("invalid_request", "whole cannot be asked for by HTTP");
+      }
+      const { tableName: name } = params;
+      const started = activeRuns.import(files, {
+        tableName: name,
+        format,
+        form: readForm(query),
+        isDryRun: isSet("dry_run", query.dryRun),
+        isLax: isSet("lax", query.lax),
+        isForced: isSet("force", query.force),
+        isAppending: isSet("append", query.append),
+        restores: isSet("restore", query.restore),
+        open: (stop) => incoming(request, { timer: sync.timer, stop }),
+        requireStill,
+        note: (counts) =>
+          identity.administration.noteFileAct({
+            ...{ ...by, action: "rows.imported", table: name, counts },
+          }),
+      });
+      return tell(started.news(), started.runId);
+    },
+  });
+}
+
+function formatOf(request: Request): FileFormat {
+  const type = mediaType(request);
+  const format = FILE_FORMATS.find((one) => TYPES[one] === type);
+  if (format !== undefined) return format;
+  throw new AppError("invalid_request", `The body needs Content-Type: ${ALL_TYPES.join(", ")}`);
+}
+
+type FormTexts = Readonly<
+  Record<"path" | "encoding" | "delimiter" | "decimal" | "dateFormat", string | null>
+>;
+
+/** Throws `invalid_request` for a text that is none. */
+function readForm({ path, ...query }: FormTexts): FormOptions {
+  return {
+    ...formPart("delimiter", query.delimiter, DELIMITER),
+    ...formPart("decimal", query.decimal, DECIMAL),
+    ...formPart("dateFormat", query.dateFormat, DATE_FORMAT),
+    ...formPart("encoding", query.encoding, ENCODING),
+    ...(path ? { path } : {}),
+  };
+}
+
+function formPart<Name extends string, Value>(
+  name: Name,
+  text: string | null,
+  { read, must }: FormReader<Value>,
+): { readonly [Key in Name]?: Value } {
+  if (text === null || text === "") return {};
+  const value = read(text);
+  if (value === null) throw new AppError("invalid_request", `${wireName(name)} ${must}`);
+  return { [name]: value } as { readonly [Key in Name]: Value };
 }

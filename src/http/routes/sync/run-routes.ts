@@ -6,7 +6,7 @@ import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { givenId, LIST_QUERY } from "../../schemas/parameters.ts";
-import { CompareEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
+import { CompareEventSchema, ImportEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import { RunListSchema, RunSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { newsReply, STREAM_TEXT, type SyncAdministration, tell } from "./run-replies.ts";
 
@@ -45,12 +45,15 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
     operation({
       at: "GET /api/v1/sync/runs/:run_id/events",
       id: "watchSyncRun",
-      summary: "Watch a run or a comparison",
+      summary: "Watch a run, a comparison or an import",
       description: `What it told so far, put together, then what it tells, whichever instance it is on, at most 1 s late. ${STREAM_TEXT}`,
       guard: syncAdministrator(identity),
-      params: { run_id: givenId("Id of a run, a dry run or a comparison") },
+      params: { run_id: givenId("Id of a run, a dry run, a comparison or an import") },
       replies: {
-        200: newsReply("The events", Type.Union([RunEventSchema, CompareEventSchema])),
+        200: newsReply(
+          "The events",
+          Type.Union([RunEventSchema, CompareEventSchema, ImportEventSchema]),
+        ),
         ...UNKNOWN,
       },
       isSlow: true,

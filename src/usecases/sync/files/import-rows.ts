@@ -1,41 +1,17 @@
 // Writes the records of a file as a push would, in batches, so that a file may be of any length. D-4.12, D-10.3.
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
+import {
+  type ImportCounts,
+  type ImportFailure,
+  type ImportWarning,
+  NOTHING_IMPORTED,
+} from "../../../domain/sync/run/import-events.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { ImportWriter } from "./import-writer.ts";
-import type { RecordProblem, RecordReader } from "./record-reader.ts";
-
-/** One thing that could not be read, of a record that is written all the same. */
-export interface ImportWarning extends RecordProblem {
-  readonly line: number;
-}
-
-/** One thing that is wrong with a record that failed. */
-export interface ImportFailure extends ImportWarning {
-  /** `key=value, key=value`; null when there is no record to take it from. */
-  readonly key: string | null;
-}
-
-export interface ImportCounts {
-  readonly read: number;
-  /** Of those, the ones that were deleted after the file was written, and stay so. D-14.2. */
-  readonly deleted: number;
-  /** Those that are in the table, or would be after a dry run. */
-  readonly written: number;
-  /** Of the written ones: rows that are new, rows that changed, and those that stay as they are. */
-  readonly new: number;
-  readonly changed: number;
-  readonly same: number;
-  readonly failed: number;
-  /** Line on which the last record that was read begins; 0 before the first. */
-  readonly lastLine: number;
-}
-
-export const NOTHING_IMPORTED: ImportCounts = {
-  ...{ read: 0, deleted: 0, written: 0, new: 0, changed: 0, same: 0, failed: 0, lastLine: 0 },
-};
+import type { RecordReader } from "./record-reader.ts";
 
 interface ImportJob {
   readonly table: Table;

@@ -3,6 +3,7 @@
 // record unless the import is lax. An empty part of a key fails as well: in files it is nearly always a gap.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { fieldOddity, importValue } from "../../../domain/sync/rows/import-value.ts";
+import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
 import { matchColumn } from "../../../domain/sync/table/names.ts";
 import {
   type Column,
@@ -13,15 +14,6 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
 import type { RowNumbers } from "./row-numbers.ts";
-
-/** What is told of one value, or of a whole record. */
-export interface RecordProblem {
-  /** Name of the column, or of a field that has none; null for the whole record. */
-  readonly column: string | null;
-  /** As the file has it; null where there is none. */
-  readonly value: JsonValue;
-  readonly message: string;
-}
 
 /** A record as it is to be written, or why it fails: `row` is null and there is a problem at least. */
 interface ReadRecord {

@@ -1,7 +1,8 @@
 // Numbers of records that have no key of their own, in the column `row`. D-14.1.
+import { AppError } from "../../../domain/shared/errors.ts";
 import { isRawNumber, numberText } from "../../../domain/shared/json.ts";
 import { ROW_NUMBER, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import type { FoundRecord } from "../../../ports/files.ts";
+import type { FileFormat, FoundRecord } from "../../../ports/files.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
 /** Where numbers come from: lines, places among the records, or places behind the greatest number that there is. */
@@ -28,8 +29,26 @@ export class RowNumbers {
   }
 }
 
+/** Throws `invalid_request` where nothing can be numbered on: rows have keys of their own. */
+export function requireNumbered({ files }: Table, option: string): void {
+  if (files.numberRows) return;
+  throw new AppError("invalid_request", `${option} is for tables whose rows are numbered`);
+}
+
+/** Null for a table whose records have a key of their own. `appendTo`: where rows are numbered on behind those that are there. */
+export async function numbersOf(
+  table: Table,
+  format: FileFormat | "sqlite",
+  appendTo: { readonly tables: TableStore | null } | null,
+): Promise<RowNumbers | null> {
+  if (!table.files.numberRows) return null;
+  if (appendTo === null) return new RowNumbers(format === "json" ? "place" : "line");
+  const { tables } = appendTo;
+  return new RowNumbers(tables === null ? 0 : await greatestRow(tables, table));
+}
+
 /** The greatest number of a row; 0 in an empty table. Each step halves what is left to look at. */
-export async function greatestRow(tables: TableStore, table: Table): Promise<number> {
+async function greatestRow(tables: TableStore, table: Table): Promise<number> {
   const firstAfter = async (number: number): Promise<number | null> => {
     const from = { afterKey: { [ROW_NUMBER]: number }, throughKey: null };
     const { rows } = await tables.page(table, { from, limitRows: 1, columns: "sent" });

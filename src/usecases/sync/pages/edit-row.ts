@@ -19,6 +19,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
+import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
 import {
   findTable,
   type Registry,
@@ -114,7 +115,7 @@ export async function removeRow(
 
 function requireOwned({ name, direction }: Table, { force }: Forcible): void {
   if (direction !== "pull" || force) return;
-  const text = `The rows of "${name}" are written at the remote ("direction": "pull" in the registry)`;
+  const text = writtenElsewhere(name);
   throw new AppError("conflict", text, { hint: "Change them there, or here with force" });
 }
 

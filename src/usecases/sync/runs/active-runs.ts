@@ -2,17 +2,19 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import type { RunNews, RunRequest } from "../../../domain/sync/run/run.ts";
+import type { FileFormats } from "../../../ports/files.ts";
 import type { Metrics, TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { followRun } from "./run-events.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
+import { type ImportRequest, StartedImport } from "./start-import.ts";
 import { StartedRun } from "./start-run.ts";
 
 export class ActiveRuns {
   readonly #deps: SyncDeps;
   readonly #metrics: Metrics;
-  readonly #active = new Map<StartedRun | StartedComparison, Promise<unknown>>();
+  readonly #active = new Map<StartedRun | StartedComparison | StartedImport, Promise<unknown>>();
   readonly #stopping = new AbortController();
 
   constructor(deps: SyncDeps, metrics: Metrics) {
@@ -45,8 +47,17 @@ export class ActiveRuns {
     return comparison;
   }
 
+  /** Starts an import. Throws as `start`, and `invalid_request` and `conflict`. */
+  import(files: FileFormats, request: ImportRequest): StartedImport {
+    this.#refuseWhenStopping();
+    const started = new StartedImport({ ...this.#deps, files }, request);
+    const ended = started.ended.finally(() => this.#active.delete(started));
+    this.#active.set(started, ended);
+    return started;
+  }
+
   /**
-   * The news of a run, a dry run or a comparison, whichever instance it is on: what it told so far put together, then as it comes.
+   * The news of a run, a dry run, a comparison or an import, whichever instance it is on: what it told so far put together, then as it comes.
    * Ends with it, and when the service stops. Throws `not_found` before the first. D-9.5.
    */
   async watch(runId: string): Promise<AsyncGenerator<News, void, undefined>> {

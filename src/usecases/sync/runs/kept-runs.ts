@@ -15,7 +15,9 @@ import type { News } from "../../../domain/sync/run/news.ts";
 import {
   type CompareRun,
   isDryRun,
+  isListed,
   type KeptRun,
+  type ListedRun,
   type RunItem,
   runItem,
   type SyncRun,
@@ -84,7 +86,7 @@ export async function listRuns(
   const { limit, cursor } = requireListQuery(parameters, RUN_CURSOR);
   await endAbandonedRuns(deps);
   const before = cursor === null ? null : await runs.find(cursor);
-  if (cursor !== null && (before === null || isDryRun(before))) refuse([BAD_CURSOR]);
+  if (cursor !== null && (before === null || !isListed(before))) refuse([BAD_CURSOR]);
   const found = await runs.list({ limit: limit + 1, beforeId: cursor });
   return listPart(found, limit, { toItem: runItem, cursorOf: ({ runId }) => runId });
 }
@@ -97,9 +99,12 @@ export async function findRun(deps: SyncDeps, runId: string): Promise<RunItem> {
 }
 
 /** A run or dry run as it is kept; one whose process has ended has failed. Throws `not_found`. */
-async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
+async function findKept(deps: SyncDeps, runId: string): Promise<ListedRun> {
   await endIfAbandoned(deps, runId);
   const run = await deps.runs.find(runId);
+  if (run?.kind === "import") {
+    throw new AppError("not_found", "It is an import: only its events can be read");
+  }
   if (run !== null) return run;
   throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
 }
@@ -127,7 +132,7 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
 
 /** What operators are told of a run that has ended; nothing of a dry run, which somebody watches. */
 function alertsOf(run: KeptRun): readonly Alert[] {
-  if (isDryRun(run)) return [];
+  if (!isListed(run)) return [];
   const { status } = run;
   const ended: readonly Alert[] =
     status === "failed" || status === "partial"

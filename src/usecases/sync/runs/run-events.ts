@@ -9,7 +9,7 @@ import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import type { ToldRun } from "../../../repositories/runs.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import { depsOfRun, type RunContext, type RunPlan } from "../shared/run-context.ts";
-import { openRemote, type Remote, type SyncDeps } from "../shared/sync-deps.ts";
+import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { endAbandonedRuns, endIfAbandoned, holdRun, saveEnded } from "./kept-runs.ts";
 
 /** How often a reader looks whether the process of a run elsewhere has ended. */
@@ -154,27 +154,55 @@ export class RunEvents<Some extends News> {
     work: (run: RunContext) => Promise<void>,
   ): Promise<Run> {
     const { deps, runId, startedAt, stopping: stop } = this;
+    let isMeant = false;
+    const byRemote = async (begin: () => Promise<void>) => {
+      const remote = openRemote(deps);
+      isMeant = !plan.isDryRun;
+      await begin();
+      await work({ ...plan, runId, deps, remote, startedAt, stop });
+    };
+    return await this.#keep(teller, byRemote, () => isMeant);
+  }
+
+  /** The same of work that asks no remote. */
+  async keptHere<Run extends KeptRun>(
+    teller: Teller<Run>,
+    work: () => Promise<void>,
+  ): Promise<Run> {
+    const here = async (begin: () => Promise<void>) => {
+      await begin();
+      await work();
+    };
+    return await this.#keep(teller, here, () => false);
+  }
+
+  /** `isMeant`: whether the result is kept though the run could not be from its start. */
+  async #keep<Run extends KeptRun>(
+    teller: Teller<Run>,
+    work: (begin: () => Promise<void>) => Promise<void>,
+    isMeant: () => boolean,
+  ): Promise<Run> {
+    const { deps, runId, stopping: stop } = this;
     const ended = new AbortController();
-    let remote: Remote | null = null;
-    let lease: RunLease | null = null;
-    let keeping: Promise<void> | null = null;
-    try {
-      remote = openRemote(deps);
-      lease = await holdRun(deps, runId, stop);
+    const held: { lease?: RunLease; keeping?: Promise<void> } = {};
+    const begin = async () => {
+      held.lease = await holdRun(deps, runId, stop);
       await endAbandonedRuns(deps);
       await deps.runs.save(teller.running(), [...this.#told]);
-      keeping = deps.tracing.detached(() => this.#keepUntil(ended.signal, teller));
+      held.keeping = deps.tracing.detached(() => this.#keepUntil(ended.signal, teller));
       this.#tellBegun();
-      await work({ ...plan, runId, deps, remote, startedAt, stop });
+    };
+    try {
+      await work(begin);
     } catch (error) {
       teller.fail(error);
     }
     ended.abort();
     // What is being kept must not replace the result.
-    await keeping;
+    await held.keeping;
     const result = teller.ended();
-    if (keeping !== null || (remote !== null && !plan.isDryRun)) await this.#keepResult(result);
-    await lease?.release();
+    if (held.keeping !== undefined || isMeant()) await this.#keepResult(result);
+    await held.lease?.release();
     return result;
   }
 
@@ -279,6 +307,8 @@ function* endOf(run: KeptRun): Generator<News, void, undefined> {
   const { error } = run;
   if (error !== undefined && run.kind === "compare") {
     yield { type: "error", table: run.table, error };
+  } else if (error !== undefined && run.kind === "import") {
+    yield { type: "error", table: run.table, error, result: null };
   } else if (error !== undefined && run.kind === "sync") {
     const table = Object.keys(run.tables).at(-1) ?? "?";
     const direction = run.direction === "pull" ? "pull" : "push";

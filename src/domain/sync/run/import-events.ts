@@ -1,0 +1,67 @@
+// What an import tells, in its result and to those who watch it. D-10.3, D-14.4.
+import type { JsonValue } from "../../shared/json.ts";
+import type { FinishedEvent } from "./run.ts";
+
+/** What is told of one value, or of a whole record. */
+export interface RecordProblem {
+  /** Name of the column, or of a field that has none; null for the whole record. */
+  readonly column: string | null;
+  /** As the file has it; null where there is none. */
+  readonly value: JsonValue;
+  readonly message: string;
+}
+
+/** One thing that could not be read, of a record that is written all the same. */
+export interface ImportWarning extends RecordProblem {
+  readonly line: number;
+}
+
+/** One thing that is wrong with a record that failed. */
+export interface ImportFailure extends ImportWarning {
+  /** `key=value, key=value`; null when there is no record to take it from. */
+  readonly key: string | null;
+}
+
+export interface ImportCounts {
+  readonly read: number;
+  /** Of those, the ones that were deleted after the file was written, and stay so. D-14.2. */
+  readonly deleted: number;
+  /** Those that are in the table, or would be after a dry run. */
+  readonly written: number;
+  /** Of the written ones: rows that are new, rows that changed, and those that stay as they are. */
+  readonly new: number;
+  readonly changed: number;
+  readonly same: number;
+  readonly failed: number;
+  /** Line on which the last record that was read begins; 0 before the first. */
+  readonly lastLine: number;
+}
+
+export const NOTHING_IMPORTED: ImportCounts = {
+  ...{ read: 0, deleted: 0, written: 0, new: 0, changed: 0, same: 0, failed: 0, lastLine: 0 },
+};
+
+/** The first of each kind are listed, the others counted. */
+export interface ImportResult extends ImportCounts {
+  readonly table: string;
+  readonly dryRun: boolean;
+  readonly failures: readonly ImportFailure[];
+  readonly warnings: readonly ImportWarning[];
+  readonly warningCount: number;
+}
+
+export type ImportEvent =
+  | { readonly type: "progress"; readonly rows: number }
+  | ({ readonly type: "done" } & ImportResult)
+  | ImportErrorEvent
+  | FinishedEvent;
+
+/** It ended before the end of its file. */
+interface ImportErrorEvent {
+  readonly type: "error";
+  readonly table: string;
+  /** As in an error of a run. S-6.1. */
+  readonly error: string;
+  /** What was done before; null where nobody knows. */
+  readonly result: ImportResult | null;
+}

@@ -1,0 +1,97 @@
+// What a file is like, as callers say it: it goes before what the registry says of the table. D-14.1.
+import { DateFormat } from "../../../domain/shared/date-format.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { fileFormOf, NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
+import {
+  ENCODINGS,
+  type Encoding,
+  type ImportEntry,
+} from "../../../domain/sync/table/registry-schema.ts";
+import { type FileForm, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
+import type { FileFormat } from "../../../ports/files.ts";
+
+export interface FormOptions {
+  /** One character. */
+  readonly delimiter?: string;
+  readonly decimal?: "," | ".";
+  readonly dateFormat?: string;
+  readonly encoding?: Encoding;
+  readonly path?: string;
+  readonly numberRows?: true;
+}
+
+/** How callers know an option, by its name on the command line. */
+export type OptionName = (name: string) => string;
+
+const onCommandLine: OptionName = (name) => `--${name}`;
+
+/** As the registry has it. Throws `invalid_request` for what the format does not have; `named` is how the caller knows options. */
+export function importEntry(
+  options: FormOptions,
+  format: FileFormat | "sqlite",
+  named: OptionName = onCommandLine,
+): ImportEntry {
+  const { delimiter, decimal, dateFormat, encoding, path, numberRows } = options;
+  const misplaced: readonly (readonly [unknown, string, boolean])[] = [
+    [delimiter, `${named("delimiter")} is for CSV files`, format !== "csv"],
+    [decimal, `${named("decimal")} is for CSV files`, format !== "csv"],
+    [dateFormat, `${named("date-format")} is for CSV files`, format !== "csv"],
+    [encoding, `${named("encoding")} is for files of text`, format === "sqlite"],
+    [path, `${named("path")} is for JSON files`, format !== "json"],
+  ];
+  const problem = misplaced.find(([value, , isWrong]) => value !== undefined && isWrong);
+  if (problem !== undefined) throw new AppError("invalid_request", problem[1]);
+  return {
+    ...(delimiter === undefined ? {} : { delimiter }),
+    ...(decimal === undefined ? {} : { decimal }),
+    ...(dateFormat === undefined ? {} : { date_format: dateFormat }),
+    ...(encoding === undefined ? {} : { encoding }),
+    ...(path === undefined ? {} : { path }),
+    ...(numberRows === true ? { number_rows: true } : {}),
+  };
+}
+
+/** The table with what a file of it is like. Throws `invalid_request` for rows that cannot be numbered. */
+export function withFileForm(
+  table: Table,
+  entry: ImportEntry,
+  named: OptionName = onCommandLine,
+): Table {
+  const form = fileFormOf(entry);
+  const given = Object.entries(form).filter(([, value]) => value !== null && value !== false);
+  const own = given.filter(([name]) => name !== "headers" && name !== "epoch");
+  const files: FileForm = { ...table.files, ...Object.fromEntries(own) };
+  const [key, ...others] = table.keyColumns;
+  const isNumbered = key?.name === ROW_NUMBER && key.type === "integer" && others.length === 0;
+  if (files.numberRows && !isNumbered) {
+    const text = `${named("number-rows")} needs the upsert key ["${ROW_NUMBER}"], of type integer, in "${table.name}"`;
+    throw new AppError("invalid_request", text);
+  }
+  return { ...table, files };
+}
+
+/** A text that callers give, read; null for one that is none. `must` says what it has to be. */
+export interface FormReader<Value> {
+  read(text: string): Value | null;
+  readonly must: string;
+}
+
+export const DELIMITER: FormReader<string> = {
+  read(text) {
+    if (text === "tab" || text === "\\t") return "\t";
+    return [...text].length === 1 && !/["\r\n]/.test(text) ? text : null;
+  },
+  must: 'must be one character other than a quote, such as ";", or tab',
+};
+export const DECIMAL: FormReader<"," | "."> = {
+  read: (text) => (text === "," || text === "." ? text : null),
+  must: "must be , or .",
+};
+export const DATE_FORMAT: FormReader<string> = {
+  read: (text) => (DateFormat.parse(text) === null ? null : text),
+  must: NO_DATE_FORMAT,
+};
+export const ENCODING: FormReader<Encoding> = {
+  read: (text) => ENCODINGS.find((name) => name === text.toLowerCase()) ?? null,
+  must: `must be one of ${ENCODINGS.join(", ")}`,
+};

@@ -1,0 +1,59 @@
+// What an import tells: counts, and what could not be read, by line and column. D-10.3.
+import { isRawNumber, type JsonValue } from "../../../domain/shared/json.ts";
+import { cutText } from "../../../domain/shared/text.ts";
+import {
+  type ImportFailure,
+  type ImportResult,
+  type ImportWarning,
+  NOTHING_IMPORTED,
+} from "../../../domain/sync/run/import-events.ts";
+
+/** Warnings that are listed, and failures; the others are counted. */
+const MAX_TOLD = 1_000;
+/** Length of a value that is told, in characters. */
+const MAX_VALUE_CHARS = 200;
+
+/** Warnings or failures: the first ones, and the number of all. */
+export class ProblemList<Problem extends ImportWarning> {
+  readonly told: Problem[] = [];
+  count = 0;
+
+  add(problem: Problem): void {
+    this.count++;
+    if (this.told.length < MAX_TOLD) {
+      this.told.push({ ...problem, value: shownValue(problem.value) });
+    }
+  }
+}
+
+/** Gathers what one import has to tell. */
+export class ImportReport {
+  counts = NOTHING_IMPORTED;
+  readonly table: string;
+  readonly isDryRun: boolean;
+  readonly warnings = new ProblemList<ImportWarning>();
+  readonly failures = new ProblemList<ImportFailure>();
+
+  constructor(table: string, isDryRun: boolean) {
+    this.table = table;
+    this.isDryRun = isDryRun;
+  }
+
+  result(): ImportResult {
+    return {
+      table: this.table,
+      dryRun: this.isDryRun,
+      ...this.counts,
+      failures: this.failures.told,
+      warnings: this.warnings.told,
+      warningCount: this.warnings.count,
+    };
+  }
+}
+
+/** The value as far as it is told; what JavaScript has no form of its own for, as its JSON text. */
+function shownValue(value: JsonValue): JsonValue {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return value;
+  if (typeof value === "string") return cutText(value.toWellFormed(), MAX_VALUE_CHARS);
+  return isRawNumber(value) ? value.rawJSON : cutText(JSON.stringify(value), MAX_VALUE_CHARS);
+}

@@ -1,0 +1,185 @@
+// An import of a file that comes by HTTP: told and watched as runs are, from its first byte to its last. D-14.4.
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { ImportEvent } from "../../../domain/sync/run/import-events.ts";
+import type { ImportRun, RunStatus } from "../../../domain/sync/run/run.ts";
+import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import type { FileFormat, FileFormats } from "../../../ports/files.ts";
+import { type FormOptions, importEntry, withFileForm } from "../files/file-form.ts";
+import { importFile, recordsOf } from "../files/import-file.ts";
+import { ImportReport } from "../files/import-report.ts";
+import { DryWriter, type ImportWriter, StoreWriter } from "../files/import-writer.ts";
+import { numbersOf, requireNumbered } from "../files/row-numbers.ts";
+import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
+import { RunEvents } from "./run-events.ts";
+
+interface ImportDeps extends SyncDeps {
+  readonly files: FileFormats;
+}
+
+export interface ImportRequest {
+  readonly tableName: string;
+  readonly format: FileFormat;
+  /** What the file is like. */
+  readonly form: FormOptions;
+  readonly isDryRun: boolean;
+  readonly isLax: boolean;
+  /** Also into a table whose rows the remote owns. */
+  readonly isForced: boolean;
+  /** Numbers on behind the rows that are there. */
+  readonly isAppending: boolean;
+  /** Brings back rows of a stamped table that were deleted. */
+  readonly restores: boolean;
+  /** The file, called at once; ends with the reason of `stop` when that is aborted. */
+  open(stop: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Asked before each batch; what it throws ends the import. */
+  requireStill(): Promise<void>;
+  /** Notes what was written, however the import ended. Not called of a dry run. */
+  note(counts: Readonly<Record<string, number>>): Promise<void>;
+}
+
+/** Least time between two notices of progress. */
+const PROGRESS_MS = 500;
+
+/** It goes on as long as its file comes, whether or not its events are read. */
+export class StartedImport {
+  readonly runId: string;
+  /** Never rejects. */
+  readonly ended: Promise<unknown>;
+  readonly #events: RunEvents<ImportEvent>;
+
+  /** Starts it. Throws `unknown_table`, `invalid_request` and `conflict`; every other failure is an event. */
+  constructor(deps: ImportDeps, request: ImportRequest) {
+    const { format, form } = request;
+    const named = (name: string) => name.replaceAll("-", "_");
+    const given = importEntry(form, format, named);
+    const table = withFileForm(findTable(deps.registry, request.tableName), given, named);
+    if (!request.isForced) requireOwned(table);
+    if (request.isAppending) requireNumbered(table, "append");
+    const events = new RunEvents<ImportEvent>(deps);
+    this.#events = events;
+    this.runId = events.runId;
+    const progress = new ImportProgress(events, table, request);
+    const bytes = request.open(events.stopping);
+    const fields = { "repsync.table": table.name, "repsync.dry_run": request.isDryRun };
+    this.ended = events.traced("importFile", fields, async () => {
+      await events.keptHere(progress, () => importBytes(deps, progress, bytes));
+      return progress;
+    });
+  }
+
+  /** What it tells from the first on, for any number of readers. */
+  news(): AsyncGenerator<ImportEvent, void, undefined> {
+    return this.#events.read();
+  }
+
+  /** Ends it before its next write. */
+  stop(): void {
+    this.#events.stop("The import was stopped", "Import the file again");
+  }
+}
+
+/** Throws `conflict`. D-11.9. */
+function requireOwned({ name, direction }: Table): void {
+  if (direction !== "pull") return;
+  throw new AppError("conflict", writtenElsewhere(name), {
+    hint: "Import there, or with force here",
+  });
+}
+
+async function importBytes(
+  deps: ImportDeps,
+  progress: ImportProgress,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { table, request, report } = progress;
+  const { format, isDryRun, isLax, isAppending, restores } = request;
+  const { tables, files, clock } = deps;
+  const numbers = await numbersOf(table, format, isAppending ? { tables } : null);
+  const writer = isDryRun
+    ? new DryWriter(tables, table, clock.nowMs())
+    : new StoreWriter(deps, table, { fileTime: null, restores });
+  const guarded: ImportWriter = {
+    async write(writes) {
+      await request.requireStill();
+      return await writer.write(writes);
+    },
+  };
+  const encoding = request.form.encoding ?? null;
+  const chunks = (known: typeof encoding) =>
+    files.decode(bytes, { name: "The body", encoding: known });
+  try {
+    await importFile(guarded, {
+      ...{ table, isLax, numbers, append: "append", report },
+      stop: progress.events.stopping,
+      records: recordsOf(files, { format, table, encoding, chunks }),
+      onNote: (message) => report.warnings.add({ line: 1, column: null, value: null, message }),
+      onProgress: () => progress.look(),
+    });
+  } finally {
+    if (!isDryRun) await noteIn(deps, progress);
+  }
+  progress.succeed();
+}
+
+/** What was written is told, whether or not it can be noted. */
+async function noteIn({ logger }: ImportDeps, { report, request }: ImportProgress): Promise<void> {
+  const { new: added, changed, same, failed } = report.counts;
+  try {
+    await request.note({ new: added, changed, same, failed });
+  } catch (error) {
+    logger.error("An import was not noted", error, { table: report.table });
+  }
+}
+
+/** How far an import has come, and how it ended. */
+class ImportProgress {
+  readonly events: RunEvents<ImportEvent>;
+  readonly table: Table;
+  readonly request: ImportRequest;
+  readonly report: ImportReport;
+  error: AppError | null = null;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(events: RunEvents<ImportEvent>, table: Table, request: ImportRequest) {
+    this.events = events;
+    this.table = table;
+    this.request = request;
+    this.report = new ImportReport(table.name, request.isDryRun);
+  }
+
+  /** Tells now and then how many records were read. */
+  look(): void {
+    const nowMs = this.events.deps.clock.monotonicMs();
+    if (nowMs - this.#toldAtMs < PROGRESS_MS) return;
+    this.#toldAtMs = nowMs;
+    this.events.publish({ type: "progress", rows: this.report.counts.read });
+  }
+
+  succeed(): void {
+    this.events.publish({ type: "done", ...this.report.result() });
+  }
+
+  fail(cause: unknown): void {
+    const table = this.table.name;
+    this.events.deps.logger.warn("Import failed", { table, error: String(cause) });
+    this.error = asSyncError(cause);
+    const result = this.report.result();
+    this.events.publish({ type: "error", table, error: this.error.text, result });
+  }
+
+  running(): ImportRun {
+    return this.#describe("running");
+  }
+
+  ended(): ImportRun {
+    if (this.error !== null) return { ...this.#describe("failed"), error: this.error.text };
+    return this.#describe(this.report.counts.failed > 0 ? "partial" : "success");
+  }
+
+  #describe(status: RunStatus): ImportRun {
+    const { runId } = this.events;
+    const table = this.table.name;
+    return { runId, kind: "import", trigger: "api", status, table, ...this.events.times(status) };
+  }
+}

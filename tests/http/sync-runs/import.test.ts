@@ -1,0 +1,193 @@
+// Files that administrators import over HTTP. D-14.4, D-14.7.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { dataOf } from "../reputation/people.ts";
+import { onEveryBackend } from "../support/backends.ts";
+import { gzip } from "../support/bytes.ts";
+import { fastTime } from "../support/fast-time.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { releaseResources } from "../support/resources.ts";
+import type { JsonFields, Reply, RequestOptions } from "../support/sync-app.ts";
+import {
+  type RunApp,
+  readEvents,
+  type StreamEvent,
+  SYNC,
+  startRunApp,
+} from "./support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const CSV = "text/csv";
+
+function fileOf(body: RequestOptions["body"] = "", type = CSV): RequestOptions {
+  return { method: "POST", headers: { "Content-Type": type }, body };
+}
+
+/** What an import told before `finished`. */
+function resultOf(reply: Reply): StreamEvent | undefined {
+  const events = readEvents(reply);
+  expect(events.at(-1)).toEqual({ type: "finished" });
+  return events.at(-2);
+}
+
+async function lastAct({ admin }: RunApp): Promise<JsonFields | undefined> {
+  const [act] = dataOf(await admin.send("/v1/admin/audit?limit=1"))["items"] as JsonFields[];
+  return act;
+}
+
+function csvOf(count: number): string {
+  return `name,body\n${Array.from({ length: count }, (_, i) => `k${i},b${i}\n`).join("")}`;
+}
+
+/** A request whose body comes bit by bit. */
+async function begin(app: RunApp, path: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(app.url);
+  const lines = [`POST ${SYNC}${path} HTTP/1.1`, "Host: localhost", `Content-Type: ${CSV}`];
+  const token = `Authorization: Bearer ${app.admin.token}`;
+  await connection.write(`${[...lines, token, "Transfer-Encoding: chunked"].join("\r\n")}\r\n\r\n`);
+  return connection;
+}
+
+async function sendChunk(connection: RawConnection, text: string): Promise<void> {
+  await connection.write(`${text.length.toString(16)}\r\n${text}\r\n`);
+}
+
+onEveryBackend("imports", (backend) => {
+  test("D-14.4.2 a file is written as the command line does, told by events that can be read again, and noted", async () => {
+    const storageUrl = await backend.makeUrl();
+    const app = await startRunApp({ backend, env: { STORAGE_URL: storageUrl } });
+    await app.push("notes", {
+      records: [
+        { name: "k0", body: "b0" },
+        { name: "k1", body: "x" },
+      ],
+    });
+    const reply = await app.ask("/import/notes", fileOf(`${csvOf(2_500)}"",gap\n`));
+    expect(resultOf(reply)).toMatchObject({
+      ...{ type: "done", table: "notes", dry_run: false, read: 2_501, written: 2_500 },
+      ...{ new: 2_498, changed: 1, same: 1, failed: 1, warnings: [], warning_count: 0 },
+      failures: [{ line: 2_502, column: "name" }],
+    });
+    expect(readEvents(reply)[0]).toEqual({ type: "progress", rows: 1_000 });
+    expect(await app.rows("notes")).toHaveLength(2_500);
+    expect(await lastAct(app)).toMatchObject({
+      ...{ kind: "admin", account: "root", action: "rows.imported", table: "notes" },
+      counts: { new: 2_498, changed: 1, same: 1, failed: 1 },
+    });
+    const runId = reply.headers.get("x-run-id");
+    const other = await startRunApp({ backend, env: { STORAGE_URL: storageUrl } });
+    for (const one of [app, other]) {
+      const told = await one.ask(`/runs/${runId}/events`);
+      expect(resultOf(told)).toEqual(resultOf(reply));
+      expect((await one.ask(`/runs/${runId}`)).status).toBe(404);
+      expect(await one.items("/runs")).toEqual([]);
+    }
+  });
+
+  test("D-14.4.2 a dry run writes and notes nothing; JSON, NDJSON and gzip are understood", async () => {
+    const app = await startRunApp({ backend });
+    const dry = await app.ask("/import/notes?dry_run=true", fileOf(csvOf(3)));
+    expect(resultOf(dry)).toMatchObject({ type: "done", dry_run: true, new: 3 });
+    expect(await app.rows("notes")).toEqual([]);
+    expect(await lastAct(app)).toBeUndefined();
+    const json = '{"list":{"of":[{"name":"a","body":"1"}]}}';
+    const inside = await app.ask("/import/notes?path=list.of", fileOf(json, "application/json"));
+    expect(resultOf(inside)).toMatchObject({ new: 1 });
+    const lines = '{"name":"b","body":"2"}\n{"name":"c"}\n';
+    const ndjson = await app.ask("/import/notes", fileOf(lines, "application/x-ndjson"));
+    expect(resultOf(ndjson)).toMatchObject({ new: 2 });
+    const packed = fileOf(gzip("name;body\nd;\xfc\n"));
+    expect(resultOf(await app.ask("/import/notes?delimiter=;", packed))).toMatchObject({ new: 1 });
+    expect(await app.rows("notes")).toHaveLength(4);
+  });
+
+  test("D-14.4.2 a file that is damaged or in another encoding ends with what was written", async () => {
+    const app = await startRunApp({ backend });
+    const bytes = Buffer.from(`${csvOf(20_000)}last,M\xfcller\n`, "latin1");
+    const encoded = resultOf(await app.ask("/import/notes", fileOf(new Uint8Array(bytes))));
+    expect(encoded).toMatchObject({
+      type: "error",
+      error: expect.stringContaining("is not text in UTF-8"),
+    });
+    const { result } = encoded as unknown as { result: { written: number } };
+    expect(result.written).toBeGreaterThan(1_000);
+    expect(await app.rows("notes")).toHaveLength(result.written);
+    const json = '[{"name":"x","body":"1"},{"name":"y",';
+    const cut = resultOf(await app.ask("/import/notes", fileOf(json, "application/json")));
+    expect(cut).toMatchObject({ type: "error", result: { written: 1, new: 1 } });
+    expect(await lastAct(app)).toMatchObject({ counts: { new: 1, changed: 0 } });
+  });
+
+  test("D-14.4.2 a session that ends meanwhile ends it before the next batch", async () => {
+    const app = await startRunApp({ backend });
+    const connection = await begin(app, "/import/notes");
+    await sendChunk(connection, csvOf(1_000));
+    await sendChunk(connection, "late,1\n");
+    await pollUntil("a batch", async () => (await app.records("notes")).length > 0);
+    await app.admin.send("/v1/sessions", { method: "DELETE" });
+    const rest = Array.from({ length: 1_500 }, (_, i) => `r${i},b\n`).join("");
+    await sendChunk(connection, rest);
+    await connection.write("0\r\n\r\n");
+    const told = await connection.readUntil('{"type":"finished"}');
+    expect(told).toContain('"type":"error"');
+    expect(told).toContain("session has ended");
+    expect(await app.rows("notes")).toHaveLength(1_000);
+  });
+});
+
+test("D-14.4.2 a minute without a byte, or an end before its time, ends it with what was written", async () => {
+  const app = await startRunApp({ time: fastTime(100) });
+  const silent = await begin(app, "/import/notes");
+  await sendChunk(silent, csvOf(10));
+  const told = await silent.readUntil('{"type":"finished"}');
+  expect(told).toContain("No byte of the body came for a minute");
+  expect(await app.rows("notes")).toHaveLength(10);
+  const broken = await begin(app, "/import/versions");
+  await sendChunk(broken, "name,at\na,2026-01-01T00:00:00Z\nb,2026-01-01T00:00:00Z\nc");
+  const head = await broken.readUntil("\r\n\r\n");
+  const runId = /x-run-id: (\S+)/i.exec(head)?.[1];
+  broken.close();
+  const error = resultOf(await app.ask(`/runs/${runId}/events`));
+  expect(error).toMatchObject({ type: "error", table: "versions" });
+  expect((await app.rows("versions")).length).toBeLessThanOrEqual(3);
+});
+
+test("D-14.4.2 what is asked wrongly is refused before the first byte", async () => {
+  const columns: TableEntry["columns"] = { name: { type: "text" }, at: { type: "datetime" } };
+  const notes: TableEntry = { upsert_key: ["name"], columns };
+  const tables = { notes, theirs: { ...notes, direction: "pull" as const } };
+  const app = await startRunApp({ tables });
+  const csv = fileOf("name\na\n");
+  for (const query of [
+    ...["dry_run=1", "whole=true", "append=true", "delimiter=ab", "encoding=klingon"],
+    ...["decimal=;", "date_format=soon", "path=a.b"],
+  ]) {
+    const { status, json } = await app.ask(`/import/notes?${query}`, csv);
+    expect([query, status, Object.keys(json)]).toEqual([query, 400, ["error"]]);
+  }
+  expect((await app.ask("/import/no_such_table", csv)).status).toBe(400);
+  expect((await app.ask("/import/notes", fileOf("a", "text/plain"))).status).toBe(400);
+  expect((await app.ask("/import/theirs", csv)).status).toBe(409);
+  const forced = await app.ask("/import/theirs?force=true", csv);
+  expect(resultOf(forced)).toMatchObject({ type: "done", new: 1 });
+  expect(forced.text).toContain("Set to null, because the file does not have this column: at");
+});
+
+test("D-8.6, D-14.4.2 with the session cookie a file comes from a page of this service, as one of the three types", async () => {
+  const app = await startRunApp();
+  const cookie = { Cookie: `repsync_session=${app.admin.token}` };
+  const send = (headers: Readonly<Record<string, string>>) =>
+    app.send(`${SYNC}/import/notes`, {
+      ...{ method: "POST", body: "name\na\n", headers: { ...cookie, ...headers } },
+    });
+  const own = { "Sec-Fetch-Site": "same-origin" };
+  expect(resultOf(await send({ ...own, "Content-Type": `${CSV}; charset=utf-8` }))).toMatchObject({
+    type: "done",
+  });
+  expect((await send({ ...own, "Content-Type": "text/plain" })).status).toBe(400);
+  const other = { "Sec-Fetch-Site": "cross-site", "Content-Type": CSV };
+  expect((await send(other)).status).toBe(403);
+});
