@@ -1,6 +1,5 @@
 // What values of settings look like. D-1.3.
 import { Cron } from "croner";
-import { cronProblem } from "../domain/shared/cron-text.ts";
 
 /** Reads a value, and tells what is wrong with it, as words that go on after the name; what it returns then is not used. */
 export type Form<Value> = (text: string, tell: (problem: string) => void) => Value;
@@ -158,4 +157,33 @@ function nextRun(text: string): Date | null | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The parts of a cron text in their order; the second may be left out. */
+const CRON_PARTS: readonly (readonly [name: string, range: string])[] = [
+  ["second", "0 to 59"],
+  ["minute", "0 to 59"],
+  ["hour", "0 to 23"],
+  ["day", "1 to 31"],
+  ["month", "1 to 12 or JAN to DEC"],
+  ["weekday", "0 to 7 or SUN to SAT"],
+];
+const CRON_SHAPE = "5 (minute, hour, day, month, weekday), or 6 with the second before them";
+
+/**
+ * What is wrong with a text that `isCron` does not take, to be put behind it, such as `has 2 parts, and needs 5 (…)` or
+ * `has the minute "61", which is 0 to 59, *, or a list or range of these`.
+ */
+function cronProblem(text: string, isCron: (text: string) => boolean): string {
+  const parts = text.trim().split(/\s+/);
+  const named = CRON_PARTS.slice(-parts.length);
+  if (parts.length < CRON_PARTS.length - 1 || parts.length > CRON_PARTS.length) {
+    return `has ${parts.length === 1 ? "1 part" : `${parts.length} parts`}, and needs ${CRON_SHAPE}`;
+  }
+  for (const [i, part] of parts.entries()) {
+    if (isCron(parts.map((_, n) => (n === i ? part : "*")).join(" "))) continue;
+    const [name, range] = named[i] ?? [];
+    return `has the ${name} "${part}", which is ${range}, *, or a list or range of these`;
+  }
+  return "is none";
 }

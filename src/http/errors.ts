@@ -1,5 +1,5 @@
 // The one place that turns failures into replies. S-7, D-5.2.
-import { type AppErrorKind, ERROR_KINDS } from "../domain/shared/error-kinds.ts";
+import { type AppErrorKind, DAMAGE_HINT, ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem } from "../domain/shared/errors.ts";
 import { withHint } from "../domain/shared/text.ts";
 import { formatMs } from "../domain/shared/time.ts";
@@ -93,7 +93,9 @@ function syncMessage({ problems: [problem], message }: AppError): string {
 
 /** What callers can do; the log has the hint for operators, which may name what is theirs. */
 function hintFor({ kind, hint }: AppError): string | null {
-  return UNAVAILABLE.has(kind) ? ERROR_KINDS[kind].hint : hint;
+  if (!UNAVAILABLE.has(kind)) return hint;
+  // Damage does not pass.
+  return hint === DAMAGE_HINT ? null : ERROR_KINDS[kind].hint;
 }
 
 function isProblemCode(kind: string): kind is ProblemCode {

@@ -24,6 +24,16 @@ const OF_EVERY_DOCUMENT = ["_id", "_at", "_locks"];
 /** The built-in registry. */
 const BUILT_IN = { SYNC_TABLES: "" };
 
+test("no folder of src has more than 20 files", () => {
+  const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
+  const byFolder = Map.groupBy(
+    files.filter((entry) => entry.isFile()),
+    ({ parentPath }) => parentPath.slice(ROOT.length + 1),
+  );
+  const crowded = [...byFolder].filter(([, { length }]) => length > 20).map(([folder]) => folder);
+  expect(crowded).toEqual([]);
+});
+
 test("docs/architecture.md has a line for every folder of src", () => {
   const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

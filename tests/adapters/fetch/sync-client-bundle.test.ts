@@ -114,7 +114,8 @@ const SAID = {
 test("repsync/client is one small file that imports nothing", async () => {
   const text = await buildClient();
   expect(text).not.toMatch(/^\s*import\b|\bimport\(|\brequire\(|\bprocess\b|\bBun\b|\bDeno\./m);
-  expect(text.length).toBeLessThan(46_000);
+  // Of these some 5,000 are what to do about each kind of failure.
+  expect(text.length).toBeLessThan(52_000);
 });
 
 test.skipIf(isMissing("Node", node))("repsync/client works on Node", async () => {

@@ -1,6 +1,7 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
-import { DateFormat } from "../../shared/date-format.ts";
+
 import { isRawNumber, type JsonValue } from "../../shared/json.ts";
+import { DateFormat } from "../table/date-format.ts";
 import { readFileNumber } from "../table/file-values.ts";
 import { wordsOfName } from "../table/names.ts";
 import type { ColumnType, EpochUnit, FileForm } from "../table/table.ts";

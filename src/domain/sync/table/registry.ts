@@ -1,9 +1,9 @@
 // Reads the registry file: structure by schema, then what a schema cannot say. D-2.
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
-import { DateFormat } from "../../shared/date-format.ts";
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
+import { DateFormat } from "./date-format.ts";
 import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
   COLUMN_SCHEMA,

@@ -1,9 +1,10 @@
 // A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
-import type { DateFormat } from "../../shared/date-format.ts";
+
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { nearestWord } from "../../shared/nearest-word.ts";
 import { cutText } from "../../shared/text.ts";
+import type { DateFormat } from "./date-format.ts";
 import type { Encoding, TableEntry } from "./registry-schema.ts";
 
 export const COLUMN_TYPES = [

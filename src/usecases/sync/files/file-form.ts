@@ -1,6 +1,7 @@
 // What a file is like, as callers say it: it goes before what the registry says of the table. D-14.1.
-import { DateFormat } from "../../../domain/shared/date-format.ts";
+
 import { AppError } from "../../../domain/shared/errors.ts";
+import { DateFormat } from "../../../domain/sync/table/date-format.ts";
 import { fileFormOf, NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
 import {
   ENCODINGS,

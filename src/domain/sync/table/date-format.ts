@@ -1,5 +1,5 @@
 // Dates and times as people write them, by a format such as `DD.MM.YYYY HH:mm`. D-14.1.
-import { parseDate, parseDateTime } from "./time.ts";
+import { parseDate, parseDateTime } from "../../shared/time.ts";
 
 const TOKEN = /YYYY|MM|DD|HH|mm|ss|SSS|M|D|H|[\s\S]/g;
 /** What a token stands for in ISO 8601, and its digits. */

@@ -1,12 +1,12 @@
 // The session cookie goes on while it is used. D-9.3.
 
-import { SESSION_TTL_SECONDS } from "../domain/shared/limits.ts";
-import type { Logger } from "../ports/runtime/logger.ts";
-import type { AccountDeps } from "../usecases/reputation/accounts/deps.ts";
-import type { Identity } from "../usecases/reputation/accounts/identity.ts";
-import { renewSession } from "../usecases/reputation/accounts/renew-session.ts";
-import type { Exchange } from "./exchange.ts";
-import { sessionCookie } from "./guards/browser.ts";
+import { SESSION_TTL_SECONDS } from "../../domain/shared/limits.ts";
+import type { Logger } from "../../ports/runtime/logger.ts";
+import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+import type { Identity } from "../../usecases/reputation/accounts/identity.ts";
+import { renewSession } from "../../usecases/reputation/accounts/renew-session.ts";
+import type { Exchange } from "../exchange.ts";
+import { sessionCookie } from "./browser.ts";
 
 /** Gives a good reply to somebody with the cookie a fresh one, when it is time. Never rejects. */
 export async function renewCookie(

@@ -1,9 +1,9 @@
 // Dates and times by a format.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { DateFormat } from "../../src/domain/shared/date-format.ts";
-import { formatMs } from "../../src/domain/shared/time.ts";
-import { checkProperty } from "../support/seed.ts";
+import { formatMs } from "../../../src/domain/shared/time.ts";
+import { DateFormat } from "../../../src/domain/sync/table/date-format.ts";
+import { checkProperty } from "../../support/seed.ts";
 
 const formatOf = (text: string) => {
   const format = DateFormat.parse(text);
