@@ -19,6 +19,7 @@ const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   sync_disabled: { status: 403 },
   sync_key_rejected: { status: 401 },
   unknown_table: { status: 400 },
+  file_failed: { status: 400 },
   batch_too_large: { status: 413 },
   integrity: { status: 422, type: "integrity_error" },
   store_unavailable: { status: 503 },

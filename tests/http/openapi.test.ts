@@ -123,7 +123,7 @@ describe("/swagger/json", () => {
     ]);
   });
 
-  test("S-6.3, D-9.5, D-9.5.2, D-9.5.6 runs, comparisons and the verification of the audit log are the only operations that answer with events", async () => {
+  test("S-6.3, D-9.5, D-9.5.2, D-9.5.6 runs, comparisons, imports and the verification of the audit log are the only operations that answer with events", async () => {
     const { paths } = await readDocument();
     const channels = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item)
@@ -133,6 +133,7 @@ describe("/swagger/json", () => {
     expect(channels.sort()).toEqual([
       "get /api/v1/sync/runs/{run_id}/events",
       "post /api/v1/sync/compare-sse",
+      "post /api/v1/sync/import/{table_name}",
       "post /api/v1/sync/trigger-sse",
       "post /v1/admin/audit/verify",
     ]);

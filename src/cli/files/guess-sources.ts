@@ -4,10 +4,11 @@ import { basename } from "node:path";
 import { fileFormats } from "../../app/files.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { GuessWishes } from "../../domain/sync/guess/table-guess.ts";
-import { isReservedTable, registryNameOf } from "../../domain/sync/table/names.ts";
+import { registryNameOf } from "../../domain/sync/table/names.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { FileFormat } from "../../ports/files.ts";
 import type { ForeignDatabase } from "../../ports/tables/foreign-database.ts";
+import { requireTableName } from "../../usecases/sync/files/guess-file.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
 import { delimiterByName, formatByName } from "./file-arguments.ts";
 import { TextSource, unreadable } from "./read-text.ts";
@@ -18,6 +19,8 @@ import {
   ownNameOf,
   recordsOf,
 } from "./sqlite-file.ts";
+
+const ASKING = "Give --table a name of letters, digits and underscores";
 
 export interface OpenedSources {
   readonly sources: readonly GuessSource[];
@@ -48,7 +51,7 @@ export async function openSources(
   }
   const format = asked.format ?? formatByName(path);
   const name = asked.table ?? nameOfFile(path);
-  requireTableName(name);
+  requireTableName(name, ASKING);
   const given = wishesFor(name, format);
   const encoding = given.files.encoding ?? null;
   const text = () => textOf(path, encoding);
@@ -86,7 +89,7 @@ function sourcesOf(
   if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
   const sources = tables.map((table): GuessSource => {
     const name = ownNameOf(table);
-    requireTableName(name);
+    requireTableName(name, ASKING);
     return {
       ...{ name, form: "sqlite", declaration: table.declaration },
       wishes: wishesFor(name, "sqlite"),
@@ -119,11 +122,4 @@ async function requireFile(path: string): Promise<void> {
 /** The name without its endings; empty when nothing is left that a table can be called. */
 function nameOfFile(path: string): string {
   return registryNameOf(basename(path).replace(/(?<=.)\.[A-Za-z0-9]+(?:\.gz)?$/i, "")) ?? "";
-}
-
-function requireTableName(name: string): void {
-  if (registryNameOf(name) === name && !isReservedTable(name)) return;
-  throw new AppError("invalid_request", `${JSON.stringify(name)} cannot be the name of a table`, {
-    hint: "Give --table a name of letters, digits and underscores",
-  });
 }

@@ -48,7 +48,7 @@ export const ERROR_KINDS = {
   sync_misconfigured: kind("Let repsync doctor look at the settings"),
   sync_failed: kind(null),
   remote_invalid: kind("Check the remote's log, version and registry"),
-  /** A file of the command line cannot be read or written. */
+  /** A file cannot be read or written. */
   file_failed: kind(null),
   // Metrics.
   metrics_token_rejected: kind(

@@ -200,6 +200,8 @@ export const REMEMBERED_LOOKUP_MS = 600_000;
 export const KEEP_ALIVE_MS = 5_000;
 /** Silence of whoever sends or takes a file, until the connection is cut. D-14.4. */
 export const FILE_SILENCE_MS = 60_000;
+/** What is read of a file of which a table is guessed over HTTP. D-14.4. */
+export const MAX_GUESS_BYTES = 64 * 1024 * 1024;
 /** Scheduled backups that stay. D-10.7. */
 export const DEFAULT_KEPT_BACKUPS = 7;
 export const MAX_KEPT_BACKUPS = 10_000;

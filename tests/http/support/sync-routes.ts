@@ -36,6 +36,7 @@ export const SYNC_ROUTES: readonly SyncRoute[] = [
   route("GET", "rows/{table_name}", "administrator"),
   route("GET", "export/{table_name}", "administrator"),
   route("POST", "import/{table_name}", "administrator"),
+  route("POST", "infer", "administrator"),
   route("GET", "overview", "administrator"),
   route("GET", "rejected", "administrator"),
   route("GET", "rejected/{id}", "administrator"),

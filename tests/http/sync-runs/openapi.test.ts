@@ -35,6 +35,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   readOverview: { path: "/overview", options: {} },
   listRows: { path: "/rows/notes", options: {} },
   exportTable: { path: "/export/notes", options: {} },
+  inferTable: { path: "/infer?name=shops", options: FILE },
   importTable: { path: "/import/notes", options: FILE },
   listRejectedRecords: { path: "/rejected", options: {} },
   readRejectedRecord: { path: "/rejected/1", options: {} },
@@ -130,6 +131,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   "listRows 200": async () => (await startRunApp()).ask("/rows/notes"),
   "exportTable 200": async () => (await startRunApp()).ask("/export/notes"),
   "exportTable 400": async () => (await startRunApp()).ask("/export/no_such_table"),
+  "inferTable 200": async () => (await startRunApp()).ask("/infer?name=shops", FILE),
+  "inferTable 400": async () => (await startRunApp()).ask("/infer?name=a-b", FILE),
   "importTable 200": async () => (await startRunApp()).ask("/import/notes", FILE),
   "importTable 400": async () => (await startRunApp()).ask("/import/no_such_table", FILE),
   "importTable 409": async () => {

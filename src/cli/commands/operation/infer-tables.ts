@@ -20,6 +20,7 @@ import type { ImportEntry, TableEntry } from "../../../domain/sync/table/registr
 import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";
+import { readColumnType } from "../../../usecases/sync/files/guess-file.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
@@ -143,9 +144,8 @@ function readType(
   text: string,
   earlier: readonly (readonly [string, ColumnType])[] = [],
 ): readonly (readonly [string, ColumnType])[] {
-  const [, column = "", asked = ""] = /^(.+)=([a-z]+)$/.exec(text) ?? [];
-  const type = COLUMN_TYPES.find((name) => name === asked);
-  if (type !== undefined) return [...earlier, [column, type]];
+  const read = readColumnType(text);
+  if (read !== null) return [...earlier, read];
   throw new InvalidArgumentError(
     `It must be a column, =, and one of ${COLUMN_TYPES.join(", ")}, such as updated_at=datetime.`,
   );

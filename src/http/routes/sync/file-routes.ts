@@ -2,8 +2,9 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
 import { wireName } from "../../../domain/shared/wire-names.ts";
+import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
-import { findTable } from "../../../domain/sync/table/table.ts";
+import { COLUMN_TYPES, type ColumnType, findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../../ports/files.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
 import {
@@ -13,13 +14,21 @@ import {
   ENCODING,
   type FormOptions,
   type FormReader,
+  importEntry,
 } from "../../../usecases/sync/files/file-form.ts";
+import {
+  guessFile,
+  readColumnType,
+  requireTableName,
+} from "../../../usecases/sync/files/guess-file.ts";
+import type { FileGuess } from "../../../usecases/sync/files/guess-table.ts";
 import { incoming } from "../../file-stream.ts";
 import { fileAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
-import { file, type SentFile } from "../../replies.ts";
-import { given, tableName } from "../../schemas/parameters.ts";
+import { file, json, type SentFile } from "../../replies.ts";
+import { GuessSchema } from "../../schemas/guesses.ts";
+import { given, givenAll, tableName } from "../../schemas/parameters.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
 import {
   newsReply,
@@ -49,7 +58,7 @@ function isSet(name: string, text: string | null): boolean {
 }
 
 export function fileRoutes(deps: SyncAdministration): Operation[] {
-  return [exporting(deps), importing(deps)];
+  return [exporting(deps), importing(deps), guessing(deps)];
 }
 
 function exporting({ identity, sync, files }: SyncAdministration): Operation {
@@ -198,6 +207,78 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
       return tell(started.news(), started.runId);
     },
   });
+}
+
+function guessing({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
+  return operation({
+    at: "POST /api/v1/sync/infer",
+    id: "inferTable",
+    summary: "Guess a table from a file",
+    description:
+      "As `repsync tables infer`, of the first 64 MiB, to the last whole record. Nothing is kept.",
+    guard: fileAdministrator(identity, ALL_TYPES),
+    query: {
+      name: given("Of the table"),
+      key: given("Columns of the key, separated by commas"),
+      timestamp: given("A column, or `none`"),
+      type: givenAll("`column=type`"),
+      number_rows: flag("Line n is row n"),
+      ...FORM_QUERY,
+    },
+    body: { types: ALL_TYPES },
+    replies: {
+      200: json("The guess", GuessSchema),
+      400: "A bad parameter, a body of another type, or one of which no table can be made",
+    },
+    isSlow: true,
+    run: async ({ exchange: { request }, query }) => {
+      const format = formatOf(request);
+      const name = query.name ?? "";
+      requireTableName(name, "Give name letters, digits and underscores");
+      const numbered = isSet("number_rows", query.numberRows) ? { numberRows: true as const } : {};
+      const form = { ...readForm(query), ...numbered };
+      const { key, timestamp } = query;
+      const wishes: GuessWishes = {
+        key: key ? key.split(",").map((column) => column.trim()) : null,
+        types: new Map((query.type ?? []).map(columnType)),
+        files: importEntry(form, format, (option) => option.replaceAll("-", "_")),
+        ...(timestamp ? { timestamp: timestamp === "none" ? null : timestamp } : {}),
+      };
+      const bytes = incoming(request, { timer: sync.timer, stop: activeRuns.stopping });
+      return guessItem(await guessFile(files, { name, format, bytes, wishes }));
+    },
+  });
+}
+
+function columnType(text: string): readonly [string, ColumnType] {
+  const read = readColumnType(text);
+  if (read !== null) return read;
+  const types = COLUMN_TYPES.join(", ");
+  throw new AppError("invalid_request", `type must be a column, =, and one of ${types}`);
+}
+
+function guessItem(guess: FileGuess) {
+  const { entry, keyReason, leftOut, unread, firstUnread } = guess;
+  const names = leftOut.map((name) => JSON.stringify(name)).join(", ");
+  return {
+    table: guess.name,
+    entry,
+    columns: guess.columns.map(({ misfits, ...column }) => {
+      const problems =
+        misfits === null
+          ? []
+          : [`${misfits.count} of its values, the first ${misfits.text} in line ${misfits.line}`];
+      return { ...column, problems };
+    }),
+    key: entry === null ? null : { columns: entry.upsert_key, reason: keyReason ?? "" },
+    warnings: [
+      ...guess.warnings,
+      ...(leftOut.length === 0 ? [] : [`Left out, as no column can have the name: ${names}`]),
+      ...(unread === 0 ? [] : [`Left out: ${unread} that cannot be read; ${firstUnread}`]),
+      ...(entry === null ? ["No columns identify a row: name the key, or number the rows"] : []),
+    ],
+    records: guess.records,
+  };
 }
 
 function formatOf(request: Request): FileFormat {

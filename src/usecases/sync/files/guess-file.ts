@@ -1,0 +1,113 @@
+// Guesses the table of a file that comes once, as the body of a request does. D-10.2, D-14.4.
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { MAX_GUESS_BYTES } from "../../../domain/shared/limits.ts";
+import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
+import { isReservedTable, registryNameOf } from "../../../domain/sync/table/names.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
+import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
+import { type FileGuess, guessTable } from "./guess-table.ts";
+
+interface GuessedFile {
+  /** Of the table, a name that the registry takes. */
+  readonly name: string;
+  readonly format: FileFormat;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly wishes: GuessWishes;
+}
+
+/** Reads no more than `maxBytes`, to the last whole record, which a warning says. Throws as `guessTable`. */
+export async function guessFile(
+  files: FileFormats,
+  { name, format, bytes, wishes }: GuessedFile,
+  maxBytes = MAX_GUESS_BYTES,
+): Promise<FileGuess> {
+  let isCut = false;
+  const cut = () => {
+    isCut = true;
+  };
+  const { encoding = null, path = null, delimiter: given } = wishes.files;
+  const decoded = files.decode(atMost(bytes, maxBytes, cut), { name: "The body", encoding });
+  const text = new HeldText(atMost(decoded, maxBytes, cut));
+  const delimiter =
+    format === "csv" ? (given ?? (await files.findDelimiter(text.beginning()))) : ",";
+  const known = delimiter === "," ? {} : { delimiter };
+  return await guessTable({
+    ...{ name, form: format === "csv" ? "field" : "json", declaration: null },
+    wishes: { ...wishes, files: { ...known, ...wishes.files } },
+    read(onNames) {
+      const options = { delimiter, header: null, onNames, path };
+      return wholeRecords(files.read(format, text.whole(), options), () => isCut);
+    },
+    notes: () => (isCut ? [`Only the first ${maxBytes} bytes of the file were looked at`] : []),
+  });
+}
+
+/** Throws `invalid_request`; `hint` says how to give another name. */
+export function requireTableName(name: string, hint: string): void {
+  if (registryNameOf(name) === name && !isReservedTable(name)) return;
+  const text = `${JSON.stringify(name)} cannot be the name of a table`;
+  throw new AppError("invalid_request", text, { hint });
+}
+
+/** Reads `column=type`; null for another text. */
+export function readColumnType(text: string): readonly [string, ColumnType] | null {
+  const [, column = "", asked = ""] = /^(.+)=([a-z]+)$/.exec(text) ?? [];
+  const type = COLUMN_TYPES.find((name) => name === asked);
+  return type === undefined ? null : [column, type];
+}
+
+/** Text whose beginning can be read before the whole. */
+class HeldText {
+  readonly #held: string[] = [];
+  readonly #rest: AsyncIterator<string>;
+
+  constructor(chunks: AsyncIterable<string>) {
+    this.#rest = chunks[Symbol.asyncIterator]();
+  }
+
+  async *beginning(): AsyncGenerator<string, void, undefined> {
+    for (let next = await this.#rest.next(); next.done !== true; next = await this.#rest.next()) {
+      this.#held.push(next.value);
+      yield next.value;
+    }
+  }
+
+  async *whole(): AsyncGenerator<string, void, undefined> {
+    yield* this.#held.splice(0);
+    for (let next = await this.#rest.next(); next.done !== true; next = await this.#rest.next()) {
+      yield next.value;
+    }
+  }
+}
+
+async function* atMost<Part extends { readonly length: number }>(
+  parts: AsyncIterable<Part>,
+  most: number,
+  onCut: () => void,
+): AsyncGenerator<Part, void, undefined> {
+  let left = most;
+  for await (const part of parts) {
+    left -= part.length;
+    if (left < 0) return onCut();
+    yield part;
+  }
+}
+
+/** Without the record in which a file is cut. */
+async function* wholeRecords(
+  parts: AsyncIterable<readonly FoundRecord[]>,
+  isCut: () => boolean,
+): AsyncGenerator<readonly FoundRecord[], void, undefined> {
+  let last: readonly FoundRecord[] = [];
+  try {
+    for await (const part of parts) {
+      if (last.length > 0) yield last;
+      last = part;
+    }
+  } catch (error) {
+    if (!isCut() || !isAppError(error, "file_failed")) throw error;
+    yield last;
+    return;
+  }
+  yield isCut() ? last.slice(0, -1) : last;
+}
