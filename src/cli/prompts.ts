@@ -20,6 +20,12 @@ export async function readPassword(subject: string): Promise<string> {
   );
 }
 
+/** Asks for a key on a terminal, without showing it; takes the first line of standard input otherwise. Throws `invalid_request`. */
+export async function readSyncKey(url: string): Promise<string> {
+  if (process.stdin.isTTY !== true) return await readLine("No key was given");
+  return (await ask(`SYNC_API_KEY of ${url}: `)).trim();
+}
+
 async function readPasswordOnce(subject: string): Promise<string> {
   if (process.stdin.isTTY !== true) return await readLine();
   const password = await ask(`Password for ${subject}: `);
@@ -49,14 +55,16 @@ export async function confirm(question: string): Promise<boolean> {
   }
 }
 
-async function readLine(): Promise<string> {
+const NO_PASSWORD = "No password was given";
+
+async function readLine(missing = NO_PASSWORD): Promise<string> {
   const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";
   if (line !== "") return line;
-  throw noPassword();
+  throw notGiven(missing);
 }
 
-function noPassword(): AppError {
-  return new AppError("invalid_request", "No password was given", {
+function notGiven(missing = NO_PASSWORD): AppError {
+  return new AppError("invalid_request", missing, {
     hint: "Type it at the prompt or pass it on standard input",
   });
 }
@@ -74,7 +82,7 @@ async function ask(question: string): Promise<string> {
     return await prompt.question("");
   } catch (error) {
     // Ctrl-D.
-    if (error instanceof Error && error.name === "AbortError") throw noPassword();
+    if (error instanceof Error && error.name === "AbortError") throw notGiven();
     throw error;
   } finally {
     prompt.close();

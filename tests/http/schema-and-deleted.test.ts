@@ -29,7 +29,7 @@ const ROUTES = ["/api/v1/sync/schema/items", "/api/v1/sync/deleted/items"];
 onEveryBackend("schema and deletes of a table", (backend) => {
   const start = () => startApp({ backend, tables: { items: ITEMS } });
 
-  test("D-7.3.1 schema tells how the table is registered, without what is not serialized, and what came late", async () => {
+  test("D-7.3.1, D-14.8 schema tells how the table is registered, without what is not serialized, and what came late", async () => {
     const app = await start();
     const before = await app.send("/api/v1/sync/schema/items", { headers });
     expect([before.status, before.json]).toEqual([
@@ -38,8 +38,8 @@ onEveryBackend("schema and deletes of a table", (backend) => {
         ...{ table: "items", timestamp_column: "at", upsert_key: ["k"] },
         update_columns: "__all__",
         columns: {
-          k: { type: "text", nullable: true },
-          at: { type: "datetime", nullable: true },
+          k: { type: "text", nullable: true, max_length: null },
+          at: { type: "datetime", nullable: true, max_length: null },
         },
         ...{ deletes: true, stamped: false, lag_seconds: 60, conflict: "overwrite" },
         ...{ direction: null, remote_id: null },

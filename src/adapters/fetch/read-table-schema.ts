@@ -14,6 +14,7 @@ import {
   SOME_TEXT,
   TEXT,
   TIME,
+  wholeNumberFrom,
 } from "./reply-fields.ts";
 
 const COLUMN_TYPE: Shape<ColumnType> = {
@@ -32,6 +33,7 @@ const TIME_OR_START: Shape<string> = {
   wanted: `${TIME.wanted} or an empty text`,
   fits: (value): value is string => value === "" || TIME.fits(value),
 };
+const LENGTH = orNull(wholeNumberFrom(1));
 const SECONDS: Shape<number> = {
   wanted: `a number from 0 to ${MAX_LAG_SECONDS}`,
   fits: (value): value is number =>
@@ -71,7 +73,8 @@ function readColumns(reply: Reply, fields: ReplyFields): TableSchema["columns"] 
   const read = Object.entries(fields.read("columns", mapOf(OBJECT))).map(([name, values]) => {
     const column = new ReplyFields(reply.label, values);
     const type = column.read("type", COLUMN_TYPE);
-    return [name, { type, nullable: column.read("nullable", FLAG) }] as const;
+    const nullable = column.read("nullable", FLAG);
+    return [name, { type, nullable, ...column.readOptional("maxLength", LENGTH) }] as const;
   });
   return Object.fromEntries<SchemaColumn>(read);
 }

@@ -1,6 +1,6 @@
 // Makes a file that must not be there yet, whole or not at all. The text gets another name first and then its own by a hard
 // link, which fails where the name is taken: nobody sees half of it, and of two processes one writes.
-import { link, lstat, open, rm } from "node:fs/promises";
+import { link, lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SystemIds } from "../../adapters/system/system.ts";
 import { AppError } from "../../domain/shared/errors.ts";
@@ -40,7 +40,20 @@ export async function createFile(path: string, file: NewFile): Promise<boolean> 
   }
 }
 
-async function isTaken(path: string): Promise<boolean> {
+/** With the folders above it. Throws `invalid_request` and `file_failed`. */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    const code = codeOf(error);
+    throw code === "EEXIST" || code === "ENOTDIR"
+      ? new AppError("invalid_request", `"${folder}" cannot be a folder: a file is in its place`)
+      : new AppError("file_failed", `"${folder}" cannot be made: ${systemReason(error)}`);
+  }
+}
+
+/** True for a file, a folder, and a link that leads nowhere. */
+export async function isTaken(path: string): Promise<boolean> {
   try {
     await lstat(path);
     return true;

@@ -1,19 +1,32 @@
 // The files with which a new deployment begins. D-10.2.
 import { randomBytes } from "node:crypto";
 
+/** Names of the two files. */
+export const SETTINGS = ".env";
+export const TABLES = "tables.json";
+/** The settings hold secrets. */
+export const OWNER_ONLY = 0o600;
+
 /** Letters and digits, `-` and `_`, which neither `.env` nor HTTP changes. */
 function freshSecret(bytes: number): string {
   return randomBytes(bytes).toString("base64url");
 }
 
+/** Another deployment, which a new one joins. */
+export interface JoinedDeployment {
+  readonly url: string;
+  /** Its SYNC_API_KEY. */
+  readonly key: string;
+}
+
 /** Settings with fresh secrets, different at each call. */
-export function starterSettings(): string {
+export function starterSettings(joined: JoinedDeployment | null = null): string {
   return `# Settings of this deployment. It holds secrets: keep it to yourself, and out of version control.
 # Every setting is described in .env.example of the package.
 
 # Address and port to listen on.
 # HOST=127.0.0.1
-# PORT=3000
+${joined === null ? "# PORT=3000" : ownPlace(joined)}
 
 # Where data lives, from the folder in which repsync is started. For MongoDB: mongodb://host1,host2,host3/repsync?replicaSet=rs0
 STORAGE_URL=sqlite:./data/repsync.db
@@ -26,8 +39,8 @@ SYNC_ENABLED=true
 SYNC_API_KEY=${freshSecret(32)}
 
 # The other deployment: its address, its SYNC_API_KEY, and when to run, here every five minutes.
-# SYNC_REMOTE_URL=https://other.example
-# SYNC_REMOTE_KEY=
+${joined === null ? "# SYNC_REMOTE_URL=https://other.example" : `SYNC_REMOTE_URL=${joined.url}`}
+${joined === null ? "# SYNC_REMOTE_KEY=" : `SYNC_REMOTE_KEY=${quoted(joined.key)}`}
 # SYNC_SCHEDULE=*/5 * * * *
 
 # The administrator, whose account the first start makes; the console changes the password.
@@ -37,6 +50,22 @@ ADMIN_PASSWORD=${freshSecret(18)}
 # What Prometheus sends to read /metrics.
 METRICS_TOKEN=${freshSecret(32)}
 `;
+}
+
+/** A port of its own beside a deployment on the same machine, and a cookie, as cookies do not know ports. */
+function ownPlace({ url }: JoinedDeployment): string {
+  const { hostname, port } = new URL(url);
+  const isBeside = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  if (!isBeside) return "# PORT=3000";
+  const own = Number(port || 80) === 3000 ? 3001 : 3000;
+  return `PORT=${own}\nSESSION_COOKIE=repsync_session_${own}`;
+}
+
+/** As the file takes it whatever it holds: bare, or in the quotes that it does not have. */
+function quoted(key: string): string {
+  if (/^[\w.~+/=-]+$/.test(key)) return key;
+  const quote = ["'", '"', "`"].find((sign) => !key.includes(sign)) ?? "'";
+  return `${quote}${key}${quote}`;
 }
 
 /** A registry without tables of its own, that shows how to write one. */

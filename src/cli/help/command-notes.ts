@@ -21,7 +21,9 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     examples: [
       ["init", "makes .env and tables.json in this folder"],
       ["init --folder shop", "makes them in the folder shop"],
+      ["init --join https://shop.example", "with the tables of that deployment"],
     ],
+    exits: { 1: "failed, or a check of doctor fails" },
   },
   "tables infer": {
     examples: [

@@ -124,7 +124,13 @@ export const TableSchemaSchema = model(
     }),
     columns: Type.Record(
       Type.String(),
-      model("TableSchemaColumn", { type: oneOf(COLUMN_TYPES), nullable: Type.Boolean() }),
+      model("TableSchemaColumn", {
+        type: oneOf(COLUMN_TYPES),
+        nullable: Type.Boolean(),
+        max_length: nullable(Type.Integer({ minimum: 1 }), {
+          description: "Greatest length of a text, in Unicode code points; null for none",
+        }),
+      }),
       { description: "By name, without those that no page shows" },
     ),
     deletes: Type.Boolean({ description: "True when deletes travel" }),
@@ -158,8 +164,8 @@ export const TableSchemaSchema = model(
         upsert_key: ["name"],
         update_columns: "__all__",
         columns: {
-          name: { type: "text", nullable: false },
-          updated_at: { type: "datetime", nullable: true },
+          name: { type: "text", nullable: false, max_length: 200 },
+          updated_at: { type: "datetime", nullable: true, max_length: null },
         },
         deletes: false,
         stamped: false,

@@ -47,6 +47,17 @@ const IMPORTED = {
   warnings: Type.Array(object(PROBLEM)),
   warning_count: Count,
 };
+const EXAMINED = {
+  ok: Flag,
+  findings: Type.Array(
+    object({
+      check: Text,
+      status: oneOf(["ok", "warn", "fail"]),
+      message: Text,
+      hint: nullable(Text),
+    }),
+  ),
+};
 /** Says of every run whether it is a dry one. */
 const Synced = Type.Object(
   { ...SyncRunSchema.properties, dry_run: Flag },
@@ -82,7 +93,13 @@ const RemoteStatus = Type.Composite(
 
 /** By the path of the command; of several ones, each is written in a case of its own. */
 export const COMMAND_DOCUMENTS: Readonly<Record<string, readonly TSchema[]>> = {
-  init: [object({ folder: Text, written: Texts, left: Texts })],
+  init: [
+    object({ folder: Text, written: Texts, left: Texts }),
+    object({
+      ...{ folder: Text, written: Texts, remote: Text, tables: Texts, unknown: Texts },
+      ...EXAMINED,
+    }),
+  ],
   "tables infer": [
     object({ file: Text, tables: Texts }),
     object({ tables: Type.Record(Text, Type.Unknown()) }),
@@ -153,19 +170,7 @@ export const COMMAND_DOCUMENTS: Readonly<Record<string, readonly TSchema[]>> = {
     }),
   ],
   move: [object(COPIED)],
-  doctor: [
-    object({
-      ok: Flag,
-      findings: Type.Array(
-        object({
-          check: Text,
-          status: oneOf(["ok", "warn", "fail"]),
-          message: Text,
-          hint: nullable(Text),
-        }),
-      ),
-    }),
-  ],
+  doctor: [object(EXAMINED)],
   demo: [
     object({
       sync: Type.Unknown(),

@@ -28,10 +28,19 @@ export const addDoctorCommand: AddCommand = (parent, run) => {
       "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +
         "Exit code 1 when a check fails, 2 when the configuration is wrong; warnings leave it 0.",
     )
-    .action((options: CommonOptions) => run(options, examine));
+    .action((options: CommonOptions) =>
+      run(options, async (tools) => {
+        const { code, findings } = await examine(tools);
+        tools.output.printJson({ ok: code === EXIT.success, findings });
+        return code;
+      }),
+    );
 };
 
-async function examine(tools: CommandTools): Promise<ExitCode> {
+/** Checks the deployment of the environment, and tells each finding at once. */
+export async function examine(
+  tools: CommandTools,
+): Promise<{ readonly code: ExitCode; readonly findings: readonly Finding[] }> {
   const { output } = tools;
   const findings: Finding[] = [];
   const tell = (finding: Finding) => {
@@ -42,10 +51,7 @@ async function examine(tools: CommandTools): Promise<ExitCode> {
       `  ${check}: ${message}${hint === null ? "" : `. ${hint}`}`,
     ]);
   };
-  const conclude = (code: ExitCode) => {
-    output.printJson({ ok: code === EXIT.success, findings });
-    return code;
-  };
+  const conclude = (code: ExitCode) => ({ code, findings });
   tell({ check: "version", status: "ok", message: versions(), hint: null });
   for (const [name, meant] of mistypedSettings(process.env)) {
     const hint = `Did you mean ${meant}?`;

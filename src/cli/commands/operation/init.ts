@@ -1,7 +1,6 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createFile } from "../../../app/disk/create-file.ts";
-import { codeOf, systemReason } from "../../../app/disk/system-reason.ts";
+import { createFile, makeFolder } from "../../../app/disk/create-file.ts";
 import { readEnvFile } from "../../../app/env-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
@@ -12,29 +11,41 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { STARTER_TABLES, starterSettings } from "../../files/starter-files.ts";
+import {
+  OWNER_ONLY,
+  SETTINGS,
+  STARTER_TABLES,
+  starterSettings,
+  TABLES,
+} from "../../files/starter-files.ts";
+import { joinDeployment } from "./join-deployment.ts";
 
 interface InitOptions extends CommonOptions {
   readonly folder: string;
+  readonly join?: string;
+  readonly keyFile?: string;
 }
-
-const SETTINGS = ".env";
-const TABLES = "tables.json";
-/** The settings hold secrets. */
-const OWNER_ONLY = 0o600;
 
 export const addInitCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "init")
     .description(
       "Writes .env, with fresh keys and the password of an administrator, and a tables.json with comments. " +
-        "A file that is there stays as it is.",
+        "A file that is there stays as it is. With --join both are for a deployment that is there, and doctor looks at them.",
     )
     .option("--folder <path>", "where to write, made when missing", ".")
-    .action((options: InitOptions) => run(options, (tools) => init(tools, options.folder)));
+    .option("--join <url>", "have the tables of this deployment, and exchange their rows with it")
+    .option("--key-file <path>", "with --join, file of its SYNC_API_KEY, which is asked for else")
+    .action(({ folder: asked, join: url, keyFile, ...options }: InitOptions) =>
+      run(options, async (tools) => {
+        const folder = resolve(fromCallersFolder(asked));
+        if (url !== undefined) return await joinDeployment(tools, folder, { url, keyFile });
+        if (keyFile === undefined) return await init(tools, folder);
+        throw new AppError("invalid_request", "--key-file is for --join");
+      }),
+    );
 };
 
-async function init({ output }: CommandTools, asked: string): Promise<ExitCode> {
-  const folder = resolve(fromCallersFolder(asked));
+async function init({ output }: CommandTools, folder: string): Promise<ExitCode> {
   await makeFolder(folder);
   const written: string[] = [];
   const left: string[] = [];
@@ -67,15 +78,4 @@ async function init({ output }: CommandTools, asked: string): Promise<ExitCode> 
 async function namesTables(folder: string): Promise<boolean> {
   const text = await readFile(join(folder, SETTINGS), "utf8").catch(() => "");
   return (readEnvFile(text).values["SYNC_TABLES"] ?? "") !== "";
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    const code = codeOf(error);
-    throw code === "EEXIST" || code === "ENOTDIR"
-      ? new AppError("invalid_request", `"${folder}" cannot be a folder: a file is in its place`)
-      : new AppError("file_failed", `"${folder}" cannot be made: ${systemReason(error)}`);
-  }
 }

@@ -12,6 +12,8 @@ export type SyncExtension = (typeof SYNC_EXTENSIONS)[number];
 export interface SchemaColumn {
   readonly type: ColumnType;
   readonly nullable: boolean;
+  /** Of a text, in code points; null for no limit, absent of a deployment that does not tell. D-14.8. */
+  readonly maxLength?: number | null;
 }
 
 /** The reply of `/schema/{table}`, in its field order. */
@@ -39,8 +41,13 @@ export interface TableSchema {
   };
 }
 
+/** Columns of a table that is registered here. */
+export type OwnColumns = Readonly<Record<string, Required<SchemaColumn>>>;
+
 /** How a table is registered here, without what is not serialized. */
-export function describeTable(table: Table): Omit<TableSchema, "late" | "remoteId"> {
+export function describeTable(
+  table: Table,
+): Omit<TableSchema, "late" | "remoteId"> & { readonly columns: OwnColumns } {
   const shown = new Set(table.pageColumns.map(({ name }) => name));
   const { registeredUpdates: updates } = table;
   return {
@@ -49,7 +56,10 @@ export function describeTable(table: Table): Omit<TableSchema, "late" | "remoteI
     upsertKey: table.keyColumns.map(({ name }) => name),
     updateColumns: updates === "__all__" ? updates : updates.filter((name) => shown.has(name)),
     columns: Object.fromEntries(
-      table.pageColumns.map(({ name, type, nullable }) => [name, { type, nullable }]),
+      table.pageColumns.map(({ name, type, nullable, maxLength }) => [
+        name,
+        { type, nullable, maxLength },
+      ]),
     ),
     deletes: table.deletes,
     stamped: table.stamped,

@@ -1,5 +1,9 @@
 import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
-import { describeTable, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import {
+  describeTable,
+  type OwnColumns,
+  type TableSchema,
+} from "../../../domain/sync/table/table-schema.ts";
 import type { LateRows } from "../../../repositories/late-rows.ts";
 
 export interface TableSchemaDeps {
@@ -12,6 +16,7 @@ export interface TableSchemaDeps {
 /** This deployment tells everything. */
 interface OwnTableSchema extends TableSchema {
   readonly conflict: ConflictRule;
+  readonly columns: OwnColumns;
 }
 
 /**
