@@ -105,6 +105,7 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
     examples: [
       ["import listings stock.csv --dry-run", "checks a file and writes nothing"],
       ['import listings stock.csv --delimiter ";" --decimal ,', "imports a file of a spreadsheet"],
+      ["import listings week.csv --whole", "and removes what the file does not have"],
       ["import --all shop.db", "imports all tables of a SQLite file"],
       ["import listings - --format ndjson < stock.ndjson", "imports standard input"],
     ],

@@ -46,6 +46,7 @@ const IMPORTED = {
   failures: Type.Array(object({ key: nullable(Text), ...PROBLEM })),
   warnings: Type.Array(object(PROBLEM)),
   warning_count: Count,
+  removed: Type.Optional(Count),
 };
 const EXAMINED = {
   ok: Flag,

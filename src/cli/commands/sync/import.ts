@@ -7,6 +7,7 @@ import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
+import { requireDeletes } from "../../../usecases/sync/deletes/delete-row.ts";
 import {
   type FormOptions,
   importEntry,
@@ -15,19 +16,23 @@ import {
 import { importFile as importInto } from "../../../usecases/sync/files/import-file.ts";
 import { DryWriter, StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../../../usecases/sync/files/row-numbers.ts";
-import type { WriteRowsDeps } from "../../../usecases/sync/shared/write-rows.ts";
+import { WholeFile } from "../../../usecases/sync/files/whole-file.ts";
+import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommand,
   type CommandTools,
   declareJob,
   readDeploymentConfig,
+  readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
 import { addFormOptions } from "../../files/form-options.ts";
 import { ToldReport } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
+import { formatCount } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
+import { removeOthers, warnOfRemoteRows } from "./import-ends.ts";
 
 interface ImportOptions extends FileOptions, FormOptions {
   readonly all?: true;
@@ -36,6 +41,8 @@ interface ImportOptions extends FileOptions, FormOptions {
   readonly dryRun?: true;
   readonly force?: true;
   readonly restore?: true;
+  readonly whole?: true;
+  readonly maxDeletes?: number;
 }
 
 export const addImportCommand: AddCommand = (parent, run) => {
@@ -58,17 +65,22 @@ export const addImportCommand: AddCommand = (parent, run) => {
       "--restore",
       "bring back rows of a stamped table that were deleted after the file was written",
     )
+    .option("--whole", "then remove the rows that the file does not have; asks on a terminal")
+    .option("--max-deletes <n>", "rows that --whole may remove of a table", readWhole)
     .action(
       (tableName: string, file: string | undefined, { format: asked, ...options }: ImportOptions) =>
         run(options, async (tools) => {
+          if (options.append === true && options.whole === true) {
+            throw new AppError("invalid_request", "--append adds to a table, --whole replaces it");
+          }
           if (options.all === true) return await importAll(tools, file ?? tableName, options);
           if (file === undefined) throw new AppError("invalid_request", "Name a file to import");
           const source = await openImportSource(tableName, file, asked);
           const fileTime = await modificationTime(file);
           const from = { tableName, source, fileTime };
-          const { report, code } = await importFile(tools, from, options);
-          tools.output.show(report.result(), report.summary());
-          return code;
+          const imported = await importFile(tools, from, options);
+          tools.output.show(documentOf(imported), ...linesOf(imported));
+          return imported.code;
         }),
     );
 };
@@ -94,18 +106,36 @@ async function importAll(
   }
   if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
   const fileTime = await modificationTime(path);
-  const reports: ToldReport[] = [];
+  const files: Imported[] = [];
   let all: ExitCode = EXIT.success;
   for (const [own, source] of sources) {
     const tableName = nameOf(own);
     if (tableName === undefined) continue;
-    const { report, code } = await importFile(tools, { tableName, source, fileTime }, options);
-    reports.push(report);
-    if (code !== EXIT.success) all = code;
+    const imported = await importFile(tools, { tableName, source, fileTime }, options);
+    files.push(imported);
+    if (imported.code !== EXIT.success) all = imported.code;
   }
-  const lines = reports.map((report) => report.summary());
-  output.show({ tables: reports.map((report) => report.result()) }, ...lines);
+  output.show({ tables: files.map(documentOf) }, ...files.flatMap(linesOf));
   return all;
+}
+
+/** What became of a file. */
+interface Imported {
+  readonly report: ToldReport;
+  /** Rows that went because the file does not have them; null where that was not asked for. */
+  readonly removed: number | null;
+  readonly isDryRun: boolean;
+  readonly code: ExitCode;
+}
+
+function documentOf({ report, removed }: Imported): object {
+  return { ...report.result(), ...(removed === null ? {} : { removed }) };
+}
+
+function linesOf({ report, removed, isDryRun }: Imported): string[] {
+  const line = report.summary();
+  if (removed === null) return [line];
+  return [`${line}; ${formatCount(removed)} ${isDryRun ? "would be removed" : "removed"}`];
 }
 
 interface ImportedFile {
@@ -119,7 +149,7 @@ async function importFile(
   tools: CommandTools,
   { tableName, source, fileTime }: ImportedFile,
   options: ImportOptions,
-): Promise<{ readonly report: ToldReport; readonly code: ExitCode }> {
+): Promise<Imported> {
   const { output, interruption } = tools;
   const given = importEntry(options, source.format);
   const isDryRun = options.dryRun === true;
@@ -129,6 +159,7 @@ async function importFile(
     ...given,
   });
   if (options.force !== true) requireOwned(table);
+  if (options.whole === true) requireDeletes(table);
   if (options.append === true) requireNumbered(table, "--append");
   const numbers = await numbersOf(table, source.format, options.append === true ? opened : null);
   const stamps = { fileTime, restores: options.restore === true };
@@ -136,13 +167,16 @@ async function importFile(
     opened.deps === null
       ? new DryWriter(opened.tables, table, opened.nowMs)
       : new StoreWriter(opened.deps, table, stamps);
+  const whole = options.whole === true ? new WholeFile(writer, table) : null;
+  const { tables, deps } = opened;
+  if (deps !== null) await warnOfRemoteRows(tools, table, deps);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const report = new ToldReport(table.name, isDryRun);
   const encoding = given.encoding ?? null;
   try {
     await withProgress(output, `import ${table.name}`, (progress) =>
-      importInto(writer, {
+      importInto(whole ?? writer, {
         ...{ table, isLax: options.lax === true, numbers, append: "--append", stop, report },
         records: (onHeader) => source.records({ table, encoding, onHeader }),
         onNote: (text) => output.warn(text),
@@ -161,7 +195,12 @@ async function importFile(
     throw error;
   }
   report.tellProblems(output);
-  return { report, code: report.counts.failed > 0 ? EXIT.partial : EXIT.success };
+  const code = report.counts.failed > 0 ? EXIT.partial : EXIT.success;
+  if (whole === null) return { report, removed: null, isDryRun, code };
+  output.addToFailure(report.result());
+  const { counts } = report;
+  const rest = { whole, tables, deps, counts, maxDeletes: options.maxDeletes ?? null };
+  return { report, removed: await removeOthers(tools, table, rest), isDryRun, code };
 }
 
 async function modificationTime(path: string): Promise<string | null> {
@@ -175,7 +214,7 @@ interface OpenedTable {
   /** Null where there is no store yet. */
   readonly tables: TableStore | null;
   /** Null for a dry run. */
-  readonly deps: WriteRowsDeps | null;
+  readonly deps: SyncDeps | null;
   readonly nowMs: number;
 }
 
