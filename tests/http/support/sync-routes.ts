@@ -4,13 +4,13 @@
 export type SyncCredential = "none" | "sync_key" | "administrator";
 
 export interface SyncRoute {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** As the OpenAPI document names it. */
   readonly template: string;
   /** The same with the table `notes` and an id that nothing has. */
   readonly path: string;
   readonly credential: SyncCredential;
-  /** A body that is good, for operations of administrators that take one. */
+  /** A body that is good, for operations of administrators that take one for runs. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
@@ -34,6 +34,9 @@ export const SYNC_ROUTES: readonly SyncRoute[] = [
   route("POST", "runs/{run_id}/cancel", "administrator"),
   route("GET", "tables", "administrator"),
   route("GET", "rows/{table_name}", "administrator"),
+  route("PUT", "rows/{table_name}", "administrator"),
+  route("POST", "rows/{table_name}/delete", "administrator"),
+  route("PUT", "tables/{name}", "administrator"),
   route("GET", "export/{table_name}", "administrator"),
   route("POST", "import/{table_name}", "administrator"),
   route("POST", "infer", "administrator"),
