@@ -73,7 +73,7 @@ export const SETTINGS = {
     {
       fallback: "sqlite:./data/repsync.db",
       about:
-        "Where data lives: sqlite:<file>, sqlite::memory: or mongodb://<hosts>/<database> (a replica set or sharded cluster).",
+        "Where data lives: sqlite:<file>, sqlite::memory:, mongodb://<hosts>/<database> (a replica set or sharded cluster) or postgres://<user>:<password>@<host>/<database>.",
       holdsSecret: true,
     },
   ),

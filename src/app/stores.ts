@@ -38,6 +38,8 @@ interface Store {
   readonly files: readonly string[];
   /** True for one that ends with its process. */
   readonly isInMemory: boolean;
+  /** False where there is no store yet, and opening would make one. */
+  isThere(): Promise<boolean>;
   open(options: OpenOptions): Promise<FullStorage>;
   /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
   openStopped(tools: StoreTools): Promise<StoppedStore>;
@@ -56,6 +58,10 @@ class SqliteFile implements Store {
     this.#path = path;
     this.isInMemory = path === ":memory:";
     this.files = this.isInMemory ? [] : [path, `${path}-wal`, `${path}-shm`];
+  }
+
+  async isThere(): Promise<boolean> {
+    return !this.isInMemory && (await stat(this.#path).catch(() => null)) !== null;
   }
 
   async open({ clock, tables = [] }: OpenOptions): Promise<FullStorage> {
@@ -91,6 +97,10 @@ class MongoDatabase implements Store {
     this.#url = url;
   }
 
+  async isThere(): Promise<boolean> {
+    return true;
+  }
+
   async open(options: OpenOptions): Promise<FullStorage> {
     const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
     return await openMongoStorage({ ...options, url: this.#url, collections: COLLECTIONS });
@@ -104,6 +114,42 @@ class MongoDatabase implements Store {
   async claim(options: ClaimOptions): Promise<EmptyStore> {
     const { EmptyDatabase } = await import("../adapters/mongodb/copies/empty-database.ts");
     return await EmptyDatabase.claim({
+      ...options,
+      url: this.#url,
+      collections: COLLECTIONS,
+      prepare: (tables) => prepareTables(this, tables, options),
+    });
+  }
+}
+
+class PostgresDatabase implements Store {
+  readonly system = "postgresql";
+  readonly files = [];
+  readonly isInMemory = false;
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async isThere(): Promise<boolean> {
+    const { isUsed } = await import("../adapters/postgres/driver/open-database.ts");
+    return await isUsed(this.#url);
+  }
+
+  async open(options: OpenOptions): Promise<FullStorage> {
+    const { openPostgresStorage } = await import("../adapters/postgres/storage.ts");
+    return await openPostgresStorage({ ...options, url: this.#url, collections: COLLECTIONS });
+  }
+
+  async openStopped({ clock }: StoreTools): Promise<StoppedStore> {
+    const { openStoppedPostgres } = await import("../adapters/postgres/copies/stopped-postgres.ts");
+    return await openStoppedPostgres({ clock, url: this.#url, collections: COLLECTIONS });
+  }
+
+  async claim(options: ClaimOptions): Promise<EmptyStore> {
+    const { EmptyPostgres } = await import("../adapters/postgres/copies/empty-postgres.ts");
+    return await EmptyPostgres.claim({
       ...options,
       url: this.#url,
       collections: COLLECTIONS,
@@ -130,6 +176,11 @@ const KINDS: readonly {
     forms: ["mongodb://<hosts>/<database>"],
     at: (url) => new MongoDatabase(url),
   },
+  {
+    pattern: /^postgres(ql)?:\/\/[^/?]+\/[^/?]+/,
+    forms: ["postgres://<host>/<database>"],
+    at: (url) => new PostgresDatabase(url),
+  },
 ];
 
 /** What addresses of stores look like, for people. */
@@ -151,10 +202,7 @@ export function storeAt(url: string): Store {
 
 /** False where there is no store yet, and opening would make one. */
 export async function hasStore(url: string): Promise<boolean> {
-  const { files, isInMemory } = storeAt(url);
-  const [path] = files;
-  const isThere = path === undefined || (await stat(path).catch(() => null)) !== null;
-  return isThere && !isInMemory;
+  return await storeAt(url).isThere();
 }
 
 /** Throws `invalid_request` where there is no store yet. `aim` says what it is wanted for. */

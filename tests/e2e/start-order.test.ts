@@ -4,7 +4,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { MongoClient } from "mongodb";
-import { dropFacts } from "../http/stores/support/raw-store.ts";
+import { dropFacts, isPostgres, postgresLines } from "../http/stores/support/raw-store.ts";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -30,6 +30,7 @@ const EARLIER =
 
 /** Everything that a store holds, byte by byte. */
 async function contentsOf(url: string): Promise<object> {
+  if (isPostgres(url)) return await postgresLines(url);
   if (!url.startsWith("sqlite:")) {
     const client = new MongoClient(url);
     try {

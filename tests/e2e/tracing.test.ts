@@ -37,7 +37,7 @@ const ofTrace = ({ spans }: OtlpReceiver, traceId: string) =>
   spans.filter((span) => span.traceId === traceId);
 
 onEveryBackend("traces", (backend) => {
-  const system = backend.name === "MongoDB" ? "mongodb" : "sqlite";
+  const system = { MongoDB: "mongodb", PostgreSQL: "postgresql" }[backend.name] ?? "sqlite";
 
   test("D-10.9 a lookup is a trace of request, use case and store, which goes on with the caller's and names nobody", async () => {
     const receiver = startReceiver();

@@ -1,35 +1,51 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
 import { PostgresDocuments } from "./documents/postgres-documents.ts";
 import type { PostgresDatabase } from "./driver/database.ts";
+import { SERVERS_HINT } from "./driver/errors.ts";
 import { Holder } from "./driver/holders.ts";
 import { type OpenOptions, openDatabase } from "./driver/open-database.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
+import type { ServerTransaction } from "./driver/transaction.ts";
+import { Layout } from "./tables/layout.ts";
 import { PostgresTables } from "./tables/postgres-tables.ts";
+import { examineTables } from "./tables/prepare.ts";
 import { PostgresTombstones } from "./tables/tombstones.ts";
 
 interface PostgresStorageOptions extends OpenOptions {
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
+  /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
+  readonly tables?: readonly Table[];
   /** The collections of `documents`. */
   readonly collections?: readonly AnyCollection[];
 }
 
 /**
  * Opens a database as a store. Throws `invalid_request` for an address that cannot be used and for a store that this program
- * must not use, and `store_unavailable`. No message holds the address.
+ * must not use, `schema_conflict`, before anything is written, when it cannot have `tables`, and `store_unavailable`. No
+ * message holds the address.
  */
 export async function openPostgresStorage(options: PostgresStorageOptions): Promise<FullStorage> {
+  const { tables = [], collections = [] } = options;
   const opened = await openDatabase(options);
+  const { database, schema } = opened;
+  const layouts = tables.map((table) => new Layout(table, schema));
+  const examine = async (tx: ServerTransaction) => {
+    await examineTables(tx, schema, layouts);
+  };
   try {
-    const identity = await prepareFacts(opened.database, options);
-    return new PostgresStorage(opened, identity, options.collections ?? []);
+    const identity = await prepareFacts(database, { ...options, examine });
+    const storage = new PostgresStorage(opened, identity, collections);
+    await storage.documents.prepare(collections);
+    return storage;
   } catch (error) {
-    await opened.database.close();
+    await database.close();
     throw error;
   }
 }
@@ -78,7 +94,8 @@ class PostgresStorage implements FullStorage {
     await this.#database
       .read({ name: "store.ping", limit }, (tx) => tx.begin())
       .catch(() => {
-        throw new AppError("store_unavailable", `PostgreSQL did not answer within ${timeoutMs} ms`);
+        const text = `PostgreSQL did not answer within ${timeoutMs} ms`;
+        throw new AppError("store_unavailable", text, { hint: SERVERS_HINT });
       });
   }
 

@@ -10,7 +10,7 @@ import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import type { OtherProgram } from "../../contract/tables/tombstone-table.ts";
 import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
-import { dropPostgresDatabase, makePostgresDatabase } from "../../support/shared-postgres.ts";
+import { dropPostgresDatabase, makePreparedDatabase } from "../../support/shared-postgres.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 
@@ -24,23 +24,8 @@ export interface TestDatabase {
   dispose(): Promise<void>;
 }
 
-let template: Promise<string> | undefined;
-
-/** A database with the service's collections and nothing in them: making them takes ten times as long as copying them. */
-async function makeTemplate(): Promise<string> {
-  const url = await makePostgresDatabase();
-  const storage = await openPostgresStorage({ url, clock: new SystemClock() });
-  await storage.documents.prepare(COLLECTIONS);
-  await storage.close();
-  const sql = new SQL({ url, max: 1 });
-  await sql.unsafe("delete from repsync._facts");
-  await sql.close();
-  return url;
-}
-
 export async function makeDatabase(): Promise<TestDatabase> {
-  template ??= makeTemplate();
-  const url = await makePostgresDatabase(await template);
+  const url = await makePreparedDatabase();
   const sql = new SQL({ url, max: 2 });
   const opened: FullStorage[] = [];
   return {

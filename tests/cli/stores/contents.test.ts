@@ -4,6 +4,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../src/app/stores.ts";
+import { isPostgres, postgresLines } from "../../http/stores/support/raw-store.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
@@ -23,10 +24,21 @@ const NOT_AS_THEY_ARE = [
   ...["repsync_leases", "repsync_turns"],
 ];
 
+/** Of PostgreSQL: what belongs to tables and collections begins with a line. */
+function nameInPostgres(name: string): string {
+  const [schema, own = ""] = name.split(".");
+  if (schema === "public") return own;
+  return own.startsWith("_") ? "repsync_versions" : `repsync_${own}`;
+}
+
 type Counts = Readonly<Record<string, number>>;
 
 /** How many rows or documents every table or collection has, whoever made it. */
 async function storedCounts(url: string): Promise<Counts> {
+  if (isPostgres(url)) {
+    const lines = Object.entries(await postgresLines(url));
+    return Object.fromEntries(lines.map(([name, { length }]) => [nameInPostgres(name), length]));
+  }
   if (!url.startsWith("sqlite:")) {
     const client = new MongoClient(url);
     try {

@@ -1,7 +1,13 @@
 // A deployment in use is moved from a file to a replica set, and back.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
-import { type Backend, MONGODB, SQLITE_FILE } from "../../http/support/backends.ts";
+import {
+  BACKENDS,
+  type Backend,
+  MONGODB,
+  POSTGRESQL,
+  SQLITE_FILE,
+} from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
@@ -64,12 +70,18 @@ describe.skipIf(!MONGODB.isAvailable)("with MongoDB", () => {
   });
 });
 
+describe.skipIf(!MONGODB.isAvailable || !POSTGRESQL.isAvailable)("with PostgreSQL", () => {
+  test("D-12.5 everything moves between a file, a replica set and PostgreSQL, either way", async () => {
+    await moveAround([POSTGRESQL, MONGODB, POSTGRESQL, SQLITE_FILE, POSTGRESQL]);
+  });
+});
+
 test("D-10.7 everything moves from a file to a file", async () => {
   await moveAround([SQLITE_FILE, SQLITE_FILE]);
 });
 
-describe.each([SQLITE_FILE, MONGODB].filter(({ isAvailable }) => isAvailable))("to $name", (to) => {
-  test("D-10.7 a move is refused that would lose something, and leaves the new store as it was", async () => {
+describe.each(BACKENDS.filter(({ isAvailable }) => isAvailable))("to $name", (to) => {
+  test("D-10.7, D-12.5 a move is refused that would lose something, and leaves the new store as it was", async () => {
     const url = await SQLITE_FILE.makeUrl();
     const { app, cli, restart } = await useDeployment(url);
     const target = await to.makeUrl();
@@ -89,6 +101,17 @@ describe.each([SQLITE_FILE, MONGODB].filter(({ isAvailable }) => isAvailable))("
       2,
       expect.stringMatching(/^There is no store/),
     ]);
+    if (to.holds === "own types") {
+      const odd = await cli(url, ["move", target]);
+      const text =
+        'Table "samples", row ["odd"]: column "an_integer" (integer) cannot hold the text "no number"';
+      expect([odd.code, odd.stderr]).toEqual([1, `${text}\n`]);
+      const held = await restart(url);
+      const plain = { an_integer: null, a_boolean: null, a_datetime: null, a_text: null };
+      const records = ["odd", "json"].map((name) => ({ name, required: "r", ...plain }));
+      expect((await held.push("samples", { records })).status).toBe(200);
+      await held.stop();
+    }
     // Tables that are not in the registry any more come along.
     const moved = await cli(url, ["move", target, "--json"], { SYNC_TABLES: "" });
     expect(moved).toMatchObject({ code: 0, json: { table_count: 5 } });

@@ -20,8 +20,6 @@ const NAMES = ABOUT.tables.map(({ name }) => name);
 
 /** Stores of one kind, by addresses. */
 export interface CopiesHarness extends Backend {
-  /** Where columns hold values of their own types alone. D-12.1. */
-  readonly holds?: "own types";
   /** Opens a store, which the suite closes. */
   open(url: string): Promise<FullStorage>;
   source(url: string): Promise<StoppedStore>;

@@ -232,7 +232,7 @@ describe("readConfig() of SYNC_TABLES", () => {
 
 describe("readConfig() of an environment with problems", () => {
   const STORAGE =
-    "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory: or mongodb://<hosts>/<database>";
+    "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory:, mongodb://<hosts>/<database> or postgres://<host>/<database>";
 
   test.each<[rule: string, env: Environment, problem: string]>([
     ["D-1.3.1", { PORT: "http" }, 'PORT must be a whole number from 0 to 65535: "http"'],
@@ -240,8 +240,9 @@ describe("readConfig() of an environment with problems", () => {
     ["D-1.3.1", { PORT: "-1" }, 'PORT must be a whole number from 0 to 65535: "-1"'],
     ["D-1.3.1", { PORT: "3e3" }, 'PORT must be a whole number from 0 to 65535: "3e3"'],
     ["D-1.3.1", { PORT: " 80" }, 'PORT must be a whole number from 0 to 65535: " 80"'],
-    ["D-1.3.2", { STORAGE_URL: "postgres://u:p@h/db" }, STORAGE],
+    ["D-1.3.2", { STORAGE_URL: "mysql://u:p@h/db" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "sqlite:" }, STORAGE],
+    ["D-12.2", { STORAGE_URL: "postgres://u:p@h" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "mongodb://" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "mongodb://u:p@h" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "mongodb://u:p@h/" }, STORAGE],

@@ -4,6 +4,11 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { MongoClient, MongoServerError } from "mongodb";
 import { mongoAvailable, sharedMongo } from "../../support/shared-mongo.ts";
+import {
+  dropPostgresDatabase,
+  makePreparedDatabase,
+  postgresAvailable,
+} from "../../support/shared-postgres.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
 import { keepResource } from "./resources.ts";
 
@@ -15,6 +20,8 @@ export interface Backend {
   readonly name: string;
   /** False: there is none here, and why has been printed. */
   readonly isAvailable: boolean;
+  /** Where columns hold values of their own types alone. D-12.1. */
+  readonly holds?: "own types";
   /** A `STORAGE_URL` that nobody else uses. */
   makeUrl(): Promise<string>;
 }
@@ -39,14 +46,32 @@ export const MONGODB: Backend = {
   },
 };
 
+/** A database of the server that all tests share, with the service's collections made: dropped after the test. */
+export const POSTGRESQL: Backend = {
+  name: "PostgreSQL",
+  isAvailable: postgresAvailable,
+  holds: "own types",
+  async makeUrl() {
+    const url = await makePreparedDatabase();
+    keepResource(() => dropPostgresDatabase(url));
+    return url;
+  },
+};
+
+export const BACKENDS: readonly Backend[] = [SQLITE_FILE, MONGODB, POSTGRESQL];
+
 /** Declares tests of what is decided above the store, in a file: the suites of repositories and ports play on every store. */
 export function onOneBackend(name: string, tests: (backend: Backend) => void): void {
   describe(`${name} on ${SQLITE_FILE.name}`, () => tests(SQLITE_FILE));
 }
 
-/** Declares the same tests for each kind of store. */
-export function onEveryBackend(name: string, tests: (backend: Backend) => void): void {
-  for (const backend of [SQLITE_FILE, MONGODB]) {
+/** Declares the same tests for each kind of store, or for those whose share of them is worth its time. */
+export function onEveryBackend(
+  name: string,
+  tests: (backend: Backend) => void,
+  backends = BACKENDS,
+): void {
+  for (const backend of backends) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
   }
 }

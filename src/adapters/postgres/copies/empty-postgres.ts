@@ -117,10 +117,11 @@ export class EmptyPostgres implements EmptyStore {
 
   async giveUp(): Promise<void> {
     const { database, schema, holder } = this.#claimed;
-    const { tables } = this.#options;
     const emptied = database.change("fill.giveUp", async (tx) => {
-      await empty(tx, schema, tables);
-      await tx.query("delete from repsync._facts");
+      await empty(tx, schema);
+      await tx.script(
+        "drop table repsync._facts, repsync._tables, repsync._versions, repsync._locks",
+      );
     });
     // The mark stays where that fails: nobody may use what is left.
     await emptied.catch(() => {});
@@ -159,7 +160,7 @@ async function mark(
   await tx.script(MAKE_SCHEMA);
   if (!isUnfinished) await refuseFull(tx, schema, { adminUsername, tables });
   await setFact(tx, "filled_by", by);
-  await empty(tx, schema, tables);
+  await empty(tx, schema);
 }
 
 async function refuseFull(
@@ -167,11 +168,12 @@ async function refuseFull(
   schema: string,
   { adminUsername, tables }: Pick<EmptyPostgresOptions, "adminUsername" | "tables">,
 ): Promise<void> {
-  const known = (await tx.query("select name from repsync._tables")).map(([name]) => String(name));
-  for (const name of new Set([...tables, ...known])) {
+  const known = new Set((await tx.query("select name from repsync._tables")).map(([name]) => name));
+  for (const name of new Set([...tables, ...[...known].map(String)])) {
     const full = `${quoted(schema)}.${quoted(name)}`;
     const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [full]);
     if (isThere !== true) continue;
+    if (!known.has(name)) throw notEmpty(`another program has a table "${name}" there`);
     if ((await tx.query(`select from ${full} limit 1`)).length > 0) {
       throw notEmpty(`table "${name}" has rows`);
     }
@@ -183,15 +185,10 @@ async function refuseFull(
   if ((await tx.query(other, [adminUsername])).length > 0) throw notEmpty("it has accounts");
 }
 
-/** Drops what is the service's own but the mark and the holders, and the tables that will be filled. */
-async function empty(
-  tx: ServerTransaction,
-  schema: string,
-  tables: readonly string[],
-): Promise<void> {
-  const known = (await tx.query("select name from repsync._tables")).map(([name]) => String(name));
-  for (const name of new Set([...tables, ...known])) {
-    await tx.script(`drop table if exists ${quoted(schema)}.${quoted(name)}`);
+/** Drops what is the service's own but the mark and the holders, and the tables that it made. */
+async function empty(tx: ServerTransaction, schema: string): Promise<void> {
+  for (const [name] of await tx.query("select name from repsync._tables")) {
+    await tx.script(`drop table if exists ${quoted(schema)}.${quoted(String(name))}`);
   }
   const text =
     "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";
@@ -240,21 +237,21 @@ async function writeTombstones(
   ]);
 }
 
-/** Throws `invalid_request` for a row that the columns cannot hold. D-12.5. */
+/** Throws `conflict` for a row that the columns cannot hold. D-12.5. */
 function heldRow(table: Table, row: Row): Row {
   for (const column of table.columns) {
     const value = fieldOf(row, column.name);
     if (held(column, value) !== null) continue;
     const key = JSON.stringify(table.keyColumns.map(({ name }) => row[name] ?? null));
     const text = `Table "${table.name}", row ${key}: ${refusalOf(column, value)}`;
-    throw new AppError("invalid_request", text);
+    throw new AppError("conflict", text);
   }
   return row;
 }
 
 function inUse(): AppError {
-  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
-  return new AppError("invalid_request", text);
+  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s`;
+  return new AppError("invalid_request", text, { hint: "Stop it first" });
 }
 
 function notEmpty(what: string): AppError {

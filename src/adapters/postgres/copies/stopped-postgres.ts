@@ -15,8 +15,8 @@ export async function openStoppedPostgres(
     dump: (dumping) => source.dump(dumping),
     async requireStopped() {
       if (!(await database.read({ name: "store.held" }, isHeld))) return;
-      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s: stop it first`;
-      throw new AppError("invalid_request", text);
+      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s`;
+      throw new AppError("invalid_request", text, { hint: "Stop it first" });
     },
     close: () => database.close(),
   };

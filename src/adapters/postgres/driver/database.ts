@@ -5,7 +5,7 @@ import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import { type CallLimit, type CallOptions, CommitInDoubt } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
-import { Failure, hasMet, isPassing, TimeUp, unavailable } from "./errors.ts";
+import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
 import { ServerTransaction } from "./transaction.ts";
 
@@ -37,6 +37,8 @@ export interface DatabaseDeps {
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
   readonly raisesDurability?: boolean;
+  /** Statements that give the role what it needs. */
+  readonly grants?: string;
 }
 
 export class PostgresDatabase {
@@ -77,14 +79,24 @@ export class PostgresDatabase {
     return result;
   }
 
-  /** Changes what is kept of tables and collections, one instance after the other; each statement sees what is committed. */
+  /**
+   * Changes what is kept of tables and collections, one instance after the other; each statement sees what is committed.
+   * Throws `invalid_request` where the role lacks a right.
+   */
   async change<T>(name: string, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     const how = { isOneMoment: false, isReadOnly: false };
-    return await this.#run({ name, limit: START_CALLS }, how, async (tx) => {
-      const isAlone = tx.query("select pg_advisory_xact_lock(hashtextextended('repsync', 0))");
-      await isAlone;
-      return await body(tx);
-    });
+    try {
+      return await this.#run({ name, limit: START_CALLS }, how, async (tx) => {
+        await tx.query("select pg_advisory_xact_lock(hashtextextended('repsync', 0))");
+        return await body(tx);
+      });
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : null;
+      if (!lacksRight(cause)) throw error;
+      const text = `The user of STORAGE_URL lacks a right in PostgreSQL: ${cause.message}`;
+      const hint = `Let an owner say: ${this.#deps.grants}`;
+      throw new AppError("invalid_request", text, { cause, hint });
+    }
   }
 
   /** As `change`, beside others. */

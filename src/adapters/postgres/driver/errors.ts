@@ -5,16 +5,23 @@ import { AppError } from "../../../domain/shared/errors.ts";
 export class Failure extends Error {
   /** The SQLSTATE; null where no server said it, as when a connection broke. */
   readonly state: string | null;
+  /** The client's name of it; null where there is none. */
+  readonly code: string | null;
   /** The name of the rule of the table that was broken; null where it is none. */
   readonly rule: string | null;
 
   constructor(error: unknown) {
-    const { errno, constraint } = error as { errno?: unknown; constraint?: unknown };
+    const { errno, code, constraint } = error as Record<string, unknown>;
     super(error instanceof Error ? error.message : String(error), { cause: error });
     this.state = typeof errno === "string" && /^[0-9A-Z]{5}$/.test(errno) ? errno : null;
+    this.code = typeof code === "string" ? code : null;
     this.rule = typeof constraint === "string" ? constraint : null;
   }
 }
+
+/** What to do where PostgreSQL does not answer, or not to us. */
+export const SERVERS_HINT =
+  "Check that the server of STORAGE_URL runs, and that its user may read and write";
 
 /** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
 const MET = ["40001", "40P01", "55P03"];
@@ -45,11 +52,17 @@ export function refusalText({ state, rule }: Failure): string {
   return `PostgreSQL refuses it (${state})`;
 }
 
+/** True for what the role may not do. */
+export function lacksRight(error: unknown): error is Failure {
+  return error instanceof Failure && error.state === "42501";
+}
+
 /** What a call that failed throws. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
   const state = failure instanceof Failure ? failure.state : null;
   return new AppError(hasRows ? "commit_failed" : "store_unavailable", textOf(state), {
     cause: failure,
+    hint: SERVERS_HINT,
   });
 }
 
@@ -65,6 +78,6 @@ function textOf(state: string | null): string {
 /** A call has ended because PostgreSQL did not answer. */
 export class TimeUp extends AppError {
   constructor() {
-    super("store_unavailable", "PostgreSQL did not answer in time");
+    super("store_unavailable", "PostgreSQL did not answer in time", { hint: SERVERS_HINT });
   }
 }

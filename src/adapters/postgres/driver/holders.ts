@@ -1,6 +1,7 @@
 // Which processes use the database: a line each, renewed while they run, by the server's clock. D-10.7.
 import { randomBytes } from "node:crypto";
 import type { PostgresDatabase } from "./database.ts";
+import { MAKE_NAMESPACE } from "./schema.ts";
 import type { ServerTransaction } from "./transaction.ts";
 
 /** How long a process that was killed still counts. */
@@ -10,8 +11,7 @@ const RENEW_EVERY_MS = 4_000;
 /** Who fills a database has this id, of which there is never a second one. */
 const FILLER = "filler";
 
-const MAKE = `
-create schema if not exists repsync;
+const MAKE = `${MAKE_NAMESPACE}
 create table if not exists repsync._holders (id text primary key, process text not null, ends_at timestamptz not null)`;
 const RENEW = `
 insert into repsync._holders as h (id, process, ends_at)

@@ -24,28 +24,40 @@ interface OpenedDatabase {
   readonly schema: string;
 }
 
+/** What the client says of certificates that it does not take. */
+const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
+
 const LOOK = `
 select current_setting('server_version_num')::int4, current_setting('server_encoding'), current_setting('fsync'),
   pg_is_in_recovery(), current_setting('synchronous_commit'), to_regnamespace($1::text) is not null,
-  current_setting('server_version')`;
+  current_setting('server_version'), current_database(), current_user,
+  to_regclass('repsync._facts') is not null`;
 
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   const address = readAddress(options.url);
   const { driver, looked } = await firstConnection(address);
   try {
-    const [version, encoding, fsync, isStandby, synchronous, hasSchema, shown] = looked;
+    const [version, encoding, fsync, isStandby, synchronous, hasSchema, shown, name, role] = looked;
     const problem = problemOf({ version, encoding, fsync, isStandby, hasSchema, shown }, address);
     if (problem !== null) throw new AppError("invalid_request", problem);
     const raisesDurability = !["on", "remote_apply"].includes(String(synchronous));
-    return {
-      database: new PostgresDatabase({ ...options, driver, raisesDurability }),
-      schema: address.schema,
-    };
+    const { schema } = address;
+    const to = `to ${quoted(String(role))}`;
+    const grants = `grant create on database ${quoted(String(name))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
+    const database = new PostgresDatabase({ ...options, driver, raisesDurability, grants });
+    return { database, schema };
   } catch (error) {
     await driver.close();
     throw error;
   }
+}
+
+/** False for a database that repsync has written nothing to. Throws as `openDatabase` does. */
+export async function isUsed(url: string): Promise<boolean> {
+  const { driver, looked } = await firstConnection(readAddress(url));
+  await driver.close();
+  return looked[9] === true;
 }
 
 function problemOf(found: Readonly<Record<string, unknown>>, { schema }: Address): string | null {
@@ -85,7 +97,7 @@ async function firstConnection(
     } catch (error) {
       await driver.close();
       if (i + 1 < schemes.length && error instanceof Failure && isPassing(error)) continue;
-      throw refusal(error);
+      throw refusal(error, address);
     }
   }
   throw new Error("No way to connect");
@@ -101,8 +113,17 @@ async function look(driver: Driver, schema: string): Promise<readonly unknown[]>
   }
 }
 
-function refusal(error: unknown): unknown {
+function refusal(error: unknown, { sslMode }: Address): unknown {
   if (!(error instanceof Failure)) return error;
+  if (error.code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") {
+    const text = `The server offers no TLS, which sslmode=${sslMode} asks for`;
+    return new AppError("invalid_request", text);
+  }
+  if (error.code !== null && CERTIFICATE.test(error.code)) {
+    const hint = "NODE_EXTRA_CA_CERTS names a file with an authority of your own";
+    const text = `The server's certificate does not prove that it is the one of STORAGE_URL: ${error.code}`;
+    return new AppError("invalid_request", text, { hint });
+  }
   if (error.state === "3D000")
     return new AppError("invalid_request", "There is no such database on the server");
   if (error.state?.startsWith("28")) {

@@ -10,12 +10,17 @@ const EVERYBODY = -1;
 /** The slot of a name, in SQL; a text has no NUL there. */
 export const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
 
+/** Where it is there, no right to make one is needed. */
+export const MAKE_NAMESPACE = `
+do $body$ begin
+  if to_regnamespace('${SCHEMA}') is null then create schema ${SCHEMA}; end if;
+end $body$;`;
+
 /**
  * Makes it; a `create` of what is there does nothing. Versions are counted by lines that are added, so that raising one waits
  * for nobody; the sum of a slot is its version. Locks are those of the bodies under way, so a server that fell needs none.
  */
-export const MAKE_SCHEMA = `
-create schema if not exists repsync;
+export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);
 create table if not exists repsync._versions (slot int8 not null, n int8 not null);
 create index if not exists _versions_slot on repsync._versions (slot);

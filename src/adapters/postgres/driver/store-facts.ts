@@ -37,7 +37,7 @@ export async function prepareFacts(
     const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
     const facts = new Map(await readFacts(tx));
     if (isFilling) facts.delete("filled_by");
-    const isNew = isThere !== true || facts.size === 0;
+    const isNew = isThere !== true || (isFilling && facts.size === 0);
     checkFormat(facts, isNew);
     await examine?.(tx);
     const known = facts.get("deployment_id");

@@ -46,23 +46,40 @@ export async function prepareTables(
   await database.makeSchema();
   const tables = layouts.map(({ table }) => table);
   await database.change("tables.prepare", async (tx) => {
-    const found: Found[] = [];
-    for (const layout of layouts) found.push(await find(tx, schema, layout));
-    refuseTables(
-      layouts.map(({ table }, i) => ({
-        tableName: table.name,
-        isForeign: found[i]?.isThere === true && found[i].kept === null,
-        problems: problemsOf(table, found[i] as Found),
-      })),
-      "Use a new table",
-    );
-    for (const [i, layout] of layouts.entries()) await prepare(tx, layout, found[i] as Found);
+    for (const { layout, found } of await examineTables(tx, schema, layouts)) {
+      await prepare(tx, layout, found);
+    }
   });
   return new PreparedTables(tables);
 }
 
-async function find(tx: ServerTransaction, schema: string, layout: Layout): Promise<Found> {
-  const [[entry, list] = []] = await tx.query(KEPT, [layout.table.name]);
+/** What is there of tables. Throws `schema_conflict` where the database cannot have all of them. */
+export async function examineTables(
+  tx: ServerTransaction,
+  schema: string,
+  layouts: readonly Layout[],
+): Promise<readonly { readonly layout: Layout; readonly found: Found }[]> {
+  const [[isUsed] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
+  const examined: { layout: Layout; found: Found }[] = [];
+  for (const layout of layouts) {
+    examined.push({ layout, found: await find(tx, schema, layout, isUsed === true) });
+  }
+  const described = examined.map(({ layout: { table }, found }) => ({
+    tableName: table.name,
+    isForeign: found.isThere && found.kept === null,
+    problems: problemsOf(table, found),
+  }));
+  refuseTables(described, "Use a new table");
+  return examined;
+}
+
+async function find(
+  tx: ServerTransaction,
+  schema: string,
+  layout: Layout,
+  isUsed: boolean,
+): Promise<Found> {
+  const [[entry, list] = []] = isUsed ? await tx.query(KEPT, [layout.table.name]) : [];
   const there = `select to_regclass($1::text) is not null`;
   const [[isThere] = []] = await tx.query(there, [
     `${quoted(schema)}.${quoted(layout.table.name)}`,

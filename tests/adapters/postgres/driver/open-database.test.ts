@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readAddress } from "../../../../src/adapters/postgres/driver/address.ts";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { hasStore } from "../../../../src/app/stores.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
@@ -22,7 +23,7 @@ async function refusalAt(url: string): Promise<unknown> {
 }
 
 describe("addresses of PostgreSQL", () => {
-  test("schema and sslmode are read, and given to no client", () => {
+  test("D-12.2 schema and sslmode are read, and given to no client", () => {
     const address = "postgresql://u:p%40@h:1/d?schema=app%20one&sslmode=require";
     expect(readAddress(address)).toEqual({
       url: "postgres://u:p%40@h:1/d",
@@ -33,16 +34,24 @@ describe("addresses of PostgreSQL", () => {
     expect([plain.schema, plain.sslMode]).toEqual(["public", "prefer"]);
   });
 
-  test("what cannot be used is refused, without its password", () => {
-    for (const address of ["postgres://h", "http://h/d", "postgres://u:secret@h/d?sslmode=allow"]) {
-      expect(() => readAddress(address)).toThrow(/PostgreSQL/);
+  test("D-12.2 what cannot be used is refused, without its password", () => {
+    const refused = {
+      "postgres://h": /must be postgres:/,
+      "http://h/d": /must be postgres:/,
+      "postgres://u:se#cret@h/d": /must be postgres:/,
+      "postgres://u:secret@h/d?sslmode=allow": /one of disable, prefer, require, verify-full$/,
+      "postgres://u@h/d?secret=1": /takes schema= and sslmode= behind/,
+      "postgres://u:secret@h/d?schema=repsync": /a schema other than repsync/,
+    };
+    for (const [address, text] of Object.entries(refused)) {
+      expect(() => readAddress(address)).toThrow(text);
       expect(() => readAddress(address)).not.toThrow(/secret/);
     }
   });
 });
 
 describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
-  it("a schema or a database that is not there is named, and nothing is made", async (database) => {
+  it("D-12.2 a schema or a database that is not there is named, and nothing is made", async (database) => {
     expect(await refusalAt(`${database.url}?schema=absent`)).toEqual([
       "invalid_request",
       'The database has no schema "absent": create it, or name another one with ?schema=',
@@ -55,14 +64,58 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     ]);
   });
 
-  it("a server that does not answer is told as such", async () => {
+  it("D-12.2 a server that does not answer is told as such", async () => {
     expect(await refusalAt("postgres://u@127.0.0.1:1/d?sslmode=disable")).toEqual([
       "store_unavailable",
       "PostgreSQL cannot be reached, or does not answer",
     ]);
   });
 
-  it("tables stand in the schema of the address", async (database) => {
+  it("D-12.2 a server without TLS, another encoding and a user without rights are refused", async (database) => {
+    expect(await refusalAt(`${database.url}?sslmode=require`)).toEqual([
+      "invalid_request",
+      "The server offers no TLS, which sslmode=require asks for",
+    ]);
+    const name = new URL(database.url).pathname.slice(1);
+    const url = new URL(database.url);
+    url.pathname = `/${name}_latin`;
+    const make = `create database ${name}_latin encoding 'LATIN1' locale 'C' template template0`;
+    await database.sql.unsafe(make);
+    expect(await refusalAt(url.href)).toEqual([
+      "invalid_request",
+      "The encoding of the database must be UTF8, and this is LATIN1",
+    ]);
+    await database.sql.unsafe(`drop database ${name}_latin`);
+    await database.sql.unsafe(`drop schema repsync cascade; create role ${name} login`);
+    const weak = new URL(database.url);
+    weak.username = name;
+    const refused = await openPostgresStorage({ url: weak.href, clock }).catch((error) => error);
+    expect([refused.kind, refused.message, refused.hint]).toEqual([
+      "invalid_request",
+      `The user of STORAGE_URL lacks a right in PostgreSQL: permission denied for database ${name}`,
+      `Let an owner say: grant create on database "${name}" to "${name}"; grant usage, create on schema "public" to "${name}"`,
+    ]);
+    await database.sql.unsafe(`drop role ${name}`);
+  });
+
+  it("D-12.4, D-11.4.2 who only looks, and who cannot have its tables, makes nothing", async (database) => {
+    await database.sql.unsafe("drop schema repsync cascade; create table items (k text)");
+    const isUntouched = async () => {
+      const [[schema] = []] = await database.sql
+        .unsafe("select to_regnamespace('repsync')::text")
+        .values();
+      return schema === null;
+    };
+    expect(await hasStore(database.url)).toBe(false);
+    const opening = openPostgresStorage({ url: database.url, clock, tables: [ITEMS] });
+    await expect(opening).rejects.toMatchObject({ kind: "schema_conflict" });
+    expect(await isUntouched()).toBe(true);
+    await database.sql.unsafe("drop table items");
+    await (await openPostgresStorage({ url: database.url, clock, tables: [ITEMS] })).close();
+    expect(await hasStore(database.url)).toBe(true);
+  });
+
+  it("D-12.2 tables stand in the schema of the address", async (database) => {
     await database.sql.unsafe('create schema "App One"');
     const url = `${database.url}?schema=${encodeURIComponent("App One")}`;
     const storage = await openPostgresStorage({ url, clock });

@@ -1,14 +1,19 @@
 // A store as other programs see it.
 import { Database } from "bun:sqlite";
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 
-/** What `repsync_store` holds, by name. */
+/** What a store tells of itself, by name. */
 export async function readFacts(url: string): Promise<Readonly<Record<string, string>>> {
   if (url.startsWith("sqlite:")) {
     return withFile(url, (file) => {
       const rows = file.query<{ name: string; value: string }, []>("SELECT * FROM repsync_store");
       return Object.fromEntries(rows.all().map(({ name, value }) => [name, value]));
     });
+  }
+  if (isPostgres(url)) {
+    const lines = await withServer(url, "select name, value from repsync._facts");
+    return Object.fromEntries(lines);
   }
   return await withDatabase(url, async (client) => {
     const facts = client.db().collection<{ _id: string; value: string }>("repsync_store");
@@ -26,6 +31,12 @@ export async function writeFact(url: string, name: string, value: string | null)
     });
     return;
   }
+  if (isPostgres(url)) {
+    const [called, told] = [name, value ?? ""].map((text) => `'${text.replaceAll("'", "''")}'`);
+    const make = value === null ? "" : `insert into repsync._facts values (${called}, ${told})`;
+    await withServer(url, `delete from repsync._facts where name = ${called}; ${make}`);
+    return;
+  }
   await withDatabase(url, async (client) => {
     const facts = client.db().collection<{ _id: string }>("repsync_store");
     if (value === null) await facts.deleteOne({ _id: name });
@@ -33,9 +44,10 @@ export async function writeFact(url: string, name: string, value: string | null)
   });
 }
 
-/** Drops `repsync_store`, which stores from before it lack. */
+/** Drops what `readFacts` reads, which stores from before it lack. */
 export async function dropFacts(url: string): Promise<void> {
   if (url.startsWith("sqlite:")) withFile(url, (file) => file.run("DROP TABLE repsync_store"));
+  else if (isPostgres(url)) await withServer(url, "drop table repsync._facts");
   else await withDatabase(url, (client) => client.db().dropCollection("repsync_store"));
 }
 
@@ -45,6 +57,31 @@ function withFile<T>(url: string, work: (file: Database) => T): T {
     return work(file);
   } finally {
     file.close();
+  }
+}
+
+/** The lines of every table that PostgreSQL has at an address, by the name of the table. */
+export async function postgresLines(url: string): Promise<Readonly<Record<string, string[]>>> {
+  const names =
+    "select schemaname, tablename from pg_tables where schemaname in ('public', 'repsync')";
+  const lines: Record<string, string[]> = {};
+  for (const [schema, name] of await withServer(url, names)) {
+    const rows = await withServer(url, `select t::text, '' from "${schema}"."${name}" as t`);
+    lines[`${schema}.${name}`] = rows.map(([line]) => line).sort();
+  }
+  return lines;
+}
+
+export function isPostgres(url: string): boolean {
+  return url.startsWith("postgres:");
+}
+
+async function withServer(url: string, text: string): Promise<readonly [string, string][]> {
+  const sql = new SQL({ url, max: 1 });
+  try {
+    return await sql.unsafe(text).values();
+  } finally {
+    await sql.close();
   }
 }
 
