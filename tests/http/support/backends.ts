@@ -65,11 +65,16 @@ export function onOneBackend(name: string, tests: (backend: Backend) => void): v
   describe(`${name} on ${SQLITE_FILE.name}`, () => tests(SQLITE_FILE));
 }
 
-/** Declares the same tests for each kind of store, or for those whose share of them is worth its time. */
-export function onEveryBackend(
+/** Declares the same tests for each kind of store. */
+export function onEveryBackend(name: string, tests: (backend: Backend) => void): void {
+  onBackends(BACKENDS, name, tests);
+}
+
+/** The same for those whose share of the tests is worth its time. */
+export function onBackends(
+  backends: readonly Backend[],
   name: string,
   tests: (backend: Backend) => void,
-  backends = BACKENDS,
 ): void {
   for (const backend of backends) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));

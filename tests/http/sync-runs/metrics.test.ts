@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { NodeSecretComparison } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { requireMetricsAccess } from "../../../src/http/guards/metrics-token.ts";
 import { lookUp, Person } from "../reputation/people.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";
 import { requestText, SYNC_KEY, type SyncApp, startApp } from "../support/sync-app.ts";
@@ -33,7 +33,7 @@ async function readSamples(app: SyncApp | RunApp): Promise<Map<string, number>> 
 const pick = (samples: Map<string, number>, pattern: RegExp) =>
   Object.fromEntries([...samples].filter(([name]) => pattern.test(name)));
 
-onEveryBackend("metrics()", (backend) => {
+onBackends([SQLITE_FILE, MONGODB], "metrics()", (backend) => {
   test("D-6.8, D-6.8.1, D-7.5 metrics() counts runs, rows and bytes, and shows markers and rejected records", async () => {
     const short = { ...TABLES.versions.columns, body: { type: "text", max_length: 3 } } as const;
     const tables = { ...TABLES, versions: { ...TABLES.versions, columns: short } };

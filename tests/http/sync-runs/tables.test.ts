@@ -1,13 +1,13 @@
 // The tables of the registry as administrators see them. D-9.5.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../support/backends.ts";
+import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { notes, startRunApp } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-onEveryBackend("tables", (backend) => {
+onBackends([SQLITE_FILE, MONGODB], "tables", (backend) => {
   test("D-9.5.7 tables are listed with rows, key and columns, with sync disabled too", async () => {
     const storageUrl = await backend.makeUrl();
     const app = await startRunApp({ backend, env: { STORAGE_URL: storageUrl } });

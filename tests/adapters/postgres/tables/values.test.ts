@@ -20,7 +20,7 @@ const ITEMS = makeTable({
 });
 
 describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
-  it("a record with a value that its column cannot hold fails alone, and says which", async (database) => {
+  it("D-12.1 a record with a value that its column cannot hold fails alone, and says which", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
     const rows = [
@@ -70,7 +70,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
     expect(await table.column("k", { sinceTime: "0001-01-01T00:00:00Z" })).toEqual(["b"]);
   });
 
-  it("D-3.3 columns have the server's own types", async (database) => {
+  it("D-3.3, D-12.1 columns have the server's own types", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
     const types = await database.sql.unsafe(
