@@ -3,10 +3,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { jsonBody, Person } from "../reputation/people.ts";
+import { isPostgres } from "../stores/support/raw-store.ts";
 import { onEveryBackend, onOneBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
@@ -84,6 +86,12 @@ async function deleteRow(storageUrl: string, table: string, name: string): Promi
     const database = new Database(storageUrl.slice("sqlite:".length));
     database.run(`DELETE FROM "${table}" WHERE name = ?`, [name]);
     database.close();
+    return;
+  }
+  if (isPostgres(storageUrl)) {
+    const sql = new SQL({ url: storageUrl, max: 1 });
+    await sql`DELETE FROM ${sql(table)} WHERE name = ${name}`;
+    await sql.close();
     return;
   }
   const client = new MongoClient(storageUrl);
