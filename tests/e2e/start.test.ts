@@ -149,7 +149,7 @@ describe("a start that fails", () => {
       folder,
       env: {
         PORT: "99999",
-        STORAGE_URL: "postgres://user:hunter2@db/x",
+        STORAGE_URL: "mysql://user:hunter2@db/x",
         SYNC_API_KEY: "hunter3",
         SYNC_MAX_BATCH_SIZE: "0",
         SYNC_LAG_SECONDS: "-1",
