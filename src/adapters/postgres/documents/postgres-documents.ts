@@ -14,7 +14,7 @@ import {
   type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
-import type { PostgresDatabase } from "../driver/database.ts";
+import { aTurn, type PostgresDatabase } from "../driver/database.ts";
 import { placeOf } from "../driver/places.ts";
 import {
   LOCK_PLACES,
@@ -187,7 +187,7 @@ class Body implements Transaction {
   }
 
   async turn(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await aTurn();
   }
 
   /** Sends what is left before the commit. */

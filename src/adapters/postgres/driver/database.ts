@@ -4,6 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import { type CallLimit, type CallOptions, CommitInDoubt } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
@@ -54,6 +55,11 @@ export class PostgresDatabase {
   nowMs(tx: ServerTransaction): number {
     const { nowMs } = tx;
     return this.#deps.storeClock?.nowMs() ?? nowMs;
+  }
+
+  /** Turns of work on many rows, the first of which begins now. D-7.9. */
+  turns(): Turns {
+    return new Turns(this.#deps.clock, aTurn);
   }
 
   /** Makes the schema of repsync, once. */
@@ -260,6 +266,11 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
       throw new TimeUp();
     }),
   ]);
+}
+
+/** Others have their turn meanwhile. */
+export function aTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function sleep(ms: number): Promise<void> {

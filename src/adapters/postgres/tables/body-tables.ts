@@ -28,9 +28,6 @@ import type { PostgresTables } from "./postgres-tables.ts";
 import { heldTexts, inParts, RowStatements } from "./row-statements.ts";
 import { DELETED_AT, deletedAtOf } from "./tombstone-places.ts";
 
-/** Steps of a decision between which others have their turn. */
-const STEPS_AT_ONCE = 500;
-
 interface ArrivingRecord extends RowWrite {
   readonly keyText: string;
   readonly time: string | null;
@@ -76,7 +73,7 @@ export class BodyTables implements TableWrites {
       const found = { rows: new Map(known.rows), tombstones: new Map(known.tombstones) };
       const rules = { conflict, nowMs, stamps };
       const deciding = decideWrite(table, { deleted, records }, found, rules);
-      const decided = await inTurns(deciding);
+      const decided = await this.#tables.turns().run(deciding);
       const refused = await this.#send({ layout, found, decided });
       if (refused.length === 0) return outcomeOf(decided, failures, nowMs);
       failures.push(...refused);
@@ -345,12 +342,4 @@ function asRead(table: Table, row: Row): Row {
     if (short !== value) changed = { ...(changed ?? row), [name]: short };
   }
   return changed ?? row;
-}
-
-async function inTurns<T>(steps: Generator<undefined, T, undefined>): Promise<T> {
-  for (let n = 1; ; n++) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    if (n % STEPS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
 }

@@ -3,6 +3,7 @@ import { PageBookmarks } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
 import {
   type CountQuery,
   columnsOf,
@@ -58,6 +59,10 @@ export class PostgresTables implements TableStore {
     const layout = new Layout(table, this.#schema);
     this.#layouts.set(table, layout);
     return layout;
+  }
+
+  turns(): Turns {
+    return this.#database.turns();
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {

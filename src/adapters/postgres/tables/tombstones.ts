@@ -35,7 +35,7 @@ export class PostgresTombstones implements Tombstones {
 
   async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
     const { after, sinceTime, limitRows } = query;
-    return await this.#reading(table, after, async (tx, layout, { facts, place }) => {
+    return await this.#settled("read", table, after, async (tx, layout, { facts, place }) => {
       const { keyColumns } = table;
       const parameters = [String(place), String(limitRows + 1)];
       const since = sinceTime === null ? "" : " and t.taken_ms >= $3::int8";
@@ -49,8 +49,7 @@ export class PostgresTombstones implements Tombstones {
           key: rowAt(keyColumns, line, 2),
           deletedAt: deletedAtOf(line[1]),
         })),
-        cursor:
-          last === undefined && after !== null ? after : `${facts.list}-${last?.[0] ?? place}`,
+        cursor: cursorAt(facts, last === undefined ? place : Number(last[0])),
         hasMore: lines.length > limitRows,
         earliestAvailable: facts.completeSince,
       };
@@ -58,13 +57,13 @@ export class PostgresTombstones implements Tombstones {
   }
 
   async end(table: Table): Promise<string> {
-    return await this.#reading(table, null, async (_tx, _layout, { facts }) =>
+    return await this.#settled("read", table, null, async (_tx, _layout, { facts }) =>
       cursorAt(facts, facts.lastPlace),
     );
   }
 
   async countAfter(table: Table, after: string | null): Promise<number> {
-    return await this.#reading(table, after, async (tx, { deleted }, { place }) => {
+    return await this.#settled("read", table, after, async (tx, { deleted }, { place }) => {
       const text = `select count(*) from ${deleted} where place > $1::int8`;
       const [[count] = []] = await tx.query(text, [String(place)]);
       return Number(count);
@@ -89,45 +88,30 @@ export class PostgresTombstones implements Tombstones {
   }
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {
-    return await this.#changing(table, after, async (tx, { deleted }, { place }) => {
-      const text = `with gone as (delete from ${deleted} where place > $1::int8 returning 1) select count(*) from gone`;
-      const [[count] = []] = await tx.query(text, [String(place)]);
-      return Number(count);
-    });
+    return await this.#settled("transact", table, after, async (tx, { deleted }, { place }) =>
+      remove(tx, deleted, "place >", place),
+    );
   }
 
   async prune(table: Table, beforeTime: string): Promise<number> {
-    return await this.#changing(table, null, async (tx, { deleted }, { facts }) => {
+    return await this.#settled("transact", table, null, async (tx, { deleted }, { facts }) => {
       if (compareDateTimes(facts.completeSince, beforeTime) < 0) {
         const since = "update repsync._tables set complete_since = $2::text where name = $1::text";
         await tx.query(since, [table.name, beforeTime]);
       }
-      const text = `with gone as (delete from ${deleted} where taken_ms < $1::int8 returning 1) select count(*) from gone`;
-      const [[count] = []] = await tx.query(text, [String(firstMs(beforeTime))]);
-      return Number(count);
+      return await remove(tx, deleted, "taken_ms <", firstMs(beforeTime));
     });
   }
 
-  async #reading<T>(
+  async #settled<T>(
+    how: "read" | "transact",
     table: Table,
     after: string | null,
     body: (tx: ServerTransaction, layout: Layout, at: At) => Promise<T>,
   ): Promise<T> {
     const layout = this.#tables.layout(table);
     await settle(this.#database, layout);
-    return await this.#database.read({ name: "tombstones.read" }, async (tx) =>
-      body(tx, layout, placeOf(await factsOf(tx, table), after)),
-    );
-  }
-
-  async #changing<T>(
-    table: Table,
-    after: string | null,
-    body: (tx: ServerTransaction, layout: Layout, at: At) => Promise<T>,
-  ): Promise<T> {
-    const layout = this.#tables.layout(table);
-    await settle(this.#database, layout);
-    return await this.#database.transact({ name: "tombstones.change" }, async (tx) =>
+    return await this.#database[how]({ name: `tombstones.${how}` }, async (tx) =>
       body(tx, layout, placeOf(await factsOf(tx, table), after)),
     );
   }
@@ -157,6 +141,17 @@ function placeOf(facts: ListFacts, after: string | null): At {
     throw new AppError("invalid_request", "The cursor is none that this store gave");
   }
   return { facts, place };
+}
+
+async function remove(
+  tx: ServerTransaction,
+  deleted: string,
+  where: "place >" | "taken_ms <",
+  bound: number,
+): Promise<number> {
+  const text = `with gone as (delete from ${deleted} where ${where} $1::int8 returning 1) select count(*) from gone`;
+  const [[count] = []] = await tx.query(text, [String(bound)]);
+  return Number(count);
 }
 
 /** The first millisecond that is not before a time. */
