@@ -42,7 +42,7 @@ interface Bounds {
 }
 
 export class PostgresTables implements TableStore {
-  readonly stampsOthers = false;
+  readonly stampsOthers = true;
   readonly #database: PostgresDatabase;
   readonly #schema: string;
   readonly #layouts = new WeakMap<Table, Layout>();

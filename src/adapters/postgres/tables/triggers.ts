@@ -1,10 +1,10 @@
 // What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
 
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
 import { quoted } from "../driver/sql.ts";
-import { castType } from "./columns.ts";
 import type { Layout } from "./layout.ts";
+import { stampTriggerText } from "./stamp-trigger.ts";
+import { IS_OTHERS, NOW_AND_AHEAD, sameKey, timeText } from "./trigger-sql.ts";
 
 const EVENTS = ["insert", "update", "delete"] as const;
 const TABLES_OF: Readonly<Record<(typeof EVENTS)[number], string>> = {
@@ -39,6 +39,7 @@ export function triggersText(layout: Layout): string {
       );
     } else statements.push(`drop trigger if exists repsync_${short} on ${name};`);
   }
+  statements.push(stampTriggerText(layout));
   return statements.join("\n");
 }
 
@@ -70,8 +71,7 @@ function functionName({ short }: Layout, event: string): string {
 function functionText(layout: Layout, event: (typeof EVENTS)[number]): string {
   const { deleted, table } = layout;
   const keys = table.keyColumns.map(({ name }) => quoted(name));
-  const on = (left: string, right: string) =>
-    keys.map((key) => `${left}.${key} = ${right}.${key}`).join(" and ");
+  const on = (left: string, right: string) => sameKey(layout, left, right);
   const isGone =
     event === "update"
       ? `where not exists (select from rows_after as a where ${on("a", "r")})`
@@ -81,31 +81,20 @@ function functionText(layout: Layout, event: (typeof EVENTS)[number]): string {
     select ${keys.map((key) => `r.${key}`).join(", ")},
       case when r.repsync_at <= repsync_ahead then greatest(repsync_now, r.repsync_at + interval '1 microsecond') else repsync_now end,
       floor(extract(epoch from repsync_now) * 1000)::int8
-    from (select ${keys.join(", ")}, ${timeText(layout)} as repsync_at from rows_before) as r ${isGone}
+    from (select ${keys.join(", ")}, ${timeText(layout, "b")} as repsync_at from rows_before as b) as r ${isGone}
   on conflict (${keys.join(", ")}) do update
     set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
     where d.deleted_at < excluded.deleted_at;`;
   const unbury = `
   delete from ${deleted} as d
-    using (select ${keys.join(", ")}, ${timeText(layout)} as repsync_at from rows_after) as r
+    using (select ${keys.join(", ")}, ${timeText(layout, "a")} as repsync_at from rows_after as a) as r
     where ${on("d", "r")} and r.repsync_at > d.deleted_at and (r.repsync_at <= repsync_ahead or d.deleted_at > repsync_ahead)
     or ${on("d", "r")} and r.repsync_at <= repsync_ahead and d.deleted_at > repsync_ahead;`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
-declare
-  repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
-  repsync_ahead timestamptz := repsync_now + interval '${MAX_AHEAD_MS} milliseconds';
+declare ${NOW_AND_AHEAD}
 begin
-  if current_setting('repsync.own', true) = 'on' then return null; end if;${event === "insert" ? "" : bury}${event === "delete" ? "" : unbury}
+  if not (${IS_OTHERS}) then return null; end if;${event === "insert" ? "" : bury}${event === "delete" ? "" : unbury}
   return null;
 end $body$;`;
-}
-
-/** The time of a row; null for none, and for one that no calendar has. */
-function timeText({ table }: Layout): string {
-  const column = table.columns.find(({ name }) => name === table.timestampColumn);
-  if (column === undefined) return "null::timestamptz";
-  const name = quoted(column.name);
-  const time = castType(column) === "date" ? `(${name}::timestamp at time zone 'UTC')` : name;
-  return `case when ${time} >= timestamptz '0001-01-01 00:00:00+00' and ${time} < timestamptz '10000-01-01 00:00:00+00' then ${time} end`;
 }
