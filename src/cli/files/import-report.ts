@@ -34,7 +34,7 @@ export class ToldReport extends ImportReport {
 
   /** What an import that reached the end of its file did, in a line. */
   summary(): string {
-    const { counts } = this;
+    const { counts, removed } = this;
     const done = this.isDryRun ? "would be imported" : "imported";
     const fates = (["new", "changed", "same"] as const).filter((fate) => counts[fate] > 0);
     const listed = fates.map((fate) => `${formatCount(counts[fate])} ${fate}`).join(", ");
@@ -42,7 +42,9 @@ export class ToldReport extends ImportReport {
     const { written, deleted } = counts;
     const left =
       deleted === 0 ? "" : `, ${formatCount(deleted)} deleted since the file was written`;
-    return `${this.table}: ${countOf(written, "row")} ${done}${detail}${left}`;
+    const gone = `; ${formatCount(removed ?? 0)} ${this.isDryRun ? "would be removed" : "removed"}`;
+    const line = `${this.table}: ${countOf(written, "row")} ${done}${detail}${left}`;
+    return removed === null ? line : `${line}${gone}`;
   }
 }
 

@@ -101,6 +101,9 @@ const IMPORTED = {
   ),
   warnings: Type.Array(model("ImportWarning", ImportWarning), { description: "The first ones" }),
   warning_count: Count,
+  removed: Type.Optional(
+    counted("Rows that went, or would go, as the file does not have them; absent without `whole`"),
+  ),
 };
 
 /** One event of an import. D-14.4. */

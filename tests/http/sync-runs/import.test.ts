@@ -8,7 +8,7 @@ import { gzip } from "../support/bytes.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
-import type { JsonFields, Reply, RequestOptions } from "../support/sync-app.ts";
+import { type JsonFields, type Reply, type RequestOptions, SYNC_KEY } from "../support/sync-app.ts";
 import {
   type RunApp,
   readEvents,
@@ -21,6 +21,15 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 const CSV = "text/csv";
+
+const STOCK: TableEntry = {
+  ...{ timestamp_column: "updated_at", upsert_key: ["sku"], stamped: true, deletes: true },
+  columns: { sku: { type: "text" }, qty: { type: "integer" }, updated_at: { type: "datetime" } },
+};
+
+async function skusOf(app: RunApp): Promise<readonly unknown[]> {
+  return (await app.rows("stock")).map(({ sku }) => sku);
+}
 
 function fileOf(body: RequestOptions["body"] = "", type = CSV): RequestOptions {
   return { method: "POST", headers: { "Content-Type": type }, body };
@@ -121,6 +130,27 @@ onEveryBackend("imports", (backend) => {
     expect(await lastAct(app)).toMatchObject({ counts: { new: 1, changed: 0 } });
   });
 
+  test("D-14.4.4 whole removes what the file does not have, as deletes that travel; a dry run counts", async () => {
+    const app = await startRunApp({ backend, tables: { stock: STOCK } });
+    await app.ask("/import/stock", fileOf("sku,qty\na,1\nb,2\nc,3\n"));
+    const week = fileOf("sku,qty\nb,2\nd,4\n");
+    const dry = resultOf(await app.ask("/import/stock?whole=true&dry_run=true", week));
+    expect(dry).toMatchObject({ type: "done", new: 1, same: 1, removed: 2 });
+    expect(await skusOf(app)).toEqual(["a", "b", "c"]);
+    const done = resultOf(await app.ask("/import/stock?whole=true", week));
+    expect(done).toMatchObject({ type: "done", new: 1, same: 1, removed: 2 });
+    expect(await skusOf(app)).toEqual(["b", "d"]);
+    const deleted = await app.send(`${SYNC}/deleted/stock`, {
+      headers: { "X-Sync-Key": SYNC_KEY },
+    });
+    const keys = (deleted.json["items"] as { key: object }[]).map(({ key }) => key);
+    expect(keys).toEqual([{ sku: "a" }, { sku: "c" }]);
+    expect(await lastAct(app)).toMatchObject({
+      ...{ action: "rows.imported", table: "stock" },
+      counts: { new: 1, changed: 0, same: 1, failed: 0, removed: 2 },
+    });
+  });
+
   test("D-14.4.2 a session that ends meanwhile ends it before the next batch", async () => {
     const app = await startRunApp({ backend });
     const connection = await begin(app, "/import/notes");
@@ -155,6 +185,46 @@ test("D-14.4.2 a minute without a byte, or an end before its time, ends it with 
   expect((await app.rows("versions")).length).toBeLessThanOrEqual(3);
 });
 
+test("D-14.4.4 whole removes nothing when a row fails, the file has none, or is damaged, and no more than may be", async () => {
+  const app = await startRunApp({ tables: { stock: { ...STOCK, max_deletes: 1 } } });
+  await app.ask("/import/stock", fileOf("sku,qty\na,1\nb,2\nc,3\n"));
+  const whole = async (text: string, more = "") =>
+    resultOf(await app.ask(`/import/stock?whole=true${more}`, fileOf(text)));
+  const reason = (text: string) => [{ line: 1, column: null, value: null, message: text }];
+  expect(await whole("sku,qty\na,many\n")).toMatchObject({
+    ...{ type: "done", failed: 1, removed: 0 },
+    warnings: reason("No row was removed, as records failed"),
+  });
+  expect(await whole("sku,qty\n")).toMatchObject({
+    ...{ type: "done", read: 0, removed: 0 },
+    warnings: reason("No row was removed, as the file has no records"),
+  });
+  expect(await whole('sku,qty\na,1\n"b')).toMatchObject({ type: "error" });
+  for (const more of ["", "&dry_run=true", "&max_deletes=0"]) {
+    const limit = more.includes("=0") ? 0 : 1;
+    expect(await whole("sku,qty\na,1\n", more)).toMatchObject({
+      type: "error",
+      error: expect.stringContaining(`2 rows of "stock" are not in the file, at most ${limit} may`),
+      result: { read: 1, same: 1 },
+    });
+  }
+  expect(await skusOf(app)).toEqual(["a", "b", "c"]);
+  expect(await whole("sku,qty\na,1\n", "&max_deletes=2")).toMatchObject({ removed: 2 });
+  expect(await skusOf(app)).toEqual(["a"]);
+});
+
+test("D-14.4.4 a session that ends meanwhile ends the removal before its next batch", async () => {
+  const app = await startRunApp({ tables: { stock: STOCK } });
+  await app.ask("/import/stock", fileOf("sku,qty\na,1\nb,2\n"));
+  const connection = await begin(app, "/import/stock?whole=true");
+  await sendChunk(connection, "sku,qty\nc,3\n");
+  await app.admin.send("/v1/sessions", { method: "DELETE" });
+  await connection.write("0\r\n\r\n");
+  const told = await connection.readUntil('{"type":"finished"}');
+  expect(told).toContain("session has ended");
+  expect(await app.records("stock")).toHaveLength(2);
+});
+
 test("D-14.4.2 what is asked wrongly is refused before the first byte", async () => {
   const columns: TableEntry["columns"] = { name: { type: "text" }, at: { type: "datetime" } };
   const notes: TableEntry = { upsert_key: ["name"], columns };
@@ -162,8 +232,16 @@ test("D-14.4.2 what is asked wrongly is refused before the first byte", async ()
   const app = await startRunApp({ tables });
   const csv = fileOf("name\na\n");
   for (const query of [
-    ...["dry_run=1", "whole=true", "append=true", "delimiter=ab", "encoding=klingon"],
-    ...["decimal=;", "date_format=soon", "path=a.b"],
+    ...[
+      "dry_run=1",
+      "whole=yes",
+      "whole=true",
+      "append=true",
+      "append=true&whole=true",
+      "delimiter=ab",
+      "encoding=klingon",
+    ],
+    ...["decimal=;", "date_format=soon", "path=a.b", "whole=true&max_deletes=-1"],
   ]) {
     const { status, json } = await app.ask(`/import/notes?${query}`, csv);
     expect([query, status, Object.keys(json)]).toEqual([query, 400, ["error"]]);

@@ -1,10 +1,7 @@
-// What an import asks before its first row, and what it removes after its last one. D-14.7.
+// What an import asks before its first row, and before it removes others. D-14.7.
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { ImportCounts } from "../../../domain/sync/run/import-events.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
 import { readRemoteStatus } from "../../../usecases/operations/read-remote-status.ts";
-import type { WholeFile } from "../../../usecases/sync/files/whole-file.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import type { CommandTools } from "../../command-runner.ts";
 import { countOf } from "../../output.ts";
@@ -32,33 +29,12 @@ export async function warnOfRemoteRows(
   }
 }
 
-interface Removal {
-  readonly whole: WholeFile;
-  /** Null where there is no store yet. */
-  readonly tables: TableStore | null;
-  /** Null for a dry run. */
-  readonly deps: SyncDeps | null;
-  readonly counts: ImportCounts;
-  /** Null for the limit of the registry. */
-  readonly maxDeletes: number | null;
-}
-
-/** Removes the rows that the file does not have, or counts them. Throws `sync_failed` where they are too many. */
-export async function removeOthers(
-  { output, interruption }: CommandTools,
+/** Asks on a terminal; else the limit of the table is enough. */
+export async function mayRemove(
+  { output }: CommandTools,
   table: Table,
-  { whole, tables, deps, counts, maxDeletes }: Removal,
-): Promise<number> {
-  const refusal =
-    counts.failed > 0 ? "records failed" : counts.read === 0 ? "the file has no records" : null;
-  if (refusal !== null) output.tellError(`No row was removed, as ${refusal}`);
-  if (refusal !== null || tables === null) return 0;
-  const others = await whole.countOthers(tables, maxDeletes);
-  if (deps === null || others === 0) return others;
-  const question = `${countOf(others, "row")} of "${table.name}" not in the file. Remove?`;
-  if (output.isTerminal && !(await confirm(question))) {
-    output.tellError("No row was removed");
-    return 0;
-  }
-  return await whole.removeOthers(deps, interruption.stopSignal());
+  rows: number,
+): Promise<boolean> {
+  if (!output.isTerminal) return true;
+  return await confirm(`${countOf(rows, "row")} of "${table.name}" not in the file. Remove?`);
 }

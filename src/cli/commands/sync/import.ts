@@ -30,9 +30,8 @@ import { type FileOptions, formatOption, fromCallersFolder } from "../../files/f
 import { addFormOptions } from "../../files/form-options.ts";
 import { ToldReport } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
-import { formatCount } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
-import { removeOthers, warnOfRemoteRows } from "./import-ends.ts";
+import { mayRemove, warnOfRemoteRows } from "./import-ends.ts";
 
 interface ImportOptions extends FileOptions, FormOptions {
   readonly all?: true;
@@ -79,7 +78,7 @@ export const addImportCommand: AddCommand = (parent, run) => {
           const fileTime = await modificationTime(file);
           const from = { tableName, source, fileTime };
           const imported = await importFile(tools, from, options);
-          tools.output.show(documentOf(imported), ...linesOf(imported));
+          tools.output.show(imported.report.result(), imported.report.summary());
           return imported.code;
         }),
     );
@@ -115,27 +114,17 @@ async function importAll(
     files.push(imported);
     if (imported.code !== EXIT.success) all = imported.code;
   }
-  output.show({ tables: files.map(documentOf) }, ...files.flatMap(linesOf));
+  output.show(
+    { tables: files.map(({ report }) => report.result()) },
+    ...files.map(({ report }) => report.summary()),
+  );
   return all;
 }
 
 /** What became of a file. */
 interface Imported {
   readonly report: ToldReport;
-  /** Rows that went because the file does not have them; null where that was not asked for. */
-  readonly removed: number | null;
-  readonly isDryRun: boolean;
   readonly code: ExitCode;
-}
-
-function documentOf({ report, removed }: Imported): object {
-  return { ...report.result(), ...(removed === null ? {} : { removed }) };
-}
-
-function linesOf({ report, removed, isDryRun }: Imported): string[] {
-  const line = report.summary();
-  if (removed === null) return [line];
-  return [`${line}; ${formatCount(removed)} ${isDryRun ? "would be removed" : "removed"}`];
 }
 
 interface ImportedFile {
@@ -196,11 +185,15 @@ async function importFile(
   }
   report.tellProblems(output);
   const code = report.counts.failed > 0 ? EXIT.partial : EXIT.success;
-  if (whole === null) return { report, removed: null, isDryRun, code };
+  if (whole === null) return { report, code };
   output.addToFailure(report.result());
-  const { counts } = report;
-  const rest = { whole, tables, deps, counts, maxDeletes: options.maxDeletes ?? null };
-  return { report, removed: await removeOthers(tools, table, rest), isDryRun, code };
+  report.removed = await whole.removeOthers({
+    ...{ tables, deps, counts: report.counts, maxDeletes: options.maxDeletes ?? null },
+    requireGoingOn: async () => stop.throwIfAborted(),
+    isAllowed: (rows) => mayRemove(tools, table, rows),
+    onRefused: (text) => output.tellError(text),
+  });
+  return { report, code };
 }
 
 async function modificationTime(path: string): Promise<string | null> {

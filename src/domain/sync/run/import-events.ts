@@ -48,6 +48,8 @@ export interface ImportResult extends ImportCounts {
   readonly failures: readonly ImportFailure[];
   readonly warnings: readonly ImportWarning[];
   readonly warningCount: number;
+  /** Rows that went, or would go, as the file does not have them; absent where that was not asked for. */
+  readonly removed?: number;
 }
 
 export type ImportEvent =

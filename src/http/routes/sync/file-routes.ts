@@ -170,7 +170,11 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
       force: flag("Also into a table whose rows the remote owns"),
       append: flag("Number on behind the last row"),
       restore: flag("Bring back rows of a stamped table that were deleted"),
-      whole: flag("Is refused"),
+      whole: flag("Then remove the rows that the file does not have, unless a record failed"),
+      max_deletes: given("Rows that `whole` may remove, instead of the limit of the table", {
+        type: "integer",
+        minimum: 0,
+      }),
       ...FORM_QUERY,
     },
     body: { types: ALL_TYPES },
@@ -184,8 +188,12 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
     run: ({ exchange: { request }, caller, params, query }) => {
       const { requireStill, ...by } = caller;
       const format = formatOf(request);
-      if (isSet("whole", query.whole)) {
-        throw new AppError("invalid_request", "whole cannot be asked for by HTTP");
+      const isAppending = isSet("append", query.append);
+      const whole = isSet("whole", query.whole)
+        ? { maxDeletes: readMaxDeletes(query.maxDeletes) }
+        : null;
+      if (isAppending && whole !== null) {
+        throw new AppError("invalid_request", "append adds to a table, whole replaces it");
       }
       const { tableName: name } = params;
       const started = activeRuns.import(files, {
@@ -195,8 +203,7 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
         isDryRun: isSet("dry_run", query.dryRun),
         isLax: isSet("lax", query.lax),
         isForced: isSet("force", query.force),
-        isAppending: isSet("append", query.append),
-        restores: isSet("restore", query.restore),
+        ...{ isAppending, whole, restores: isSet("restore", query.restore) },
         open: (stop) => incoming(request, { timer: sync.timer, stop }),
         requireStill,
         note: (counts) =>
@@ -207,6 +214,12 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
       return tell(started.news(), started.runId);
     },
   });
+}
+
+function readMaxDeletes(text: string | null): number | null {
+  if (text === null || text === "") return null;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new AppError("invalid_request", "max_deletes must be a whole number, 0 or more");
 }
 
 function guessing({ identity, sync, files, activeRuns }: SyncAdministration): Operation {

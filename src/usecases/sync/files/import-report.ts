@@ -33,6 +33,8 @@ export class ImportReport {
   readonly isDryRun: boolean;
   readonly warnings = new ProblemList<ImportWarning>();
   readonly failures = new ProblemList<ImportFailure>();
+  /** Rows that went as the file does not have them; null where that was not asked for, or not come to. */
+  removed: number | null = null;
 
   constructor(table: string, isDryRun: boolean) {
     this.table = table;
@@ -47,6 +49,7 @@ export class ImportReport {
       failures: this.failures.told,
       warnings: this.warnings.told,
       warningCount: this.warnings.count,
+      ...(this.removed === null ? {} : { removed: this.removed }),
     };
   }
 }

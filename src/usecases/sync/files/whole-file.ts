@@ -6,6 +6,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-place.ts";
+import type { ImportCounts } from "../../../domain/sync/run/import-events.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
@@ -13,6 +14,23 @@ import type { DeleteRowDeps } from "../deletes/delete-row.ts";
 import { writeRows } from "../shared/write-rows.ts";
 import { exportRows } from "./export-rows.ts";
 import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
+
+interface Removal {
+  /** Null where there is no store yet. */
+  readonly tables: TableStore | null;
+  /** Null for a dry run. */
+  readonly deps: DeleteRowDeps | null;
+  /** What became of the file's records. */
+  readonly counts: ImportCounts;
+  /** Null for the limit of the registry. */
+  readonly maxDeletes: number | null;
+  /** Asked before each batch; what it throws ends the removal. */
+  requireGoingOn(): Promise<void>;
+  /** Asked before the first row goes. */
+  isAllowed(rows: number): Promise<boolean>;
+  /** Told why no row was removed. */
+  onRefused(text: string): void;
+}
 
 /** Remembers the keys of the file while another writer writes its rows. */
 export class WholeFile implements ImportWriter {
@@ -30,8 +48,24 @@ export class WholeFile implements ImportWriter {
     return await this.#writer.write(writes);
   }
 
-  /** Rows of the table that the file does not have. Throws `sync_failed` where they are more than may be removed. */
-  async countOthers(tables: TableStore, maxDeletes: number | null): Promise<number> {
+  /**
+   * Removes the rows that the file does not have, or counts them in a dry run; a row that is written to meanwhile stays. Returns how
+   * many. Throws `sync_failed` where they are more than may be removed, and what `requireGoingOn` throws.
+   */
+  async removeOthers(removal: Removal): Promise<number> {
+    const { counts, tables, deps } = removal;
+    const refusal =
+      counts.failed > 0 ? "records failed" : counts.read === 0 ? "the file has no records" : null;
+    if (refusal !== null) removal.onRefused(`No row was removed, as ${refusal}`);
+    if (refusal !== null || tables === null) return 0;
+    const others = await this.#countOthers(tables, removal.maxDeletes);
+    if (deps === null || others === 0) return others;
+    if (await removal.isAllowed(others)) return await this.#remove(deps, removal.requireGoingOn);
+    removal.onRefused("No row was removed");
+    return 0;
+  }
+
+  async #countOthers(tables: TableStore, maxDeletes: number | null): Promise<number> {
     const table = this.#table;
     let [all, others] = [0, 0];
     for await (const part of exportRows(tables, table)) {
@@ -45,12 +79,11 @@ export class WholeFile implements ImportWriter {
     throw new AppError("sync_failed", text, { hint });
   }
 
-  /** Removes them; a row that is written to meanwhile stays. Returns how many went. Throws the stop's reason. */
-  async removeOthers(deps: DeleteRowDeps, stop: AbortSignal): Promise<number> {
+  async #remove(deps: DeleteRowDeps, requireGoingOn: Removal["requireGoingOn"]): Promise<number> {
     const table = this.#table;
     let removed = 0;
     for await (const part of exportRows(deps.tables, table)) {
-      stop.throwIfAborted();
+      await requireGoingOn();
       const deleted = this.#othersOf(part).map((row, index) => ({
         index,
         key: keyRow(table, keyOf(table, row)),

@@ -5,11 +5,13 @@ import type { ImportRun, RunStatus } from "../../../domain/sync/run/run.ts";
 import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
+import { requireDeletes } from "../deletes/delete-row.ts";
 import { type FormOptions, importEntry, withFileForm } from "../files/file-form.ts";
 import { importFile, recordsOf } from "../files/import-file.ts";
 import { ImportReport } from "../files/import-report.ts";
 import { DryWriter, type ImportWriter, StoreWriter } from "../files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../files/row-numbers.ts";
+import { WholeFile } from "../files/whole-file.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { RunEvents } from "./run-events.ts";
 
@@ -30,6 +32,8 @@ export interface ImportRequest {
   readonly isAppending: boolean;
   /** Brings back rows of a stamped table that were deleted. */
   readonly restores: boolean;
+  /** The rows that the file does not have go afterwards, as many as `maxDeletes` allows, null for the limit of the registry; null: they stay. */
+  readonly whole: { readonly maxDeletes: number | null } | null;
   /** The file, called at once; ends with the reason of `stop` when that is aborted. */
   open(stop: AbortSignal): AsyncIterable<Uint8Array>;
   /** Asked before each batch; what it throws ends the import. */
@@ -56,6 +60,7 @@ export class StartedImport {
     const table = withFileForm(findTable(deps.registry, request.tableName), given, named);
     if (!request.isForced) requireOwned(table);
     if (request.isAppending) requireNumbered(table, "append");
+    if (request.whole !== null) requireDeletes(table);
     const events = new RunEvents<ImportEvent>(deps);
     this.#events = events;
     this.runId = events.runId;
@@ -105,17 +110,32 @@ async function importBytes(
       return await writer.write(writes);
     },
   };
+  const whole = request.whole === null ? null : new WholeFile(guarded, table);
   const encoding = request.form.encoding ?? null;
+  const stop = progress.events.stopping;
+  const onNote = (message: string) =>
+    report.warnings.add({ line: 1, column: null, value: null, message });
   const chunks = (known: typeof encoding) =>
     files.decode(bytes, { name: "The body", encoding: known });
   try {
-    await importFile(guarded, {
-      ...{ table, isLax, numbers, append: "append", report },
-      stop: progress.events.stopping,
+    await importFile(whole ?? guarded, {
+      ...{ table, isLax, numbers, append: "append", report, stop },
       records: recordsOf(files, { format, table, encoding, chunks }),
-      onNote: (message) => report.warnings.add({ line: 1, column: null, value: null, message }),
+      onNote,
       onProgress: () => progress.look(),
     });
+    if (whole !== null) {
+      report.removed = await whole.removeOthers({
+        ...{ tables, deps: isDryRun ? null : deps, counts: report.counts },
+        maxDeletes: request.whole?.maxDeletes ?? null,
+        async requireGoingOn() {
+          stop.throwIfAborted();
+          await request.requireStill();
+        },
+        isAllowed: async () => true,
+        onRefused: onNote,
+      });
+    }
   } finally {
     if (!isDryRun) await noteIn(deps, progress);
   }
@@ -125,8 +145,9 @@ async function importBytes(
 /** What was written is told, whether or not it can be noted. */
 async function noteIn({ logger }: ImportDeps, { report, request }: ImportProgress): Promise<void> {
   const { new: added, changed, same, failed } = report.counts;
+  const removed = report.removed === null ? {} : { removed: report.removed };
   try {
-    await request.note({ new: added, changed, same, failed });
+    await request.note({ new: added, changed, same, failed, ...removed });
   } catch (error) {
     logger.error("An import was not noted", error, { table: report.table });
   }
