@@ -60,7 +60,7 @@ import { LiveRegistry } from "../usecases/sync/shared/live-registry.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
 import { makeReputation } from "./reputation.ts";
-import { storeAt } from "./stores.ts";
+import { readableStore, storeAt } from "./stores.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
 const MAX_PASSWORD_TASKS = 2;
@@ -115,16 +115,19 @@ interface OpenedStore extends TimeDeps {
 }
 
 /**
- * Opens the store. Until `prepare` its tables and collections may be missing, which read as empty. Throws `AppError`.
+ * Opens the store, which `isReading` makes nowhere. Until `prepare` its tables and collections may be missing, which read as
+ * empty. Throws `AppError`.
  */
 export async function openServices(
   config: Config,
   time: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },
+  isReading = false,
 ): Promise<Services> {
   const logger = new PinoLogger(config.logLevel);
   const { clock } = time;
   const tables = [...config.registry.values()];
-  const store = storeAt(config.storageUrl);
+  const { storageUrl: url } = config;
+  const store = isReading ? await readableStore(url, tables) : storeAt(url);
   const storage = await store.open({ clock, logger, tables });
   const damage = new StoreDamage(logger);
   storage.watchDamage((failure) => damage.note(failure));

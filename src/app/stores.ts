@@ -2,6 +2,7 @@
 // of theirs is opened.
 import { stat } from "node:fs/promises";
 import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
+import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { EmptyStore, StoppedStore } from "../ports/copies/store-copies.ts";
@@ -38,8 +39,8 @@ interface Store {
   readonly files: readonly string[];
   /** True for one that ends with its process. */
   readonly isInMemory: boolean;
-  /** False where there is no store yet, and opening would make one. */
-  isThere(): Promise<boolean>;
+  /** False where there is no store yet, and opening would make one, with these tables. Writes nothing; may throw as `open`. */
+  isThere(tables: readonly Table[]): Promise<boolean>;
   open(options: OpenOptions): Promise<FullStorage>;
   /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
   openStopped(tools: StoreTools): Promise<StoppedStore>;
@@ -132,9 +133,9 @@ class PostgresDatabase implements Store {
     this.#url = url;
   }
 
-  async isThere(): Promise<boolean> {
-    const { isUsed } = await import("../adapters/postgres/driver/open-database.ts");
-    return await isUsed(this.#url);
+  async isThere(tables: readonly Table[]): Promise<boolean> {
+    const { isUsed } = await import("../adapters/postgres/storage.ts");
+    return await isUsed({ url: this.#url, clock: new SystemClock(), tables });
   }
 
   async open(options: OpenOptions): Promise<FullStorage> {
@@ -202,7 +203,13 @@ export function storeAt(url: string): Store {
 
 /** False where there is no store yet, and opening would make one. */
 export async function hasStore(url: string): Promise<boolean> {
-  return await storeAt(url).isThere();
+  return await storeAt(url).isThere([]);
+}
+
+/** The store of an address, or an empty one in memory where there is none yet, for who only reads. */
+export async function readableStore(url: string, tables: readonly Table[]): Promise<Store> {
+  const store = storeAt(url);
+  return (await store.isThere(tables)) ? store : storeAt("sqlite::memory:");
 }
 
 /** Throws `invalid_request` where there is no store yet. `aim` says what it is wanted for. */

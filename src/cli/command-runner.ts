@@ -20,6 +20,8 @@ export interface CommandTools {
   open(): Promise<OpenedDeployment>;
   /** The same for a command that needs no table: nothing is made that it does not write to. */
   openStore(): Promise<OpenedDeployment>;
+  /** For a command that only reads: a store that was not used yet is an empty one, and stays unused. D-12.4. */
+  openToRead(needsTables?: boolean): Promise<OpenedDeployment>;
 }
 
 export interface CommonOptions {
@@ -54,16 +56,17 @@ export function readWhole(text: string): number {
 export const runCommand: RunCommand = async (options, work) => {
   const output = new Output(options);
   const opened: OpenedDeployment[] = [];
-  const openAs = async (needsTables: boolean) => {
-    const deployment = await openDeployment();
+  const openAs = async (needsTables: boolean, isReading: boolean) => {
+    const deployment = await openDeployment(isReading);
     opened.push(deployment);
     const { services } = deployment;
     if (needsTables) await services.prepare();
     await services.makeAdministrator();
     return deployment;
   };
-  const open = () => openAs(true);
-  const openStore = () => openAs(false);
+  const open = () => openAs(true, false);
+  const openStore = () => openAs(false, false);
+  const openToRead = (needsTables = false) => openAs(needsTables, true);
   const interruption = new Interruption((signal) => {
     restoreTerminal();
     output.tellError(`Ended by ${signal}`);
@@ -72,7 +75,7 @@ export const runCommand: RunCommand = async (options, work) => {
   collectGarbageEarly();
   let code: ExitCode;
   try {
-    code = await work({ output, interruption, open, openStore });
+    code = await work({ output, interruption, open, openStore, openToRead });
   } catch (error) {
     code = tellFailure(output, error);
   }
@@ -91,10 +94,10 @@ export async function readDeploymentConfig(): Promise<Config> {
 }
 
 /** Opens the deployment that the environment describes. Throws `AppError`. */
-async function openDeployment(): Promise<OpenedDeployment> {
+async function openDeployment(isReading: boolean): Promise<OpenedDeployment> {
   const config = await readDeploymentConfig();
   const { openServices } = await import("../app/services.ts");
-  return { config, services: await openServices(config) };
+  return { config, services: await openServices(config, undefined, isReading) };
 }
 
 /** Tells a failure on stderr, and with `--json` also as a document. Returns its exit code. */

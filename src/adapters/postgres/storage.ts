@@ -50,6 +50,26 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
   }
 }
 
+/** False for a database that repsync has written nothing to, but could. Throws as `openPostgresStorage` does. */
+export async function isUsed({
+  tables = [],
+  ...options
+}: PostgresStorageOptions): Promise<boolean> {
+  const { database, schema } = await openDatabase(options);
+  try {
+    return await database.read({ name: "store.look" }, async (tx) => {
+      await examineTables(
+        tx,
+        schema,
+        tables.map((table) => new Layout(table, schema)),
+      );
+      return (await readFacts(tx)).size > 0;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
 class PostgresStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: PostgresDocuments;

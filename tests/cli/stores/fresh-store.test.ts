@@ -1,7 +1,11 @@
 // What a command leaves in a store that no service has used yet.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
-import { MONGODB } from "../../http/support/backends.ts";
+import { MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { runCli } from "../support/run-cli.ts";
 
@@ -41,5 +45,50 @@ test.skipIf(!MONGODB.isAvailable)(
     expect((await cli("keys", "list", "ana")).stdout).toContain("till");
     expect((await cli("status")).code).toBe(0);
     expect(await collectionsOf(url)).toContain("profiles");
+  },
+);
+
+/** Commands that only read, and what they say of a store that was not used yet. */
+const READING: readonly (readonly [args: string, code: number, said: string | RegExp])[] = [
+  ["runs", 0, "No run yet\n"],
+  ["rejected list", 0, "No record waits\n"],
+  ["accounts list", 0, "No such account\n"],
+  ["keys list ana", 1, 'There is no account "ana"\n'],
+  ["plan show ana", 1, "There is no such account\n"],
+  ["audit verify", 0, "The audit log is whole: 0 records in 0 chains\n"],
+  ["status", 0, /^This deployment\n/],
+  ["export profiles - --format csv", 0, /^username,display_name,/],
+];
+
+async function checkReading(url: string): Promise<void> {
+  for (const [args, code, said] of READING) {
+    const ended = await runCli(args.split(" "), { env: { STORAGE_URL: url } });
+    expect([args, ended.code]).toEqual([args, code]);
+    expect(ended.stdout || ended.stderr).toMatch(said);
+  }
+}
+
+test("D-12.4 commands that only read make no file of SQLite", async () => {
+  const path = join(makeTempFolder(), "repsync.db");
+  await checkReading(`sqlite:${path}`);
+  expect(existsSync(path)).toBe(false);
+});
+
+test.skipIf(!POSTGRESQL.isAvailable)(
+  "D-12.4, D-11.4.2 commands that only read make no schema in PostgreSQL, and tell of tables that are in the way",
+  async () => {
+    const url = await POSTGRESQL.makeUrl();
+    const sql = new SQL({ url, max: 1 });
+    keepResource(() => sql.close());
+    await sql.unsafe("drop schema repsync cascade");
+    await checkReading(url);
+    await sql.unsafe("create table profiles (id text)");
+    const refused = await runCli(["export", "profiles", "-", "--format", "csv"], {
+      env: { STORAGE_URL: url },
+    });
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("profiles");
+    const [[made] = []] = await sql.unsafe("select to_regnamespace('repsync')::text").values();
+    expect(made).toBe(null);
   },
 );

@@ -8,6 +8,7 @@ import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/ba
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
+import { withStore } from "../../support/with-store.ts";
 import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -148,7 +149,7 @@ onEveryBackend("what restore refuses", (backend) => {
   test("D-10.7 a store that was filled half is taken by no start, and by another restore", async () => {
     const { file, cli, rows } = await makeBackup(backend);
     const store = await backend.makeUrl();
-    await rows(store);
+    await withStore(store, async () => {});
     await writeFact(store, "filled_by", "restore");
     const refused = await cli(store, ["status"]);
     expect([refused.code, refused.stdout]).toEqual([2, ""]);

@@ -30,8 +30,7 @@ const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
 const LOOK = `
 select current_setting('server_version_num')::int4, current_setting('server_encoding'), current_setting('fsync'),
   pg_is_in_recovery(), current_setting('synchronous_commit'), to_regnamespace($1::text) is not null,
-  current_setting('server_version'), current_database(), current_user,
-  to_regclass('repsync._facts') is not null`;
+  current_setting('server_version'), current_database(), current_user`;
 
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
@@ -51,13 +50,6 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
     await driver.close();
     throw error;
   }
-}
-
-/** False for a database that repsync has written nothing to. Throws as `openDatabase` does. */
-export async function isUsed(url: string): Promise<boolean> {
-  const { driver, looked } = await firstConnection(readAddress(url));
-  await driver.close();
-  return looked[9] === true;
 }
 
 function problemOf(found: Readonly<Record<string, unknown>>, { schema }: Address): string | null {

@@ -60,7 +60,7 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
     name: string,
     description: string,
     work: AccountWork,
-    opening: "open" | "openStore" = "open",
+    opening: "open" | "openToRead" = "open",
   ) =>
     declareCommand(group, name)
       .description(description)
@@ -72,7 +72,7 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
           return EXIT.success;
         }),
       );
-  declare("show", "Shows an account with its usage.", show, "openStore");
+  declare("show", "Shows an account with its usage.", show, "openToRead");
   declare(
     "suspend",
     "Suspends an account: its keys are refused at once, its sessions end.",
@@ -104,8 +104,11 @@ export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
   return { by: null, requestId: ids.next() };
 }
 
-async function list({ output, openStore }: CommandTools, options: QueryOptions): Promise<ExitCode> {
-  const part = await listAccounts((await openStore()).services.accounts, options);
+async function list(
+  { output, openToRead }: CommandTools,
+  options: QueryOptions,
+): Promise<ExitCode> {
+  const part = await listAccounts((await openToRead()).services.accounts, options);
   output.showList(part, "No such account", (items) => tableLines(items, COLUMNS));
   return EXIT.success;
 }

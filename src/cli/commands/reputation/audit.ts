@@ -45,10 +45,10 @@ export const addAuditCommand: AddCommand = (parent, run) => {
 
 /** Writes the heads to a file, or else to the standard output. */
 async function writeHeads(
-  { output, openStore }: CommandTools,
+  { output, openToRead }: CommandTools,
   path: string | undefined,
 ): Promise<ExitCode> {
-  const { services } = await openStore();
+  const { services } = await openToRead();
   const heads = await services.audit.audit.heads();
   const text = formatKeptHeads(heads, services.accounts.clock.nowMs());
   await writeText(path ?? STANDARD_STREAM, [text]);
@@ -59,11 +59,11 @@ async function writeHeads(
 }
 
 async function verify(
-  { output, openStore }: CommandTools,
+  { output, openToRead }: CommandTools,
   headsPath: string | undefined,
 ): Promise<ExitCode> {
   const keptHeads = headsPath === undefined ? [] : readKeptHeads(await readTextFile(headsPath));
-  const { services } = await openStore();
+  const { services } = await openToRead();
   const { problem, chains, records } = await withProgress(output, "verify", (progress) =>
     verifyAudit(services.audit, {
       onProgress: ({ records }) => progress.update({ rows: records, part: null }),

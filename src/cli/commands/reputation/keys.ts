@@ -109,8 +109,8 @@ async function rotateKey(
   return EXIT.success;
 }
 
-async function listKeys({ output, openStore }: CommandTools, username: string): Promise<ExitCode> {
-  const deps = await openFor(username, openStore);
+async function listKeys({ output, openToRead }: CommandTools, username: string): Promise<ExitCode> {
+  const deps = await openFor(username, openToRead);
   const items: ApiKeyItem[] = [];
   for (let cursor: string | null = null; ; ) {
     const part = await listApiKeys(deps, username, { cursor });

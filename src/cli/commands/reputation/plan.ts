@@ -66,8 +66,8 @@ async function setPlan(
   return tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
 }
 
-async function showPlan({ output, openStore }: CommandTools, username: string): Promise<ExitCode> {
-  return tellPlan(output, await readPlan((await openStore()).services.accounts, username));
+async function showPlan({ output, openToRead }: CommandTools, username: string): Promise<ExitCode> {
+  return tellPlan(output, await readPlan((await openToRead()).services.accounts, username));
 }
 
 function tellPlan(output: Output, plan: PlanBody): ExitCode {

@@ -41,11 +41,11 @@ export const addExportCommand: AddCommand = (parent, run) => {
 };
 
 async function exportFile(
-  { output, interruption, open }: CommandTools,
+  { output, interruption, openToRead }: CommandTools,
   { tableName, path, format }: FileRequest,
   isForSpreadsheet: boolean,
 ): Promise<ExitCode> {
-  const { config, services } = await open();
+  const { config, services } = await openToRead(true);
   const { tables } = services.storage;
   const found = findTable(config.registry, tableName);
   const delimiter = delimiterByName(path) ?? found.files.delimiter;

@@ -42,11 +42,11 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
 };
 
 async function list(
-  { output, openStore }: CommandTools,
+  { output, openToRead }: CommandTools,
   options: ListOptions,
   tableName: string | null,
 ): Promise<ExitCode> {
-  const { sync } = (await openStore()).services;
+  const { sync } = (await openToRead()).services;
   output.showList(await listRejected(sync, options, tableName), "No record waits", (items) =>
     items.flatMap((item) => [
       `${item.id}  ${labelOf(item)}`,

@@ -16,16 +16,16 @@ export const addRunsCommand: AddCommand = (parent, run) => {
   );
 };
 
-async function list({ output, openStore }: CommandTools, options: ListOptions): Promise<ExitCode> {
-  const { sync } = (await openStore()).services;
+async function list({ output, openToRead }: CommandTools, options: ListOptions): Promise<ExitCode> {
+  const { sync } = (await openToRead()).services;
   output.showList(await listRuns(sync, options), "No run yet", (items) =>
     runsTable(items, { columns: process.stdout.columns }),
   );
   return EXIT.success;
 }
 
-async function show({ output, openStore }: CommandTools, id: string): Promise<ExitCode> {
-  const { sync } = (await openStore()).services;
+async function show({ output, openToRead }: CommandTools, id: string): Promise<ExitCode> {
+  const { sync } = (await openToRead()).services;
   const runId = await wholeId(
     id,
     (query) => listRuns(sync, query),

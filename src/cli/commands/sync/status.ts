@@ -30,8 +30,8 @@ export const addStatusCommand: AddCommand = (parent, run) => {
     .action((options: CommonOptions) => run(options, showStatus));
 };
 
-async function showStatus({ output, open }: CommandTools): Promise<ExitCode> {
-  const { sync } = (await open()).services;
+async function showStatus({ output, openToRead }: CommandTools): Promise<ExitCode> {
+  const { sync } = (await openToRead(true)).services;
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
   const behind = await readBehind(sync, local, remote);
