@@ -10,7 +10,7 @@ import type { PostgresDatabase } from "./driver/database.ts";
 import { SERVERS_HINT } from "./driver/errors.ts";
 import { Holder } from "./driver/holders.ts";
 import { type OpenOptions, openDatabase } from "./driver/open-database.ts";
-import { prepareFacts, readFacts } from "./driver/store-facts.ts";
+import { isPrepared, prepareFacts, readFacts } from "./driver/store-facts.ts";
 import type { ServerTransaction } from "./driver/transaction.ts";
 import { Layout } from "./tables/layout.ts";
 import { PostgresTables } from "./tables/postgres-tables.ts";
@@ -63,7 +63,7 @@ export async function isUsed({
         schema,
         tables.map((table) => new Layout(table, schema)),
       );
-      return (await readFacts(tx)).size > 0;
+      return (await isPrepared(tx)) || (await readFacts(tx)).size > 0;
     });
   } finally {
     await database.close();

@@ -25,6 +25,12 @@ export async function readFacts(tx: ServerTransaction): Promise<StoreFacts> {
   return new Map(lines.map(([name, value]) => [name as StoreFactName, String(value)]));
 }
 
+/** True where tables were made, by whatever version. */
+export async function isPrepared(tx: ServerTransaction): Promise<boolean> {
+  const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
+  return isThere === true;
+}
+
 /**
  * Reads them before anything is changed, and keeps those that are missing. Throws `invalid_request` when this program must
  * not use the store, unless it is the one that fills it.
@@ -34,10 +40,10 @@ export async function prepareFacts(
   { isFilling = false, examine }: FactsOptions = {},
 ): Promise<StoreIdentity> {
   return await database.change("store.open", async (tx) => {
-    const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
+    const isThere = await isPrepared(tx);
     const facts = new Map(await readFacts(tx));
     if (isFilling) facts.delete("filled_by");
-    const isNew = isThere !== true || (isFilling && facts.size === 0);
+    const isNew = !isThere || (isFilling && facts.size === 0);
     checkFormat(facts, isNew);
     await examine?.(tx);
     const known = facts.get("deployment_id");

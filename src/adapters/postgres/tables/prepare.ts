@@ -8,6 +8,7 @@ import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { PreparedTables } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { literal, quoted } from "../driver/sql.ts";
+import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
 import type { Layout } from "./layout.ts";
@@ -59,10 +60,10 @@ export async function examineTables(
   schema: string,
   layouts: readonly Layout[],
 ): Promise<readonly { readonly layout: Layout; readonly found: Found }[]> {
-  const [[isUsed] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
+  const isUsed = await isPrepared(tx);
   const examined: { layout: Layout; found: Found }[] = [];
   for (const layout of layouts) {
-    examined.push({ layout, found: await find(tx, schema, layout, isUsed === true) });
+    examined.push({ layout, found: await find(tx, schema, layout, isUsed) });
   }
   const described = examined.map(({ layout: { table }, found }) => ({
     tableName: table.name,
