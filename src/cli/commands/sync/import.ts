@@ -3,7 +3,7 @@ import { Option } from "commander";
 import { hasStore } from "../../../app/stores.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
+import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
@@ -147,7 +147,8 @@ async function importFile(
     ...(source.delimiter === null ? {} : { delimiter: source.delimiter }),
     ...given,
   });
-  if (options.force !== true) requireOwned(table);
+  const hint = "Import there, or with --force here";
+  if (options.force !== true) requireOwned(table, "invalid_request", hint);
   if (options.whole === true) requireDeletes(table);
   if (options.append === true) requireNumbered(table, "--append");
   const numbers = await numbersOf(table, source.format, options.append === true ? opened : null);
@@ -166,7 +167,12 @@ async function importFile(
   try {
     await withProgress(output, `import ${table.name}`, (progress) =>
       importInto(whole ?? writer, {
-        ...{ table, isLax: options.lax === true, numbers, append: "--append", stop, report },
+        table,
+        isLax: options.lax === true,
+        numbers,
+        append: "--append",
+        stop,
+        report,
         records: (onHeader) => source.records({ table, encoding, onHeader }),
         onNote: (text) => output.warn(text),
         onProgress: ({ read }) => {
@@ -233,12 +239,4 @@ async function openTable(
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);
   return { table, tables: services.storage.tables, deps: services.sync, nowMs: 0 };
-}
-
-/** Throws `invalid_request` for a table whose rows the remote owns: the next pull would undo the import. D-11.9. */
-function requireOwned({ name, direction }: Table): void {
-  if (direction !== "pull") return;
-  throw new AppError("invalid_request", writtenElsewhere(name), {
-    hint: "Import there, or with --force here",
-  });
 }

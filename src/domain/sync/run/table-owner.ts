@@ -72,7 +72,13 @@ const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, hint: string]
   ],
 };
 
-/** Why nothing but runs writes rows of a table here: the next pull would undo it. */
-export function writtenElsewhere(tableName: string): string {
-  return `The rows of "${tableName}" are written at the remote ("direction": "pull" in the registry)`;
+/** Throws for a table whose rows the remote owns: the next pull would undo what anything but a run writes here. */
+export function requireOwned(
+  { name, direction }: Table,
+  kind: "conflict" | "invalid_request",
+  hint: string,
+): void {
+  if (direction !== "pull") return;
+  const text = `The rows of "${name}" are written at the remote ("direction": "pull" in the registry)`;
+  throw new AppError(kind, text, { hint });
 }

@@ -19,7 +19,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
-import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
+import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import {
   findTable,
   type Registry,
@@ -28,7 +28,12 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import type { Transaction } from "../../../ports/documents.ts";
 import type { Administration } from "../../../repositories/accounts/administration.ts";
-import { type RowsToWrite, type WriteRowsDeps, writeWithin } from "../shared/write-rows.ts";
+import {
+  type RowsToWrite,
+  transactRows,
+  type WriteRowsDeps,
+  writeWithin,
+} from "../shared/write-rows.ts";
 
 export interface EditRowDeps extends WriteRowsDeps {
   readonly registry: Registry;
@@ -39,6 +44,9 @@ interface Forcible extends AdminRequest {
   /** True: also in a table whose rows are written at the remote. D-11.9. */
   readonly force: boolean;
 }
+
+const EDIT = { name: "rows.edit", looksAtDeletes: true };
+const FORCED = "Change them there, or here with force";
 
 /** What became of an edit: as the row is now; it is another than the expected one; or what its columns refuse. */
 export type EditOutcome =
@@ -61,10 +69,10 @@ export async function editRow(
   { row, expected, ...asked }: EditRequest & Forcible,
 ): Promise<EditOutcome> {
   const table = findTable(deps.registry, tableName);
-  requireOwned(table, asked);
+  if (!asked.force) requireOwned(table, "conflict", FORCED);
   const { edit, problems } = readEdit(table, { row, expected });
   if (edit === null) return { problems };
-  return await transact(deps, table, async (tx) => {
+  return await transactRows(deps, table, EDIT, async (tx) => {
     const { here, facts } = await find(deps, tx, table, edit.key);
     if (here === null ? expected !== null : !(expected && isExpected(table, here, expected))) {
       return { differs: shownOf(table, here) };
@@ -91,13 +99,13 @@ export async function removeRow(
   }: Forcible & { readonly key: JsonObject; readonly expected: JsonObject },
 ): Promise<RemovalOutcome> {
   const table = findTable(deps.registry, tableName);
-  requireOwned(table, asked);
+  if (!asked.force) requireOwned(table, "conflict", FORCED);
   const key = readKeyByHand(table, named);
   const expectedKey = readKeyByHand(table, expected);
   if (key === null || expectedKey === null || keyText(table, key) !== keyText(table, expectedKey)) {
     throw new AppError("invalid_request", "key must be that of the expected row");
   }
-  return await transact(deps, table, async (tx) => {
+  return await transactRows(deps, table, EDIT, async (tx) => {
     const { here, facts } = await find(deps, tx, table, key);
     if (here === null || !isExpected(table, here, expected)) {
       return { differs: shownOf(table, here) };
@@ -113,25 +121,8 @@ export async function removeRow(
   });
 }
 
-function requireOwned({ name, direction }: Table, { force }: Forcible): void {
-  if (direction !== "pull" || force) return;
-  const text = writtenElsewhere(name);
-  throw new AppError("conflict", text, { hint: "Change them there, or here with force" });
-}
-
 function comesBack({ name }: Table): string {
   return `Deletes of "${name}" do not travel: a row that the other end has comes back with the next run; set "deletes": true for it in the registry, at both ends`;
-}
-
-async function transact<T>(
-  deps: EditRowDeps,
-  table: Table,
-  body: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  if (table.deletes) await deps.tables.settled(table);
-  const done = await deps.documents.transact({ name: "rows.edit" }, body);
-  await deps.lateRows.tidy(table.name);
-  return done;
 }
 
 /** The row, and what is known of the person whom it names. Throws `conflict` for one who was erased. */

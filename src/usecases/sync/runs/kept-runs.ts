@@ -26,7 +26,7 @@ import { runLeaseName } from "../../../repositories/leases.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** Runs that are looked at for abandoned ones; older ones are not still going on. */
+/** The newest runs, among which abandoned ones are looked for: no older one goes on. */
 const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
 /** Time that is waited for the end of a cancelled run. D-7.8. */
@@ -105,7 +105,11 @@ async function findKept(deps: SyncDeps, runId: string): Promise<ListedRun> {
   if (run?.kind === "import") {
     throw new AppError("not_found", "It is an import: only its events can be read");
   }
-  if (run !== null) return run;
+  return run ?? noRun();
+}
+
+/** Throws `not_found`. */
+export function noRun(): never {
   throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
 }
 

@@ -10,7 +10,7 @@ import type { ToldRun } from "../../../repositories/runs.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import { depsOfRun, type RunContext, type RunPlan } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
-import { endAbandonedRuns, endIfAbandoned, holdRun, saveEnded } from "./kept-runs.ts";
+import { endAbandonedRuns, endIfAbandoned, holdRun, noRun, saveEnded } from "./kept-runs.ts";
 
 /** How often a reader looks whether the process of a run elsewhere has ended. */
 const LIVES_MS = 2_000;
@@ -48,6 +48,7 @@ export class RunEvents<Some extends News> {
   readonly #readers = new Set<Reader<Some>>();
   /** Times that something was published: while it stays, `#told` is the same. */
   #published = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(deps: SyncDeps) {
@@ -67,6 +68,14 @@ export class RunEvents<Some extends News> {
       addNews(reader.news, news);
       reader.wake();
     }
+  }
+
+  /** Tells, unless that was done less than `everyMs` ago. */
+  nowAndThen(everyMs: number, tell: () => void): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    if (nowMs - this.#toldAtMs < everyMs) return;
+    this.#toldAtMs = nowMs;
+    tell();
   }
 
   /** Publishes the end. */
@@ -259,8 +268,7 @@ export async function followRun(
 ): Promise<AsyncGenerator<News, void, undefined>> {
   await endIfAbandoned(deps, runId);
   const told = await deps.runs.findTold(runId);
-  if (told !== null) return follow(deps, told, stopping);
-  throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
+  return told === null ? noRun() : follow(deps, told, stopping);
 }
 
 async function* follow(

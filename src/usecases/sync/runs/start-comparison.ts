@@ -121,7 +121,6 @@ class CompareProgress {
   readonly request: CompareRequest;
   #found: CompareCounts = NOTHING_FOUND;
   #outcome: CompareOutcome | null = null;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
   /** Differences told of each kind. */
   readonly #told: Record<Difference, number> = { different: 0, missingHere: 0, missingThere: 0 };
 
@@ -140,10 +139,7 @@ class CompareProgress {
   /** Takes what was found so far; tells it now and then. */
   look(found: CompareCounts): void {
     this.#found = found;
-    const nowMs = this.events.deps.clock.monotonicMs();
-    if (nowMs - this.#toldAtMs < PROGRESS_MS) return;
-    this.#toldAtMs = nowMs;
-    this.#publishProgress();
+    this.events.nowAndThen(PROGRESS_MS, () => this.#publishProgress());
   }
 
   succeed(result: CompareResult): void {

@@ -1,8 +1,8 @@
 // An import of a file that comes by HTTP: told and watched as runs are, from its first byte to its last. D-14.4.
-import { AppError } from "../../../domain/shared/errors.ts";
+import type { AppError } from "../../../domain/shared/errors.ts";
 import type { ImportEvent } from "../../../domain/sync/run/import-events.ts";
 import type { ImportRun, RunStatus } from "../../../domain/sync/run/run.ts";
-import { writtenElsewhere } from "../../../domain/sync/run/table-owner.ts";
+import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
 import { requireDeletes } from "../deletes/delete-row.ts";
@@ -58,7 +58,7 @@ export class StartedImport {
     const named = (name: string) => name.replaceAll("-", "_");
     const given = importEntry(form, format, named);
     const table = withFileForm(findTable(deps.registry, request.tableName), given, named);
-    if (!request.isForced) requireOwned(table);
+    if (!request.isForced) requireOwned(table, "conflict", "Import there, or with force here");
     if (request.isAppending) requireNumbered(table, "append");
     if (request.whole !== null) requireDeletes(table);
     const events = new RunEvents<ImportEvent>(deps);
@@ -82,14 +82,6 @@ export class StartedImport {
   stop(): void {
     this.#events.stop("The import was stopped", "Import the file again");
   }
-}
-
-/** Throws `conflict`. D-11.9. */
-function requireOwned({ name, direction }: Table): void {
-  if (direction !== "pull") return;
-  throw new AppError("conflict", writtenElsewhere(name), {
-    hint: "Import there, or with force here",
-  });
 }
 
 async function importBytes(
@@ -119,7 +111,12 @@ async function importBytes(
     files.decode(bytes, { name: "The body", encoding: known });
   try {
     await importFile(whole ?? guarded, {
-      ...{ table, isLax, numbers, append: "append", report, stop },
+      table,
+      isLax,
+      numbers,
+      append: "append",
+      report,
+      stop,
       records: recordsOf(files, { format, table, encoding, chunks }),
       onNote,
       onProgress: () => progress.look(),
@@ -160,7 +157,6 @@ class ImportProgress {
   readonly request: ImportRequest;
   readonly report: ImportReport;
   error: AppError | null = null;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(events: RunEvents<ImportEvent>, table: Table, request: ImportRequest) {
     this.events = events;
@@ -171,10 +167,9 @@ class ImportProgress {
 
   /** Tells now and then how many records were read. */
   look(): void {
-    const nowMs = this.events.deps.clock.monotonicMs();
-    if (nowMs - this.#toldAtMs < PROGRESS_MS) return;
-    this.#toldAtMs = nowMs;
-    this.events.publish({ type: "progress", rows: this.report.counts.read });
+    this.events.nowAndThen(PROGRESS_MS, () =>
+      this.events.publish({ type: "progress", rows: this.report.counts.read }),
+    );
   }
 
   succeed(): void {

@@ -26,12 +26,14 @@ async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
   const limits = { limitRows: ROWS_AT_ONCE, maxJsonBytes: BYTES_AT_ONCE, columns: "sent" } as const;
   for (let after: Row | null = null; ; ) {
     const { rows }: { readonly rows: readonly Row[] } = await deps.tables.page(table, {
-      ...{ ...limits, from: { after } },
+      ...limits,
+      from: { after },
     });
     const writes = rows
       .filter((row) => isTimeless(table, row))
       .map((row, index) => ({
-        ...{ index, row: { ...keyRow(table, keyOf(table, row)), ...first } },
+        index,
+        row: { ...keyRow(table, keyOf(table, row)), ...first },
         refusedIfNew: "It was deleted",
       }));
     await writeRows(deps, timed, { writes, conflict: "newer" });

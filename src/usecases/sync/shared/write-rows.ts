@@ -10,7 +10,7 @@ import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import type { DocumentStore, Transaction } from "../../../ports/documents.ts";
+import type { CallOptions, DocumentStore, Transaction } from "../../../ports/documents.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RowWrite, TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
@@ -123,20 +123,31 @@ export async function writeRows(
   const { writes, deleted = [], conflict = table.conflict, isDivisible = false } = rows;
   if (writes.length + deleted.length === 0 && run === null) return NOTHING_WRITTEN;
   const looksAtDeletes = conflict === "newer" || deleted.length > 0 || rows.stamps !== undefined;
-  if (table.deletes && looksAtDeletes) await deps.tables.settled(table);
   const options = {
     name: "rows.write",
     limit: RUN_CALLS,
     isDivisible: isDivisible && writes.length > 1,
+    looksAtDeletes,
   };
-  const outcome = await deps.documents.transact(options, (tx) =>
+  return await transactRows(deps, table, options, (tx) =>
     commit(deps, tx, { table, ...rows, deleted, conflict }, run),
   );
-  await deps.lateRows.tidy(table.name);
-  return outcome;
 }
 
-/** The same within a body of the caller's, which has awaited `settled` and calls `tidy` after. */
+/** A body that writes rows of a table; `looksAtDeletes` where what was deleted decides of them. */
+export async function transactRows<T>(
+  { tables, documents, lateRows }: WriteRowsDeps,
+  table: Table,
+  { looksAtDeletes, ...options }: CallOptions & { readonly looksAtDeletes: boolean },
+  body: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  if (table.deletes && looksAtDeletes) await tables.settled(table);
+  const done = await documents.transact(options, body);
+  await lateRows.tidy(table.name);
+  return done;
+}
+
+/** As `writeRows`, within a body of `transactRows`. */
 export async function writeWithin(
   deps: WriteRowsDeps,
   tx: Transaction,
@@ -175,7 +186,11 @@ async function commit(
   const keptAll = [...written.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
   const erased = arrivals?.erased ?? [];
   const outcome = {
-    ...{ failures, kept: keptAll, erased, changed, deleted: written.deleted },
+    failures,
+    kept: keptAll,
+    erased,
+    changed,
+    deleted: written.deleted,
     ...(buried.length === 0 ? {} : { buried }),
   };
   if (run !== null && kept !== null) await keep(deps, tx, { table, run, kept, outcome });
