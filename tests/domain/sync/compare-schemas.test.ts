@@ -57,7 +57,7 @@ function compared(schema: TableSchema, changes: Partial<TableEntry> = {}) {
   return { problem: problem?.text ?? null, pushProblem: pushProblem?.text ?? null, ...others };
 }
 
-const EQUAL = { problem: null, pushProblem: null, leftOut: [], warnings: [], lagSeconds: 60 };
+const EQUAL = { problem: null, pushProblem: null, leftOut: [], warnings: [] };
 const PUSH = 'A push of "items" would do harm: ';
 const EQUAL_COLUMNS = "; make the columns equal in both registries";
 
@@ -185,19 +185,6 @@ describe("compareSchemas()", () => {
       compared(there({}, { ...COLUMNS, ["toString" as string]: "text" })).pushProblem,
     ).toContain('"toString"');
   });
-
-  test.each([
-    [60, 60, 60],
-    [60, 90, 90],
-    [120, 90, 120],
-  ])(
-    "D-7.3 of the allowances %i here and %i there the greater holds, %i",
-    (here, other, lagSeconds) => {
-      expect(compared(there({ lagSeconds: other }), { lag_seconds: here })).toMatchObject({
-        lagSeconds,
-      });
-    },
-  );
 
   test("D-7.3 deletes at one end only are a warning", () => {
     const text = (on: string, off: string) => [

@@ -144,13 +144,21 @@ describe("registries that differ", () => {
     ]);
   });
 
-  test("D-7.3 markers allow the greater lag of both ends", async () => {
-    const ends = await endsWith(BY_TIME, { ...BY_TIME, lag_seconds: 600 });
-    put(ends, "here", { k: "a", v: "1", at: "2026-03-01T11:58:00Z" });
-    await runOf(ends, { direction: "both" });
-    expect(ends.kept.marker("sync_last_push_items")).toBe("2026-03-01T11:50:00Z");
-    expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T11:50:00Z");
-  });
+  test.each([
+    [60, 600],
+    [600, 600],
+    [600, 60],
+  ])(
+    "D-7.3 of the lags %i here and %i there markers allow the greater one",
+    async (here, there) => {
+      const lagging = (seconds: number) => ({ ...BY_TIME, lag_seconds: seconds });
+      const ends = await endsWith(lagging(here), lagging(there));
+      put(ends, "here", { k: "a", v: "1", at: "2026-03-01T11:58:00Z" });
+      await runOf(ends, { direction: "both" });
+      expect(ends.kept.marker("sync_last_push_items")).toBe("2026-03-01T11:50:00Z");
+      expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T11:50:00Z");
+    },
+  );
 
   test("D-7.3 a dry run tells what ends a run", async () => {
     const ends = await endsWith(BY_TIME, WITH_NOTES);

@@ -15,8 +15,6 @@ export interface SchemaDifferences {
   readonly leftOut: readonly string[];
   /** What the user should know though it is no failure. */
   readonly warnings: readonly string[];
-  /** Allowance of markers: the greater one of both ends, in seconds. */
-  readonly lagSeconds: number;
 }
 
 /** Compares a table with how the remote has it. Columns that are hidden at an end are none there. */
@@ -32,7 +30,6 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
       ...onOneEnd("deletes", "Deletes do not travel", table, there),
       ...onOneEnd("stamped", "Only one end gives times to rows without one", table, there),
     ],
-    lagSeconds: Math.max(table.lagSeconds, there.lagSeconds),
   };
 }
 

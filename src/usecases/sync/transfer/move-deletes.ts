@@ -7,7 +7,7 @@ import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-place.ts";
-import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
+import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
 import { isNoChange, type MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import {
   type DeletedReply,
@@ -28,7 +28,7 @@ import {
   requireKnownThere,
   TOMBSTONES_AT_ONCE,
 } from "./delete-places.ts";
-import { commitExtras, commitRows, type Transfer } from "./transfer.ts";
+import { commitExtras, commitRows, inHalves, type Transfer } from "./transfer.ts";
 
 /** Later than any time that a tombstone may have. */
 const NO_LIMIT = "9999-12-31T23:59:59.999999Z";
@@ -243,13 +243,7 @@ export async function sendTombstones(
     deps.logger.warn("The remote takes no push with this tombstone", { table: table.name });
     return { deleted: 0, errorCount: 1 };
   }
-  const [first, second] = halves(tombstones);
-  const before = await sendTombstones(transfer, first, isDryRun);
-  const after = await sendTombstones(transfer, second, isDryRun);
-  return {
-    deleted: before.deleted + after.deleted,
-    errorCount: before.errorCount + after.errorCount,
-  };
+  return await inHalves(tombstones, (half) => sendTombstones(transfer, half, isDryRun));
 }
 
 /** Null when they are too much at once. */

@@ -14,7 +14,6 @@ import { NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import {
   BatchSize,
-  halves,
   isTooLarge,
   isTooMuchAtOnce,
   rowsThatFit,
@@ -26,7 +25,7 @@ import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts
 import { recordsFrom } from "./pull-table.ts";
 import { hasExtension } from "./remote-check.ts";
 import type { Rejection } from "./table-rejections.ts";
-import type { Transfer } from "./transfer.ts";
+import { inHalves, type Transfer } from "./transfer.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
@@ -182,7 +181,8 @@ export async function sendRows(
 ): Promise<SentRows> {
   if (rows.length === 0) return NOTHING;
   const reply = await sendBatch(transfer, size, rows);
-  if (reply === "too_much") return sendHalves(transfer, size, rows);
+  const halved = () => inHalves(rows, (half) => sendRows(transfer, size, half));
+  if (reply === "too_much") return await halved();
   if ("rejectedAlone" in reply) return { ...NOTHING, rejected: [reply.rejectedAlone] };
   const { errors = [], errorCount = 0, kept = 0, erased = 0 } = reply;
   const { changed = rows.length - errorCount } = reply;
@@ -191,28 +191,11 @@ export async function sendRows(
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
   if (!isEachNamed && rows.length > 1) {
     // Those that did not fail are written by now: sent again they change nothing more.
-    const parts = await sendHalves(transfer, size, rows);
+    const parts = await halved();
     return isGuarded(transfer) ? { ...parts, changed: parts.changed + changed } : parts;
   }
   const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
   return { ...NOTHING, rejected };
-}
-
-async function sendHalves(
-  transfer: Transfer,
-  size: BatchSize,
-  rows: readonly Row[],
-): Promise<SentRows> {
-  const [first, second] = halves(rows);
-  const before = await sendRows(transfer, size, first);
-  const after = await sendRows(transfer, size, second);
-  return {
-    accepted: [...before.accepted, ...after.accepted],
-    rejected: [...before.rejected, ...after.rejected],
-    kept: before.kept + after.kept,
-    erased: before.erased + after.erased,
-    changed: before.changed + after.changed,
-  };
 }
 
 async function sendBatch(

@@ -133,10 +133,7 @@ export function hasExtension({ extensions }: Handshake, name: SyncExtension): bo
 }
 
 /** How the registries of both ends differ; of a remote that does not tell, what one of its rows shows. */
-function differencesOf(
-  table: Table,
-  { schema, firstRecord }: Handshake,
-): Omit<SchemaDifferences, "lagSeconds"> {
+function differencesOf(table: Table, { schema, firstRecord }: Handshake): SchemaDifferences {
   if (schema !== null) return compareSchemas(table, schema);
   const pushProblem = firstRecord === null ? null : unknownFieldProblem(table, firstRecord);
   return { problem: null, pushProblem, leftOut: [], warnings: [] };

@@ -7,6 +7,7 @@ import { countBlock } from "../../../domain/sync/run/exchanged-block.ts";
 import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import { type KnownColumns, leavingOut } from "../../../domain/sync/run/known-columns.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import { halves } from "../../../domain/sync/run/pacing.ts";
 import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
@@ -82,8 +83,9 @@ export function openMarkers(transfer: Transfer, late: TableSchema["late"] | null
 type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
 
 /**
- * Writes rows here and what goes with them in one commit under the transfer's lease; nothing happens in a dry run. Late rows
- * are noted as an own run's unless `isOwnRun` is false. Throws the lease's reason when that is lost, and as `writeRows`.
+ * Writes rows here, and what goes with them, in one commit under the transfer's lease; a dry run writes nothing. Late rows are
+ * noted as those of a run of this deployment, unless `isOwnRun` is false. Throws the lease's reason when the lease is lost, and
+ * what `writeRows` throws.
  */
 export async function commitRows(
   { deps, table, direction, lease, memory }: OwnTransfer,
@@ -111,11 +113,29 @@ export async function commitRows(
   }
 }
 
-/** Commits something that goes with no row; nothing happens when it is nothing. As `commitRows` otherwise. */
+/** As `commitRows`, without rows; commits nothing where there is nothing to keep. */
 export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras): Promise<void> {
   const { memory = {}, rejected = [], accepted, exchanged } = extras;
   const isEmpty = isNoChange(memory) && rejected.length + (accepted?.keys.length ?? 0) === 0;
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
+}
+
+/** Does both halves of a batch, one after the other; what came of them is added up, numbers and lists. */
+export async function inHalves<
+  Item,
+  Done extends { readonly [Name in keyof Done]: number | readonly unknown[] },
+>(
+  batch: readonly Item[],
+  work: (half: readonly Item[], isLast: boolean) => Promise<Done>,
+): Promise<Done> {
+  const [first, second] = halves(batch);
+  const before = await work(first, false);
+  const after: Readonly<Record<string, unknown>> = await work(second, true);
+  const sums = Object.entries<number | readonly unknown[]>(before).map(([name, one]) => {
+    const other = after[name];
+    return [name, typeof one === "number" ? one + (other as number) : one.concat(other)] as const;
+  });
+  return Object.fromEntries(sums) as Done;
 }
 
 /** Exchanged rows as they were read. */
@@ -131,7 +151,10 @@ export async function readExchanged({ deps, table }: Transfer): Promise<ReadExch
   return { rows: new ExchangedRows(table, blocks), keys, versions: countAll(blocks) };
 }
 
-/** Puts blocks that were read together: each row once, and only what a push from the marker on can meet. */
+/**
+ * Replaces the blocks that were read by as few as hold their rows: each row once, and only rows that a push from the marker on
+ * can meet.
+ */
 export async function replaceExchanged(
   { deps, table }: Transfer,
   pushLease: RunLease,

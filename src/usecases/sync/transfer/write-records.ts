@@ -9,14 +9,13 @@ import { keyOf, keyRow, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit, rankTimes } from "../../../domain/sync/rows/time-rank.ts";
-import { halves } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { CommitExtras, RowsToWrite, WriteOutcome } from "../shared/write-rows.ts";
 import { type Rejection, TableRejections } from "./table-rejections.ts";
-import { commitRows, type OwnTransfer } from "./transfer.ts";
+import { commitRows, inHalves, type OwnTransfer } from "./transfer.ts";
 
 /** What came of some records. */
 export interface AppliedRecords {
@@ -108,15 +107,9 @@ export class RecordWriter {
     } catch (error) {
       if (records.length < 2 || !isAppError(error, "batch_too_large")) throw error;
     }
-    const [first, second] = halves(records);
-    const before = await this.#commitParts(first, options, makeExtras, false);
-    const after = await this.#commitParts(second, options, makeExtras, isLast);
-    return {
-      rejected: [...before.rejected, ...after.rejected],
-      kept: [...before.kept, ...after.kept],
-      erased: before.erased + after.erased,
-      changed: before.changed + after.changed,
-    };
+    return await inHalves(records, (half, isLastHalf) =>
+      this.#commitParts(half, options, makeExtras, isLast && isLastHalf),
+    );
   }
 
   async #commit(
