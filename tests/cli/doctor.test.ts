@@ -101,14 +101,19 @@ describe("repsync doctor", () => {
     const { cli } = await startPair();
     const { code, stdout } = await cli("doctor", { SYNC_REMOTE_KEY: "another key" });
     expect(stdout).toContain(
-      "\nfail  remote key: the remote refuses it. Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote\n",
+      "\nfail  remote key: the remote refuses it. Give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)\n",
     );
     expect(stdout).not.toContain("another key");
     expect(code).toBe(1);
   });
 
   test.each([
-    ["remote: fail", 1, { SYNC_REMOTE_URL: "http://127.0.0.1:9" }, "Check that SYNC_REMOTE_URL"],
+    [
+      "remote: fail",
+      1,
+      { SYNC_REMOTE_URL: "http://127.0.0.1:9" },
+      "Check the address (SYNC_REMOTE_URL)",
+    ],
     ["remote: warn", 0, { SYNC_REMOTE_URL: "" }, "Set SYNC_REMOTE_URL"],
     ["sync: warn", 0, { SYNC_ENABLED: "" }, "Set SYNC_ENABLED=true"],
     ["sync: warn", 0, { SYNC_API_KEY: "short" }, "openssl rand -hex 32"],

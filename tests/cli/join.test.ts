@@ -102,7 +102,7 @@ describe("repsync init --join", () => {
     [
       "a key that is not its own",
       async () => (await startApp({ tables: {}, env: { SYNC_API_KEY: "another" } })).url,
-      "Give the SYNC_API_KEY of that deployment",
+      "Give the SYNC_API_KEY of the remote",
       1,
     ],
     [
@@ -127,16 +127,21 @@ describe("repsync init --join", () => {
             : new Response("no", { status: 500 }),
         );
       },
-      "Check the address",
+      "Look at the remote's log",
       1,
     ],
     [
       "a page of a website",
       () => startOther(() => new Response("<html>", { headers: { "Content-Type": "text/html" } })),
-      "a deployment of repsync does not answer so",
+      "Check the address (SYNC_REMOTE_URL): a sync service of version v1 does not answer so",
       1,
     ],
-    ["nobody", () => "http://127.0.0.1:1", "that the deployment serves there", 1],
+    [
+      "nobody",
+      () => "http://127.0.0.1:1",
+      "Check the address (SYNC_REMOTE_URL), and that the service runs there",
+      1,
+    ],
     ["no address", () => "shop", "--join is not an absolute URL", 2],
   ])("D-14.8 of %s it writes nothing, and says what to do", async (_, url, message, code) => {
     const folder = makeTempFolder();

@@ -8,7 +8,9 @@ interface ErrorKind {
   readonly isRecoverable: boolean;
 }
 
-const NO_REMOTE = "Check that SYNC_REMOTE_URL is the base address of a running service";
+/** The setting stands behind what it holds: who joins another deployment has not set it yet. */
+const ADDRESS = "Check the address (SYNC_REMOTE_URL)";
+const NO_REMOTE = `${ADDRESS}, and that the service runs there`;
 const AGAIN = "Ask again in a moment";
 const OTHER_KEY = "Use another API key of this account, or make a new one";
 const SIGN_IN = "Sign in again";
@@ -24,7 +26,7 @@ export const ERROR_KINDS = {
   /** A reply other than 200, for a reason of `REFUSALS`; the peer's own `error` text is kept. */
   status: kind(null),
   /** A 200 reply that is not what the document says: no JSON, fields missing or of a wrong type. */
-  invalid_reply: kind("Check that SYNC_REMOTE_URL is a sync service of version v1", true),
+  invalid_reply: kind(`${ADDRESS}: a sync service of version v1 does not answer so`, true),
   /** The body does not match its checksum. */
   checksum_mismatch: kind("Check the proxies between both deployments", true),
   // What is asked.
@@ -93,14 +95,14 @@ export type RemotePeerErrorKind =
 
 /** Why a peer refused a request: what becomes of the kind `status`. */
 export const REFUSALS = {
-  key_rejected: kind("Set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote"),
+  key_rejected: kind("Give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)"),
   sync_disabled: kind("Set SYNC_ENABLED=true there"),
   /** It takes no body of this size. */
   too_large: kind("Let the remote take larger bodies"),
   /** It does not have what was asked for, so it may be no such service, or an older one. */
-  not_found: kind("Check SYNC_REMOTE_URL"),
+  not_found: kind(ADDRESS),
   /** It is at another address. */
-  moved: kind("Check SYNC_REMOTE_URL"),
+  moved: kind(ADDRESS),
   /** It cannot use the request: it may not have the table. */
   refused: kind("Check both registries"),
   /** It failed, or the request was damaged on its way: the same one may succeed later. */

@@ -210,7 +210,7 @@ test.each([
   const { error } = await runOf(ends, { direction: "push" });
   const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
   expect(error?.text).toBe(
-    `No reply within 15000 ms${tried}; check that SYNC_REMOTE_URL is the base address of a running service`,
+    `No reply within 15000 ms${tried}; check the address (SYNC_REMOTE_URL), and that the service runs there`,
   );
   expect(ends.time.nowMs - startedAtMs).toBeLessThan(47_000);
 });
@@ -227,9 +227,9 @@ test("D-4.6 a Retry-After beyond the 45 s ends the run at once, and says when to
 });
 
 test.each([
-  [401, "set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote"],
+  [401, "give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)"],
   [403, "set SYNC_ENABLED=true there"],
-  [404, "check SYNC_REMOTE_URL"],
+  [404, "check the address (SYNC_REMOTE_URL)"],
   [400, "check both registries"],
 ])("a %d is final at once and says what to do", async (status, advice) => {
   const ends = await endsWithRows(1);
@@ -250,7 +250,7 @@ test("D-4.6 a failure with a long reason still says what to do", async () => {
   };
   const { error } = await runOf(ends, { direction: "push" });
   expect(error?.text).toBe(
-    `${"x".repeat(145)}; set SYNC_REMOTE_KEY to the SYNC_API_KEY of the remote`,
+    `${"x".repeat(145)}; give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)`,
   );
 });
 

@@ -21,7 +21,7 @@ test("S-6.1 a failure of a run that names no table has the table ?, and its full
 
 test.each([
   [400, "POST there was answered 400; check both registries"],
-  [404, "POST there was answered 404; check SYNC_REMOTE_URL"],
+  [404, "POST there was answered 404; check the address (SYNC_REMOTE_URL)"],
 ])(
   "D-4.2 a table that the remote answers with %d fails the run, which goes on with the next table",
   async (status, message) => {

@@ -3,22 +3,13 @@ import { join } from "node:path";
 import { createFile, isTaken, makeFolder } from "../../../app/disk/create-file.ts";
 import { registryText } from "../../../app/registry-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { type RemotePeer, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import {
-  type JoinedTables,
-  readJoinedTables,
-} from "../../../usecases/sync/pages/read-joined-tables.ts";
+import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
+import { readJoinedTables } from "../../../usecases/sync/pages/read-joined-tables.ts";
 import type { CommandTools } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
-import {
-  type JoinedDeployment,
-  OWNER_ONLY,
-  SETTINGS,
-  starterSettings,
-  TABLES,
-} from "../../files/starter-files.ts";
+import { OWNER_ONLY, SETTINGS, starterSettings, TABLES } from "../../files/starter-files.ts";
 import { readSyncKey } from "../../prompts.ts";
 import { examine } from "./doctor.ts";
 
@@ -26,13 +17,6 @@ interface JoinOptions {
   readonly url: string;
   readonly keyFile: string | undefined;
 }
-
-/** What helps where the remote is not configured yet. */
-const OTHER_HINTS = {
-  unreachable: "Check the address, and that the deployment serves there",
-  timeout: "Check the address, and that the deployment serves there",
-  invalid_reply: "Check the address: a deployment of repsync does not answer so",
-} as const;
 
 /** Reads all that it needs before it writes. */
 export async function joinDeployment(
@@ -44,7 +28,7 @@ export async function joinDeployment(
   const paths = { settings: join(folder, SETTINGS), tables: join(folder, TABLES) };
   for (const path of Object.values(paths)) if (await isTaken(path)) throw inTheWay(path);
   const key = keyFile === undefined ? await readSyncKey(url) : await readKeyFile(keyFile);
-  const { entries, unknown } = await readThere({ url, key });
+  const { entries, unknown } = await readJoinedTables(await connect(url, key));
   await makeFolder(folder);
   const files = [
     [paths.tables, { text: registryText(entries) }],
@@ -80,20 +64,6 @@ async function readKeyFile(path: string): Promise<string> {
   const [key = ""] = (await readTextFile(fromCallersFolder(path))).trim().split(/\r?\n/);
   if (key !== "") return key;
   throw new AppError("invalid_request", `"${path}" holds no key`);
-}
-
-async function readThere({ url, key }: JoinedDeployment): Promise<JoinedTables> {
-  const peer = await connect(url, key);
-  try {
-    return await readJoinedTables(peer);
-  } catch (error) {
-    if (!(error instanceof RemotePeerError)) throw error;
-    const { kind, message, reason } = error;
-    const others: Readonly<Record<string, string>> = OTHER_HINTS;
-    const keyHint = reason === "key_rejected" ? "Give the SYNC_API_KEY of that deployment" : null;
-    const hint = keyHint ?? others[kind] ?? "Check the address";
-    throw new AppError(kind, message, { cause: error, hint });
-  }
 }
 
 async function connect(baseUrl: string, key: string): Promise<RemotePeer> {
