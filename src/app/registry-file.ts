@@ -143,27 +143,6 @@ export function tablesOf(source: string): Readonly<Record<string, TableEntry>> {
   return (file as { readonly tables: Readonly<Record<string, TableEntry>> }).tables;
 }
 
-/** A valid registry file in which a table has more columns and another `import`; all else in it stays as it is. */
-export function withNewColumns(
-  source: string,
-  table: string,
-  { before, entry }: { readonly before: TableEntry; readonly entry: TableEntry },
-): string {
-  const formattingOptions = { insertSpaces: true, tabSize: 2 };
-  const changes = Object.entries(entry.columns)
-    .filter(([name]) => !Object.hasOwn(before.columns, name))
-    .map(([name, column]) => ({
-      path: ["tables", table, "columns", name],
-      value: column as unknown,
-    }));
-  const isSame = JSON.stringify(before.import) === JSON.stringify(entry.import);
-  if (!isSame) changes.push({ path: ["tables", table, "import"], value: entry.import });
-  return changes.reduce(
-    (text, { path, value }) => applyEdits(text, modify(text, path, value, { formattingOptions })),
-    source,
-  );
-}
-
 /** A valid registry file with another entry of a table that it has; all else in it stays as it is, comments too. */
 export function withEntry(source: string, name: string, entry: TableEntry): string {
   const { columns, ...options } = entry;
@@ -173,14 +152,15 @@ export function withEntry(source: string, name: string, entry: TableEntry): stri
   ];
   const eol = source.includes("\r\n") ? "\r\n" : "\n";
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
-  let text = source.replace(BYTE_ORDER_MARK, " ");
+  const mark = source.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  let text = source.slice(mark.length);
   for (const [place, value] of places) {
     const node = findNodeAtLocation(parseTree(text) as Node, ["tables", name, ...place]);
     if (node !== undefined && JSON.stringify(getNodeValue(node)) === JSON.stringify(value))
       continue;
     text = applyEdits(text, modify(text, ["tables", name, ...place], value, { formattingOptions }));
   }
-  return text;
+  return mark + text;
 }
 
 function ownNames(root: Node): string[] {

@@ -5,6 +5,7 @@ import {
   problemText,
   readRegistryFile,
   registryText,
+  withEntry,
   withTables,
 } from "../../../src/app/registry-file.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
@@ -153,6 +154,14 @@ describe("withTables()", () => {
     expect([...(readRegistryFile(added).registry?.keys() ?? [])]).toEqual([
       ...["profiles", "platform_accounts", "items", "sites", "more"],
     ]);
+  });
+
+  test("D-14.1 another entry of a table keeps comments, line ends and the mark of byte order", () => {
+    const text = `\uFEFF// Ours.\r\n${registryText({ sites: SITES }).replaceAll("\n", "\r\n")}`;
+    expect(withEntry(text, "sites", SITES)).toBe(text);
+    expect(withEntry(text, "sites", { ...SITES, lag_seconds: 5 })).toBe(
+      text.replace("\r\n      }\r\n    }", '\r\n      },\r\n      "lag_seconds": 5\r\n    }'),
+    );
   });
 
   test("D-10.2 registryText() is a whole file without comments", () => {

@@ -9,7 +9,7 @@ import {
   readRegistryFile,
   registryText,
   tablesOf,
-  withNewColumns,
+  withEntry,
   withTables,
 } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
@@ -233,7 +233,7 @@ async function putTables(
       const [before, now] = [there[name], found[name]];
       if (before === undefined || now === undefined) continue;
       const { entry, differences } = updatedEntry(before, now);
-      put = withNewColumns(put, name, { before, entry });
+      put = withEntry(put, name, entry);
       for (const difference of differences) output.warn(`  ${name}: ${difference}`);
     }
     requireSound(path, put);
