@@ -88,15 +88,24 @@ class SqliteFile implements Store {
   }
 }
 
-class MongoDatabase implements Store {
-  readonly system = "mongodb";
+/** A database on a server. */
+abstract class Server {
   readonly files = [];
   readonly isInMemory = false;
-  readonly #url: string;
+  protected readonly url: string;
 
   constructor(url: string) {
-    this.#url = url;
+    this.url = url;
   }
+
+  protected claiming(this: Server & Store, options: ClaimOptions) {
+    const prepare = (tables: readonly Table[]) => prepareTables(this, tables, options);
+    return { ...options, url: this.url, collections: COLLECTIONS, prepare };
+  }
+}
+
+class MongoDatabase extends Server implements Store {
+  readonly system = "mongodb";
 
   async isThere(): Promise<boolean> {
     return true;
@@ -104,58 +113,41 @@ class MongoDatabase implements Store {
 
   async open(options: OpenOptions): Promise<FullStorage> {
     const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
-    return await openMongoStorage({ ...options, url: this.#url, collections: COLLECTIONS });
+    return await openMongoStorage({ ...options, url: this.url, collections: COLLECTIONS });
   }
 
   async openStopped(tools: StoreTools): Promise<StoppedStore> {
     const { openStoppedDatabase } = await import("../adapters/mongodb/copies/stopped-database.ts");
-    return await openStoppedDatabase({ ...tools, url: this.#url, collections: COLLECTIONS });
+    return await openStoppedDatabase({ ...tools, url: this.url, collections: COLLECTIONS });
   }
 
   async claim(options: ClaimOptions): Promise<EmptyStore> {
     const { EmptyDatabase } = await import("../adapters/mongodb/copies/empty-database.ts");
-    return await EmptyDatabase.claim({
-      ...options,
-      url: this.#url,
-      collections: COLLECTIONS,
-      prepare: (tables) => prepareTables(this, tables, options),
-    });
+    return await EmptyDatabase.claim(this.claiming(options));
   }
 }
 
-class PostgresDatabase implements Store {
+class PostgresDatabase extends Server implements Store {
   readonly system = "postgresql";
-  readonly files = [];
-  readonly isInMemory = false;
-  readonly #url: string;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
 
   async isThere(tables: readonly Table[]): Promise<boolean> {
     const { isUsed } = await import("../adapters/postgres/storage.ts");
-    return await isUsed({ url: this.#url, clock: new SystemClock(), tables });
+    return await isUsed({ url: this.url, clock: new SystemClock(), tables });
   }
 
   async open(options: OpenOptions): Promise<FullStorage> {
     const { openPostgresStorage } = await import("../adapters/postgres/storage.ts");
-    return await openPostgresStorage({ ...options, url: this.#url, collections: COLLECTIONS });
+    return await openPostgresStorage({ ...options, url: this.url, collections: COLLECTIONS });
   }
 
   async openStopped({ clock }: StoreTools): Promise<StoppedStore> {
     const { openStoppedPostgres } = await import("../adapters/postgres/copies/stopped-postgres.ts");
-    return await openStoppedPostgres({ clock, url: this.#url, collections: COLLECTIONS });
+    return await openStoppedPostgres({ clock, url: this.url, collections: COLLECTIONS });
   }
 
   async claim(options: ClaimOptions): Promise<EmptyStore> {
     const { EmptyPostgres } = await import("../adapters/postgres/copies/empty-postgres.ts");
-    return await EmptyPostgres.claim({
-      ...options,
-      url: this.#url,
-      collections: COLLECTIONS,
-      prepare: (tables) => prepareTables(this, tables, options),
-    });
+    return await EmptyPostgres.claim(this.claiming(options));
   }
 }
 
