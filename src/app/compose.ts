@@ -87,6 +87,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
   const registryKeeper = keepRegistry(config, services);
+  const counted = { metrics, activeRuns, lookups, registryKeeper };
   const handler = createRequestHandler({
     clock,
     timer,
@@ -102,9 +103,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     lifecycle,
     damage: services.damage,
     health,
-    metricsRoute: metricsRouteDeps(config, services, {
-      ...{ metrics, activeRuns, lookups, registryKeeper },
-    }),
+    metricsRoute: metricsRouteDeps(config, services, counted),
     pages: servedSync(config, services, remote),
     runs: {
       identity: accounts,

@@ -69,7 +69,7 @@ export class ArraySeeker {
     if (this.#candidate !== null) this.#tell(character);
     if (character === '"') [this.#isInString, this.#text] = [true, '"'];
     if (this.#state === "before") {
-      // What is no object is read as the array, which it may be.
+      // Anything but an object is passed on as the array: its reader says where it is none.
       this.#state = character === "{" ? "seeking" : "within";
       if (character === "{") this.#names.push("");
       return;

@@ -91,7 +91,9 @@ function sourcesOf(
     const name = ownNameOf(table);
     requireTableName(name, ASKING);
     return {
-      ...{ name, form: "sqlite", declaration: table.declaration },
+      name,
+      form: "sqlite",
+      declaration: table.declaration,
       wishes: wishesFor(name, "sqlite"),
       read: () => recordsOf(table),
       notes: () => table.notes(),

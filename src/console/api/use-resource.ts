@@ -25,8 +25,8 @@ interface ResourceOptions {
 }
 
 /**
- * `load` may show what it has so far. Loads something now, again as the options say, and by itself while the service does not answer. A load under way is aborted
- * when it is no longer needed.
+ * Loads something now, again as the options say, and by itself while the service does not answer. `load` may show what it has
+ * so far; it is aborted when it is no longer needed.
  */
 export function useResource<T>(
   load: (signal: AbortSignal, show: (soFar: T) => void) => Promise<T>,

@@ -17,9 +17,10 @@ export interface RegistrySource {
   read(): Promise<RegistryText>;
 
   /**
-   * Adds a table, whose entry is sound, and keeps everything else as it is, comments too: one caller at a time, of all processes on this machine.
-   * Nothing is written before `prepare` has resolved, with what it throws, and then all of it at once. Throws `conflict` when
-   * there is a table of that name, and `file_failed` when it cannot be written or something in it is wrong.
+   * Adds a table whose entry is sound; everything else stays as it is, comments too. Of all processes on this machine one adds
+   * at a time. The text is written at once when `prepare` has resolved; where it throws, that comes out and nothing is
+   * written. Throws `conflict` when there is a table of that name, and `file_failed` when the text cannot be written or
+   * something in it is wrong.
    */
   add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry>;
 

@@ -192,7 +192,9 @@ export class PushRows {
       { deleted: this.#deleted, records },
       { rows, tombstones },
       {
-        ...{ conflict: this.#conflict, nowMs, stamps: this.#stamps },
+        conflict: this.#conflict,
+        nowMs,
+        stamps: this.#stamps,
         withTime: (upsert, time) => withTime(table, upsert, time),
       },
     );

@@ -76,7 +76,7 @@ export class Layout {
     return this.lists(this.table.keyColumns, keys);
   }
 
-  /** Lists of columns as parameters from `$1` on. */
+  /** For each column a parameter that is a list of its values, from `$1` on, cast to its type. */
   casts(columns: readonly Column[]): string[] {
     return columns.map((column, i) => `$${i + 1}::text[]::${castType(column)}[]`);
   }

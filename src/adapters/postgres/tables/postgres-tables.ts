@@ -196,10 +196,9 @@ async function readRows(
   const wanted = limitRows + Number(asksForNext);
   for (;;) {
     const limit = Math.min(portion, wanted - rows.length);
-    const lines = await readPortion(tx, layout, {
-      ...{ order, columns, limit, isReverse },
-      bounds: { ...bounds, after, skip },
-    });
+    const from = { ...bounds, after, skip };
+    const portionOf = { order, columns, limit, isReverse, bounds: from };
+    const lines = await readPortion(tx, layout, portionOf);
     skip = 0;
     let bytes = 0;
     for (const line of lines) {

@@ -194,7 +194,10 @@ async function importFile(
   if (whole === null) return { report, code };
   output.addToFailure(report.result());
   report.removed = await whole.removeOthers({
-    ...{ tables, deps, counts: report.counts, maxDeletes: options.maxDeletes ?? null },
+    tables,
+    deps,
+    counts: report.counts,
+    maxDeletes: options.maxDeletes ?? null,
     requireGoingOn: async () => stop.throwIfAborted(),
     isAllowed: (rows) => mayRemove(tools, table, rows),
     onRefused: (text) => output.tellError(text),

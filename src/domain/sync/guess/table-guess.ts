@@ -72,7 +72,10 @@ const TIME_TYPES: readonly ColumnType[] = ["datetime", "date"];
 const DECLARED = "the database declares it";
 const ROW_COLUMN: ColumnEntry = { type: "integer", nullable: false };
 const NUMBERED: KeyCandidate = {
-  ...{ columns: [ROW_NUMBER], rank: 0, reason: "rows are numbered", isByValues: false },
+  columns: [ROW_NUMBER],
+  rank: 0,
+  reason: "rows are numbered",
+  isByValues: false,
 };
 
 const KEY_TYPES: readonly ColumnType[] = ["text", "integer", "bigint", "datetime", "date"];

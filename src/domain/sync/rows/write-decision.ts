@@ -194,7 +194,9 @@ class Decision<Arriving extends ArrivingRecord> {
     if (stamps === undefined) return record;
     const { time, row, keyText: text } = record;
     const fate = stampFate(stamps, {
-      ...{ time, nowMs, bringsTime: !isTimeless(this.#table, row) },
+      time,
+      nowMs,
+      bringsTime: !isTimeless(this.#table, row),
       here: here === undefined ? null : { time: here.time, isChanged: this.#changes(record, here) },
       deletedAt: this.#tombstones.get(text) ?? null,
     });

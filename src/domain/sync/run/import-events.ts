@@ -38,7 +38,14 @@ export interface ImportCounts {
 }
 
 export const NOTHING_IMPORTED: ImportCounts = {
-  ...{ read: 0, deleted: 0, written: 0, new: 0, changed: 0, same: 0, failed: 0, lastLine: 0 },
+  read: 0,
+  deleted: 0,
+  written: 0,
+  new: 0,
+  changed: 0,
+  same: 0,
+  failed: 0,
+  lastLine: 0,
 };
 
 /** The first of each kind are listed, the others counted. */

@@ -68,7 +68,12 @@ export class DateFormat {
     const [year = "", month = "", day = "", hour = "", minute = "", second = "", milli = "000"] =
       canonical.match(/\d+/g) ?? [];
     const parts: Readonly<Record<Part, string>> = {
-      ...{ year, month, day, hour, minute, second },
+      year,
+      month,
+      day,
+      hour,
+      minute,
+      second,
       milli: milli.slice(0, 3),
     };
     const tokens = hour === "" ? this.#dateTokens : this.#tokens;

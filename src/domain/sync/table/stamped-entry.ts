@@ -22,7 +22,8 @@ export function stampedEntry(name: string, entry: TableEntry): TableEntry {
     ...entry,
     timestamp_column: column,
     ...(isListed && !updates.includes(column) ? { update_columns: [...updates, column] } : {}),
-    ...{ stamped: true, deletes: true },
+    stamped: true,
+    deletes: true,
     columns: { ...entry.columns, [column]: entry.columns[column] ?? { type: "datetime" } },
   };
 }

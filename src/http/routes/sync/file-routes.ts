@@ -203,12 +203,17 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
         isDryRun: isSet("dry_run", query.dryRun),
         isLax: isSet("lax", query.lax),
         isForced: isSet("force", query.force),
-        ...{ isAppending, whole, restores: isSet("restore", query.restore) },
+        isAppending,
+        whole,
+        restores: isSet("restore", query.restore),
         open: (stop) => incoming(request, { timer: sync.timer, stop }),
         requireStill,
         note: (counts) =>
           identity.administration.noteFileAct({
-            ...{ ...by, action: "rows.imported", table: name, counts },
+            ...by,
+            action: "rows.imported",
+            table: name,
+            counts,
           }),
       });
       return tell(started.news(), started.runId);

@@ -32,7 +32,9 @@ export async function guessFile(
     format === "csv" ? (given ?? (await files.findDelimiter(text.beginning()))) : ",";
   const known = delimiter === "," ? {} : { delimiter };
   return await guessTable({
-    ...{ name, form: format === "csv" ? "field" : "json", declaration: null },
+    name,
+    form: format === "csv" ? "field" : "json",
+    declaration: null,
     wishes: { ...wishes, files: { ...known, ...wishes.files } },
     read(onNames) {
       const options = { delimiter, header: null, onNames, path };

@@ -123,7 +123,9 @@ async function importBytes(
     });
     if (whole !== null) {
       report.removed = await whole.removeOthers({
-        ...{ tables, deps: isDryRun ? null : deps, counts: report.counts },
+        tables,
+        deps: isDryRun ? null : deps,
+        counts: report.counts,
         maxDeletes: request.whole?.maxDeletes ?? null,
         async requireGoingOn() {
           stop.throwIfAborted();
