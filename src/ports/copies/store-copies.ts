@@ -1,4 +1,5 @@
 // Whole stores: copied into a file, and back. D-10.7.
+import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { DumpedPart, DumpedSource, DumpedStore, StoreKind } from "./store-dump.ts";
 
 /** What a backup tells of itself. */
@@ -83,6 +84,9 @@ export type IsKept = (collection: string, doc: object) => boolean;
 /** An empty store that this process alone has taken, to fill it. Nothing may use it until `finish`. */
 export interface EmptyStore extends DumpedSource {
   readonly kind: StoreKind;
+
+  /** Why the columns of a table cannot hold a row, or a key alone, each told; absent where they hold everything. D-12.5. */
+  refusals?(table: Table, row: Row): readonly string[];
 
   /** Makes the tables, with what is known of their deletes and numbers; to be called first. */
   begin(about: DumpedStore): Promise<void>;

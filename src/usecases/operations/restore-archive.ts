@@ -41,7 +41,7 @@ const ID_BYTES = 16;
  * Reads all of the backup before anything is written; all of it is in the store then, or nothing. The store gets an id of
  * its own, and no session. Throws `invalid_request`, with the store as it was, for a store that is not empty or that a
  * service holds, and for a file that is no backup or that the pepper does not fit; `file_failed` for one that is damaged;
- * `store_unavailable`, and the reason to stop.
+ * `conflict` for what the store cannot hold; `store_unavailable`, and the reason to stop.
  */
 export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<Restored> {
   const { backup, path, mac, pepper, claim } = deps;
@@ -60,11 +60,7 @@ export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<R
     const filled =
       backup.ownFileOf === target.kind && target.takeBackup !== undefined
         ? await target.takeBackup(path, isKept, job.stop).then(() => counts)
-        : await copyStore(
-            await backup.dump({ isStill: true }),
-            { target, mac, isKept },
-            partOf(job, 1 / 3, 1),
-          );
+        : await copyStore(backup, { target, mac, isKept }, partOf(job, 1 / 3, 1));
     job.stop?.throwIfAborted();
     await target.finish(mac.randomBytes(ID_BYTES).toHex());
     return { ...filled, facts, sessions };

@@ -103,9 +103,12 @@ describe.each(BACKENDS.filter(({ isAvailable }) => isAvailable))("to $name", (to
     ]);
     if (to.holds === "own types") {
       const odd = await cli(url, ["move", target]);
-      const text =
-        'Table "samples", row ["odd"]: column "an_integer" (integer) cannot hold the text "no number"';
-      expect([odd.code, odd.stderr]).toEqual([1, `${text}\n`]);
+      const lines = [
+        "The new store cannot hold some of the rows:",
+        '- table "samples", row ["odd"]: column "an_integer" (integer) cannot hold the text "no number"; column "a_datetime" (datetime) cannot hold the text "soon"',
+        '- table "samples", row ["json"]: column "a_text" (text) cannot hold the text "nul \\u0000 in it"',
+      ];
+      expect([odd.code, odd.stderr]).toEqual([1, `${lines.join("\n")}\n`]);
       const held = await restart(url);
       const plain = { an_integer: null, a_boolean: null, a_datetime: null, a_text: null };
       const records = ["odd", "json"].map((name) => ({ name, required: "r", ...plain }));

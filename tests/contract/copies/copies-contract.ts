@@ -41,6 +41,7 @@ export function copiesOf(backend: Backend): CopiesHarness {
 export function copiesContract(harness: CopiesHarness): void {
   const { claim, holds } = harness;
   const dumped = () => dumpedDeployment(ABOUT, heldParts(holds));
+  const source = { dump: async () => dumped() };
 
   const open = async (url: string) => {
     const storage = await harness.open(url);
@@ -61,7 +62,7 @@ export function copiesContract(harness: CopiesHarness): void {
   const filled = async () => {
     const url = await harness.makeUrl();
     const target = await claim(url);
-    await copyStore(dumped(), { target, mac }, {});
+    await copyStore(source, { target, mac }, {});
     await target.finish(ABOUT.deploymentId);
     return url;
   };
@@ -109,7 +110,7 @@ export function copiesContract(harness: CopiesHarness): void {
       expect(winners).toHaveLength(1);
       const [target] = winners as [EmptyStore];
       await expect(claim(url)).rejects.toThrow("holds the store");
-      await copyStore(dumped(), { target, mac }, {});
+      await copyStore(source, { target, mac }, {});
       await expect(claim(url)).rejects.toThrow("holds the store");
       await target.finish(ABOUT.deploymentId);
       await expect(claim(url)).rejects.toThrow('is not empty: table "listings" has rows');
@@ -119,7 +120,7 @@ export function copiesContract(harness: CopiesHarness): void {
     test("D-10.7 a store that was given up is empty, and can be filled", async () => {
       const url = await harness.makeUrl();
       const target = await claim(url);
-      await copyStore(dumped(), { target, mac }, {});
+      await copyStore(source, { target, mac }, {});
       await target.giveUp();
       const storage = await open(url);
       const tables = ABOUT.tables.map(tableOf);
@@ -128,7 +129,7 @@ export function copiesContract(harness: CopiesHarness): void {
       ]);
       await storage.close();
       const again = await claim(url);
-      await copyStore(dumped(), { target: again, mac }, {});
+      await copyStore(source, { target: again, mac }, {});
       await again.finish(ABOUT.deploymentId);
       expect(await dumpOf(url)).toEqual(await contentOf(dumped()));
     });
@@ -147,7 +148,7 @@ export function copiesContract(harness: CopiesHarness): void {
         finish: (id) => target.finish(id),
         giveUp: () => target.giveUp(),
       };
-      const copying = copyStore(dumped(), { target: losing, mac }, {});
+      const copying = copyStore(source, { target: losing, mac }, {});
       const refused = await copying.catch((error: unknown) => error);
       expect(isAppError(refused, "store_unavailable")).toBe(true);
       expect(String(refused)).toContain('does not hold what was written to it: rows of "samples"');
@@ -156,7 +157,7 @@ export function copiesContract(harness: CopiesHarness): void {
       const other = await claim(await harness.makeUrl());
       const stopping = new AbortController();
       const stopped = copyStore(
-        dumped(),
+        source,
         { target: other, mac },
         { stop: stopping.signal, onProgress: () => stopping.abort(new Error("Stopped here")) },
       );
@@ -170,7 +171,7 @@ export function copiesContract(harness: CopiesHarness): void {
       const isKept = (name: string, doc: object) =>
         name !== "traffic" || (doc as { unit: string }).unit === "hour";
       const counts = await copyStore(
-        dumped(),
+        source,
         { target, mac, isKept },
         { onProgress: ({ part }) => told.push(part ?? -1) },
       );
