@@ -26,6 +26,9 @@ const LONGEST_PAUSE_MS = 200;
 const MANY_MEETINGS = 8;
 /** Time in which the outcome of a commit has to become known. */
 const DOUBT_MS = 5_000;
+/** Of the server's `deadlock_timeout`: a statement that began at its end waits no longer than to twice that. */
+const LOCK_SHARE = 0.3;
+const MAX_LOCK_MS = 500;
 /** No body is under way for longer, so that no lock is older. */
 const LOCKS_MS = 600_000;
 const TIDY_MS = 60_000;
@@ -38,6 +41,8 @@ export interface DatabaseDeps {
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
   readonly raisesDurability?: boolean;
+  /** The server's, in milliseconds; absent: a second, as it is unless somebody sets it. */
+  readonly deadlockMs?: number;
   /** Statements that give the role what it needs. */
   readonly grants?: string;
 }
@@ -210,9 +215,11 @@ export class PostgresDatabase {
     readonly leftMs: number;
   }): Promise<ServerTransaction> {
     const connection = await this.#deps.driver.connect();
-    const { raisesDurability = false } = this.#deps;
+    const { clock, deadlockMs = 1_000, raisesDurability = false } = this.#deps;
     const statementMs = how.leftMs > MAX_TIMER_MS ? 0 : Math.max(1, Math.ceil(how.leftMs));
-    return new ServerTransaction(connection, { ...how, statementMs, raisesDurability });
+    const lockMs = Math.max(1, Math.min(MAX_LOCK_MS, Math.floor(deadlockMs * LOCK_SHARE)));
+    const beginning = { ...how, statementMs, raisesDurability, lockMs, clock };
+    return new ServerTransaction(connection, beginning);
   }
 
   async #commit<T>(tx: ServerTransaction, result: T): Promise<Outcome<T>> {

@@ -26,6 +26,11 @@ export const SERVERS_HINT =
 /** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
 const MET = ["40001", "40P01", "55P03"];
 
+/** A meeting that the server does not see. */
+export function meeting(message: string): Failure {
+  return new Failure(Object.assign(new Error(message), { errno: MET[0] }));
+}
+
 export function hasMet({ state }: Failure): boolean {
   return state !== null && MET.includes(state);
 }

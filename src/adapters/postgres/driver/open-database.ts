@@ -30,7 +30,8 @@ const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
 const LOOK = `
 select current_setting('server_version_num')::int4, current_setting('server_encoding'), current_setting('fsync'),
   pg_is_in_recovery(), current_setting('synchronous_commit'), to_regnamespace($1::text) is not null,
-  current_setting('server_version'), current_database(), current_user`;
+  current_setting('server_version'), current_database(), current_user,
+  (select setting::int4 from pg_settings where name = 'deadlock_timeout')`;
 
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
@@ -41,10 +42,17 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
     const problem = problemOf({ version, encoding, fsync, isStandby, hasSchema, shown }, address);
     if (problem !== null) throw new AppError("invalid_request", problem);
     const raisesDurability = !["on", "remote_apply"].includes(String(synchronous));
+    const deadlockMs = Number(looked[9]);
     const { schema } = address;
     const to = `to ${quoted(String(role))}`;
     const grants = `grant create on database ${quoted(String(name))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
-    const database = new PostgresDatabase({ ...options, driver, raisesDurability, grants });
+    const database = new PostgresDatabase({
+      ...options,
+      driver,
+      raisesDurability,
+      deadlockMs,
+      grants,
+    });
     return { database, schema };
   } catch (error) {
     await driver.close();

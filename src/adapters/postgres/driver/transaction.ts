@@ -1,3 +1,4 @@
+import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { Connection, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, isRefusal } from "./errors.ts";
 
@@ -10,10 +11,16 @@ export interface Beginning {
   readonly statementMs: number;
   /** True where the server would confirm commits that a crash takes back. */
   readonly raisesDurability: boolean;
+  /**
+   * Milliseconds for which it waits for a lock, and for which it waits for any once it may hold rows that others wait for: less
+   * than half of the server's `deadlock_timeout`, so that of a deadlock with another program it is the one that gives up.
+   */
+  readonly lockMs: number;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Below the server's `deadlock_timeout` of 1 s: of a deadlock with another program we are the ones who give up. */
-const LOCK_MS = 500;
+/** The shortest wait that the server knows. */
+const NO_WAIT_MS = 1;
 
 const NOW = `select floor(extract(epoch from clock_timestamp()) * 1000)::int8`;
 const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text`;
@@ -28,8 +35,9 @@ export class ServerTransaction {
   #isOver = false;
   /** The first statement that failed: those after it fail because of it. */
   failure: Failure | null = null;
-  /** True once rows of tables were written. */
-  hasRows = false;
+  /** When the first row was written, by the clock; null before that. */
+  #rowsMs: number | null = null;
+  #waits = true;
 
   constructor(connection: Connection, beginning: Beginning) {
     this.#connection = connection;
@@ -47,6 +55,16 @@ export class ServerTransaction {
     return this.#id;
   }
 
+  /** True once rows of tables were written. */
+  get hasRows(): boolean {
+    return this.#rowsMs !== null;
+  }
+
+  /** Call it before rows of tables are written. */
+  writesRows(): void {
+    this.#rowsMs ??= this.#beginning.clock.monotonicMs();
+  }
+
   get hasBegun(): boolean {
     return this.#started !== null;
   }
@@ -58,11 +76,9 @@ export class ServerTransaction {
   }
 
   async query(text: string, parameters?: readonly Parameter[]): Promise<Lines> {
-    const begun = this.begin();
-    const [lines] = await Promise.all([
-      this.#noting(this.#connection.query(text, parameters)),
-      begun,
-    ]);
+    const opened = [this.begin(), this.#hurry()];
+    const asked = this.#noting(this.#connection.query(text, parameters));
+    const [lines] = await Promise.all([asked, ...opened]);
     return lines;
   }
 
@@ -80,6 +96,7 @@ export class ServerTransaction {
       const { failure } = this;
       if (failure !== null && !isRefusal(failure)) throw error;
       this.failure = null;
+      this.#waits = true;
       await this.script("rollback to savepoint attempt; release savepoint attempt");
       throw failure ?? error;
     }
@@ -114,6 +131,15 @@ export class ServerTransaction {
     this.#end(false);
   }
 
+  /** Waits for no lock any more once others may have waited for those that are held. */
+  async #hurry(): Promise<void> {
+    const { clock, lockMs } = this.#beginning;
+    if (!this.#waits || this.#rowsMs === null) return;
+    if (clock.monotonicMs() - this.#rowsMs < lockMs) return;
+    this.#waits = false;
+    await this.script(`set local lock_timeout = ${NO_WAIT_MS}`);
+  }
+
   #end(isUsable: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -121,14 +147,14 @@ export class ServerTransaction {
   }
 
   async #begin(): Promise<void> {
-    const { isOneMoment, isReadOnly, statementMs, raisesDurability } = this.#beginning;
+    const { isOneMoment, isReadOnly, statementMs, raisesDurability, lockMs } = this.#beginning;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
       `begin isolation level ${level}${isReadOnly ? " read only" : ""}`,
       `set local timezone = 'UTC'`,
       `set local datestyle = 'ISO, YMD'`,
       `set local statement_timeout = ${statementMs}`,
-      `set local lock_timeout = ${LOCK_MS}`,
+      `set local lock_timeout = ${lockMs}`,
       `set local row_security = off`,
       `set local repsync.own = 'on'`,
       ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),

@@ -38,6 +38,8 @@ type Decided = WriteDecision<ArrivingRecord>;
 /** A write whose rows are to be sent. */
 interface Sending {
   readonly layout: Layout;
+  /** The `keyText` of rows that are there. */
+  readonly there: ReadonlySet<string>;
   readonly found: FoundByKey;
   readonly decided: Decided;
 }
@@ -74,7 +76,8 @@ export class BodyTables implements TableWrites {
       const rules = { conflict, nowMs, stamps };
       const deciding = decideWrite(table, { deleted, records }, found, rules);
       const decided = await this.#tables.turns().run(deciding);
-      const refused = await this.#send({ layout, found, decided });
+      const there = new Set(known.rows.keys()).difference(new Set(decided.removed.keys()));
+      const refused = await this.#send({ layout, there, found, decided });
       if (refused.length === 0) return outcomeOf(decided, failures, nowMs);
       failures.push(...refused);
       const without = new Set(refused.map(({ index }) => index));
@@ -90,7 +93,7 @@ export class BodyTables implements TableWrites {
     );
     if (fields === null) await this.#rows.forgetOf(layout, column, value);
     if (rows.length === 0) return 0;
-    this.#tx.hasRows = true;
+    this.#tx.writesRows();
     const changed =
       fields === null ? [] : rows.map((row) => ({ ...row, ...Object.fromEntries(given) }));
     await this.#meet(layout, [...rows, ...changed]);
@@ -200,7 +203,7 @@ export class BodyTables implements TableWrites {
     if (rows.size + decided.removed.size + decided.forgotten.size + decided.listed.length === 0) {
       return [];
     }
-    this.#tx.hasRows = true;
+    this.#tx.writesRows();
     const numbers = await this.#numbers(layout, decided);
     const withNumbers = [...rows].map(([text, row]) => numbered(layout, row, numbers.get(text)));
     let refused: readonly WriteFailure[] = [];
@@ -212,14 +215,14 @@ export class BodyTables implements TableWrites {
     try {
       await this.#tx.attempt(async () => {
         await opening();
-        await this.#putAll(layout, withNumbers);
+        await this.#putAll(sending, withNumbers);
       });
     } catch (error) {
       if (!(error instanceof Failure) || !isRefusal(error)) throw error;
       await this.#tx
         .attempt(async () => {
           await opening();
-          refused = await this.#findRefused(layout, withNumbers, decided);
+          refused = await this.#findRefused(sending, withNumbers);
           throw UNDONE;
         })
         .catch((thrown) => {
@@ -230,15 +233,12 @@ export class BodyTables implements TableWrites {
   }
 
   /** Halves what is refused until each refused row is found; the others are written meanwhile, as rules may be about several. */
-  async #findRefused(
-    layout: Layout,
-    rows: readonly Row[],
-    decided: Decided,
-  ): Promise<readonly WriteFailure[]> {
+  async #findRefused(sending: Sending, rows: readonly Row[]): Promise<readonly WriteFailure[]> {
+    const { layout, decided } = sending;
     const refused: WriteFailure[] = [];
     const place = async (some: readonly Row[]): Promise<void> => {
       try {
-        await this.#tx.attempt(() => this.#putAll(layout, some));
+        await this.#tx.attempt(() => this.#putAll(sending, some));
       } catch (error) {
         if (!(error instanceof Failure) || !isRefusal(error)) throw error;
         if (some.length > 1) {
@@ -265,11 +265,13 @@ export class BodyTables implements TableWrites {
     return new Map(texts.map((one, i) => [one, Number(lines[i]?.[0])]));
   }
 
-  async #putAll(layout: Layout, rows: readonly Row[]): Promise<void> {
+  async #putAll({ layout, there }: Sending, rows: readonly Row[]): Promise<void> {
     const { numbered: number, table } = layout;
     const columns = number === null ? table.pushColumns : [...table.pushColumns, number];
-    for (const some of inParts(rows))
-      await this.#rows.put(layout, some, { columns, isWhole: false });
+    for (const some of inParts(rows)) {
+      const newRows = some.filter((row) => !there.has(keyText(table, row))).length;
+      await this.#rows.put(layout, some, { columns, newRows });
+    }
   }
 
   async #forget(

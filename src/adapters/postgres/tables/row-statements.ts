@@ -4,6 +4,7 @@ import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Column, Row } from "../../../domain/sync/table/table.ts";
+import { meeting } from "../driver/errors.ts";
 import { quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
@@ -12,6 +13,14 @@ import { DELETED_AT, deletedAtOf } from "./tombstone-places.ts";
 
 /** Rows of one statement. */
 const ROWS_AT_ONCE = 1_000;
+
+interface PutOptions {
+  readonly columns: readonly Column[];
+  /** How many of the rows are not there; absent: all. */
+  readonly newRows?: number;
+  /** True sets every column in a row that is there; absent: the table's `updateColumns`. */
+  readonly isWhole?: boolean;
+}
 
 export class RowStatements {
   readonly #tx: ServerTransaction;
@@ -22,10 +31,14 @@ export class RowStatements {
     this.#now = now;
   }
 
+  /**
+   * Inserts rows, or changes those that are there. Throws as for a meeting where more of them are new than is known: somebody
+   * has removed a row that was found.
+   */
   async put(
     layout: Layout,
     rows: readonly Row[],
-    { columns, isWhole }: { readonly columns: readonly Column[]; readonly isWhole: boolean },
+    { columns, newRows = rows.length, isWhole = false }: PutOptions,
   ): Promise<void> {
     const { name, table } = layout;
     const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
@@ -35,8 +48,10 @@ export class RowStatements {
       (column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`,
     );
     const known = changes.length === 0 ? "nothing" : `update set ${changes.join(", ")}`;
-    const text = `insert into ${name} (${names}) select * from unnest(${lists.join(", ")}) on conflict (${keys}) do ${known}`;
-    await this.#tx.query(text, layout.lists(columns, rows));
+    const put = `insert into ${name} (${names}) select * from unnest(${lists.join(", ")}) on conflict (${keys}) do ${known} returning xmax = 0 as is_new`;
+    const text = `with put as (${put}) select count(*) filter (where is_new) from put`;
+    const [[inserted] = []] = await this.#tx.query(text, layout.lists(columns, rows));
+    if (Number(inserted) > newRows) throw meeting("A row that was found has been removed since");
   }
 
   async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<void> {

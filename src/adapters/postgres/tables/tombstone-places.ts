@@ -12,7 +12,7 @@ export function deletedAtOf(text: unknown): string {
   return String(readValue(DATETIME, text));
 }
 
-/** Gives places to what is committed and has none. */
+/** Gives places to what is committed and has none, but for what an open transaction is about to change: that gets a later one. */
 export async function settle(database: PostgresDatabase, layout: Layout): Promise<void> {
   if (!layout.table.deletes) return;
   const { deleted } = layout;
@@ -25,7 +25,10 @@ export async function settle(database: PostgresDatabase, layout: Layout): Promis
     const given = await tx.query(
       `with given as (
         update ${deleted} as d set place = n.place
-        from (select ctid, $1::int8 + row_number() over (order by made) as place from ${deleted} where place is null) as n
+        from (
+          select ctid, $1::int8 + row_number() over (order by made) as place
+          from (select ctid, made from ${deleted} where place is null for update skip locked) as open
+        ) as n
         where d.ctid = n.ctid returning d.place
       )
       update repsync._tables set last_place = greatest(last_place, (select max(place) from given))
