@@ -117,7 +117,7 @@ export const SETTINGS = {
   lagSeconds: setting("SYNC_LAG_SECONDS", whole(0, MAX_LAG_SECONDS), {
     fallback: `${DEFAULT_LAG_SECONDS}`,
     about:
-      "Seconds by which a row may be committed later than its timestamp says; a table of the registry may have its own.",
+      "Seconds by which a row may be committed later than its timestamp says; a table of the registry may have its own. On PostgreSQL, where every commit is noted, it is 0.",
   }),
   schedule: setting("SYNC_SCHEDULE", cron("*/15 * * * *"), {
     example: "*/15 * * * *",

@@ -214,6 +214,12 @@ export interface DocumentStore {
    */
   readonly gatherMs?: number;
 
+  /**
+   * True where bodies are told what other programs commit to rows (`TableWrites.takeCommitted`), so that runs need no allowance
+   * for late commits; absent where nothing tells of them. D-12.3.
+   */
+  readonly tellsCommits?: true;
+
   /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */
   prepare(collections: readonly AnyCollection[]): Promise<void>;
 

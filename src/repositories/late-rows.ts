@@ -2,6 +2,8 @@ import { earliestTime } from "../domain/sync/rows/row-time.ts";
 import {
   addLateTimes,
   earliestAfter,
+  freshAfter,
+  isNothing,
   type LateNotes,
   type LateTimes,
   markOf,
@@ -24,10 +26,12 @@ export interface LateRowsReply {
   /** Stands for all notes committed so far; opaque. */
   readonly mark: string;
   /**
-   * The earliest time noted since, canonical. Null when nothing was noted, or for a query without a mark; the empty text,
-   * which means the start of the table, for a mark that this store never gave.
+   * The earliest time noted since of rows that came late or were kept, canonical. Null when none was, or for a query without a
+   * mark; the empty text, which means the start of the table, for a mark that this store never gave.
    */
   readonly from: string | null;
+  /** The same of all other rows that were committed since, of a store that tells of every commit. */
+  readonly freshFrom: string | null;
 }
 
 /** Commits that one body adds to the notes of their table. */
@@ -38,43 +42,57 @@ const MAX_COMMITS = 100;
 /**
  * Notes of rows that runs would pass over: per table a mark that grows, and for each mark the earliest time noted since. A
  * commit puts a document of its own, so that commits do not meet; whoever reads adds those to the notes of the table and
- * gives the mark. What it does not see becomes visible later, and so gets a later mark. Throws `store_unavailable`. D-7.4.
+ * gives the mark. What it does not see becomes visible later, and so gets a later mark. Where the store tells of every commit
+ * (`DocumentStore.tellsCommits`), those are noted alike, so that no allowance is needed. Throws `store_unavailable`. D-7.4,
+ * D-12.3.
  */
 export class LateRows {
   readonly #documents: RunDocuments;
   readonly #ids: Ids;
+  readonly #tellsCommits: boolean;
   /** Commits noted since they were last added, by table. */
   readonly #noted = new Map<string, number>();
 
   constructor(documents: DocumentStore, ids: Ids) {
     this.#documents = new RunDocuments(documents);
     this.#ids = ids;
+    this.#tellsCommits = documents.tellsCommits ?? false;
+  }
+
+  /** By how many seconds commits of a table may come later than the times of their rows, unnoted. */
+  lagSeconds({ lagSeconds }: Table): number {
+    return this.#tellsCommits ? 0 : lagSeconds;
   }
 
   /** Reads the mark of a table, and the earliest time noted after another one. */
-  async read({ name }: Table, { afterMark, isForOwnPush }: LateRowsQuery): Promise<LateRowsReply> {
-    const notes = (await this.#readComplete(name)) ?? (await this.#addAll(name));
-    const from = afterMark === null ? null : earliestAfter(notes, afterMark, isForOwnPush);
-    return { mark: markOf(notes), from };
+  async read(table: Table, { afterMark, isForOwnPush }: LateRowsQuery): Promise<LateRowsReply> {
+    const notes = (await this.#readComplete(table)) ?? (await this.#addAll(table));
+    const mark = markOf(notes);
+    if (afterMark === null) return { mark, from: null, freshFrom: null };
+    const from = earliestAfter(notes, afterMark, isForOwnPush);
+    return { mark, from, freshFrom: freshAfter(notes, afterMark, isForOwnPush) };
   }
 
   /** Notes what a commit has to note, within it. */
   note(tx: Transaction, table: string, times: LateTimes): void {
-    if (times.byOwnRuns === null && times.byOthers === null) return;
-    tx.put(LATE_COMMITS, { table, id: this.#ids.next(), ...times });
+    const { byOwnRuns, byOthers } = times;
+    const noted = this.#tellsCommits ? times : { byOwnRuns, byOthers };
+    if (isNothing(noted)) return;
+    tx.put(LATE_COMMITS, { table, id: this.#ids.next(), ...noted });
     this.#noted.set(table, (this.#noted.get(table) ?? MAX_COMMITS) + 1);
   }
 
   /** Adds commits to the notes of their table, once in a while. Call it after a commit that noted; never rejects. */
-  async tidy(table: string): Promise<void> {
-    if ((this.#noted.get(table) ?? 0) <= MAX_COMMITS) return;
-    this.#noted.set(table, 0);
+  async tidy(table: Table): Promise<void> {
+    if ((this.#noted.get(table.name) ?? 0) <= MAX_COMMITS) return;
+    this.#noted.set(table.name, 0);
     // What fails here another commit or a run does.
     await this.#addAll(table).catch(() => {});
   }
 
   /** Null when there are no notes yet, or commits are to be added. */
-  async #readComplete(table: string): Promise<LateNotes | null> {
+  async #readComplete({ name: table }: Table): Promise<LateNotes | null> {
+    if (this.#tellsCommits) return null;
     return await this.#documents.read("late_rows.read", async (at) => {
       const [commits, [notes]] = await at.read(
         { from: LATE_COMMITS, keysOf: { within: [[table]], limit: 1 } },
@@ -84,26 +102,32 @@ export class LateRows {
     });
   }
 
-  async #addAll(table: string): Promise<LateNotes> {
+  async #addAll(table: Table): Promise<LateNotes> {
     for (;;) {
       const { notes, isAll } = await this.#addSome(table);
       if (isAll) return notes;
     }
   }
 
-  async #addSome(table: string) {
+  async #addSome(table: Table) {
+    const { name } = table;
     const newOrigin = this.#ids.next();
     return await this.#documents.transact("late_rows.add", async (tx) => {
       const [commits, [kept]] = await tx.read(
-        { from: LATE_COMMITS, stretch: { within: [[table]], limit: ADDED_AT_ONCE } },
-        { from: LATE_NOTES, keys: [[table]] },
+        { from: LATE_COMMITS, stretch: { within: [[name]], limit: ADDED_AT_ONCE } },
+        { from: LATE_NOTES, keys: [[name]] },
       );
+      const told = (await tx.tables.takeCommitted?.(table)) ?? null;
+      const earliest = (sort: keyof LateTimes, more: string | null = null) =>
+        earliestTime([more, ...commits.map((commit) => commit[sort] ?? null)]);
       const notes = addLateTimes(kept ?? noLateNotes(newOrigin), {
-        byOwnRuns: earliestTime(commits.map(({ byOwnRuns }) => byOwnRuns)),
-        byOthers: earliestTime(commits.map(({ byOthers }) => byOthers)),
+        byOwnRuns: earliest("byOwnRuns"),
+        byOthers: earliest("byOthers"),
+        freshByOwnRuns: earliest("freshByOwnRuns"),
+        freshByOthers: earliest("freshByOthers", told),
       });
-      tx.put(LATE_NOTES, { ...notes, table });
-      for (const { id } of commits) tx.remove(LATE_COMMITS, [table, id]);
+      if (notes !== kept) tx.put(LATE_NOTES, { ...notes, table: name });
+      for (const { id } of commits) tx.remove(LATE_COMMITS, [name, id]);
       return { notes, isAll: commits.length < ADDED_AT_ONCE };
     });
   }

@@ -120,7 +120,7 @@ interface LateNotesDocument extends LateNotes {
 
 export const LATE_NOTES: Collection<LateNotesDocument> = {
   name: "late_notes",
-  fields: ["table", "origin", "last", "byOwnRuns", "byOthers"],
+  fields: ["table", "origin", "last", "byOwnRuns", "byOthers", "freshByOwnRuns", "freshByOthers"],
   keyOf: ({ table }) => [table],
 };
 
@@ -132,7 +132,7 @@ interface LateCommitDocument extends LateTimes {
 
 export const LATE_COMMITS: Collection<LateCommitDocument> = {
   name: "late_commits",
-  fields: ["table", "id", "byOwnRuns", "byOthers"],
+  fields: ["table", "id", "byOwnRuns", "byOthers", "freshByOwnRuns", "freshByOthers"],
   keyOf: ({ table, id }) => [table, id],
 };
 

@@ -38,6 +38,8 @@ export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
 export const DEFAULT_LAG_SECONDS = 60;
 /** Longest allowance: a hundred years, so that a marker is still a date. */
 export const MAX_LAG_SECONDS = 3_153_600_000;
+/** How far before the begin of its transaction another program may date a row that a store tells of. D-12.3. */
+export const MAX_TOLD_BACK_MS = 5_000;
 /** Levels of arrays and objects in one value of a `json` column; deeper ones overflow common parsers. */
 export const MAX_JSON_DEPTH = 500;
 /** Digits a decimal may have when its exponent is written out; longer ones keep the exponent. */

@@ -85,6 +85,14 @@ export interface TableWrites {
   change(table: Table, column: string, value: string, fields: Row | null): Promise<number>;
 
   /**
+   * Takes what has been committed to a table by others than `write`: the earliest canonical time that `change` set, or that
+   * other programs wrote not more than 5 s before the begin of their transaction (a `date` counts as the end of its day), or
+   * an earlier one; null for none. Each commit is told to one body that commits, the first that sees it. Only of a store with
+   * `DocumentStore.tellsCommits`. D-12.3.
+   */
+  takeCommitted?(table: Table): Promise<string | null>;
+
+  /**
    * Of this body and any that writes rows of people whose versions this one raises, one runs again, however many people
    * those are: who read that they were not erased before this commit has not written after it. D-8.2.
    */

@@ -39,6 +39,7 @@ const PROBE_LEASE_MS = 1_000;
 const SHORT_KEY_CHARS = 16;
 /** Clocks set by time servers differ by less. */
 const CLOCK_WARN_MS = 5_000;
+const NOTED_TEXT = "every commit is noted, so none is waited for: lag_seconds is 0 here";
 
 /** Checks one part after the other. A failure is a finding; only a bug throws. */
 export async function* examineDeployment(
@@ -49,6 +50,7 @@ export async function* examineDeployment(
   yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
   const unstamped = stampedByHalf(sync);
   if (unstamped !== null) yield { check: "stamps", ...unstamped };
+  if (sync.documents.tellsCommits) yield { check: "late commits", ...ok(NOTED_TEXT) };
   yield { check: "API_KEY_PEPPER", ...checkPepper(deps) };
   yield { check: "sync", ...checkSync(deps) };
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
@@ -194,15 +196,16 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
   return fail("it answers, but sync is disabled there", REFUSALS.sync_disabled.hint);
 }
 
-function checkClock({ clockAheadMs }: RemoteStatus, { lagSeconds }: SyncDeps): Verdict {
+function checkClock({ clockAheadMs }: RemoteStatus, { documents, lagSeconds }: SyncDeps): Verdict {
   if (clockAheadMs === null) {
     return fail("its server_time is not a time", ERROR_KINDS.invalid_reply.hint);
   }
   const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
   const text = `it is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
   if (Math.abs(clockAheadMs) <= CLOCK_WARN_MS) return ok(text);
-  const hint = `Set both machines' clocks by a time server; rows may be ${lagSeconds} s late (SYNC_LAG_SECONDS)`;
-  return warn(text, hint);
+  const hint = "Set both machines' clocks by a time server";
+  const late = `; rows may be ${lagSeconds} s late (SYNC_LAG_SECONDS)`;
+  return warn(text, documents.tellsCommits ? hint : hint + late);
 }
 
 function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Verdict {

@@ -22,6 +22,8 @@ export interface Backend {
   readonly isAvailable: boolean;
   /** Where columns hold values of their own types alone. D-12.1. */
   readonly holds?: "own types";
+  /** Where late commits of other programs are told of, and no allowance is needed. D-12.3. */
+  readonly tellsCommits?: true;
   /** A `STORAGE_URL` that nobody else uses. */
   makeUrl(): Promise<string>;
 }
@@ -51,6 +53,7 @@ export const POSTGRESQL: Backend = {
   name: "PostgreSQL",
   isAvailable: postgresAvailable,
   holds: "own types",
+  tellsCommits: true,
   async makeUrl() {
     const url = await makePreparedDatabase();
     keepResource(() => dropPostgresDatabase(url));

@@ -1,7 +1,7 @@
 // Deployments that all live: edits at all ends, imports of old rows, spokes of a hub. D-7.1, D-7.4, D-7.11.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
+import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type RunApp, startPair, startRunApp } from "./support/run-apps.ts";
 
@@ -34,7 +34,7 @@ async function values(app: RunApp, table = "items"): Promise<readonly string[]> 
   return (await app.rows(table)).map(({ k, v }) => `${k} ${v}`);
 }
 
-onBackends([SQLITE_FILE, MONGODB], "live ends", (backend) => {
+onBackends([SQLITE_FILE, MONGODB, POSTGRESQL], "live ends", (backend) => {
   test.each([{}, { full: true }])(
     "D-7.1 the first run keeps the newest rows of both ends: %p",
     async (more) => {

@@ -160,6 +160,15 @@ describe("registries that differ", () => {
     },
   );
 
+  test("D-12.3 markers allow nothing where the source says that it needs nothing", async () => {
+    const ends = await endsWith(BY_TIME, { ...BY_TIME, lag_seconds: 0 });
+    put(ends, "there", { k: "a", v: "1", at: "2026-03-01T11:59:30Z" });
+    await runOf(ends, { direction: "both" });
+    expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T11:59:30Z");
+    await runOf(ends, { direction: "push" });
+    expect(ends.kept.marker("sync_last_push_items")).toBe("2026-03-01T11:59:00Z");
+  });
+
   test("D-7.3 a dry run tells what ends a run", async () => {
     const ends = await endsWith(BY_TIME, WITH_NOTES);
     put(ends, "there", { k: "b", v: "1", at: T1, notes: "x" });

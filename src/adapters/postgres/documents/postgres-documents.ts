@@ -31,6 +31,7 @@ import { CollectionTable, type Statement } from "./collection-table.ts";
 import { type ByteRange, rangesOf } from "./stretches.ts";
 
 export class PostgresDocuments implements DocumentStore {
+  readonly tellsCommits = true;
   readonly #database: PostgresDatabase;
   readonly #tables: PostgresTables;
   readonly #prepared = new Map<string, CollectionTable>();

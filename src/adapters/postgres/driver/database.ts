@@ -7,7 +7,7 @@ import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
-import { FORGET_LOCKS, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
+import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
 import { ServerTransaction } from "./transaction.ts";
 
 /** For pushes, pulls and runs. */
@@ -143,6 +143,7 @@ export class PostgresDatabase {
       await tx.begin();
       await tx.query(FORGET_LOCKS, [String(tx.nowMs - LOCKS_MS)]);
       await tx.query(GATHER_VERSIONS);
+      await tx.query(GATHER_TOLD);
     });
     work.catch(() => {});
   }

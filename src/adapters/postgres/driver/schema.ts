@@ -18,7 +18,7 @@ end $body$;`;
 
 /**
  * Makes it; a `create` of what is there does nothing. Versions are counted by lines that are added, so that raising one waits
- * for nobody; the sum of a slot is its version. Locks are those of the bodies under way, so a server that fell needs none.
+ * for nobody; the sum of a slot is its version. So are the times that a table was written with. Locks are those of the bodies under way, so a server that fell needs none.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);
@@ -26,6 +26,8 @@ create table if not exists repsync._versions (slot int8 not null, n int8 not nul
 create index if not exists _versions_slot on repsync._versions (slot);
 create unlogged table if not exists repsync._locks (place int8 primary key, at_ms int8 not null)
   with (fillfactor = 50);
+create table if not exists repsync._told (slot int8 not null, at timestamptz not null);
+create index if not exists _told_slot on repsync._told (slot);
 create table if not exists repsync._tables (
   name text collate "C" primary key,
   entry text not null,
@@ -86,6 +88,21 @@ with gone as (
   ) returning slot, n
 )
 insert into repsync._versions (slot, n) select slot, sum(n) from gone group by slot`;
+
+/** The earliest of many times. */
+export const GATHER_TOLD = `
+with gone as (
+  delete from repsync._told where slot in (
+    select slot from repsync._told group by slot having count(*) > 16
+  ) returning slot, at
+)
+insert into repsync._told (slot, at) select slot, min(at) from gone group by slot`;
+
+export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::text::timestamptz)";
+
+/** What was told of a table. */
+export const TAKE_TOLD = `
+with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
 
 /**
  * Of two bodies that lock a place one runs again, as the second changes a line that the first has changed since its moment.

@@ -2,7 +2,7 @@
 // where the server refuses records, all of it is decided and done again without them.
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
   decideWrite,
   type FoundByKey,
@@ -19,10 +19,10 @@ import type {
 } from "../../../ports/tables/table-writes.ts";
 import { Failure, isRefusal, refusalText } from "../driver/errors.ts";
 import { placeOf } from "../driver/places.ts";
-import { LOCK_PLACES } from "../driver/schema.ts";
+import { LOCK_PLACES, TAKE_TOLD, TELL } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { castType, held, refusalOf, shortDecimal } from "./columns.ts";
+import { castType, held, refusalOf, shortDecimal, timeOf } from "./columns.ts";
 import { fieldOf, type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { heldTexts, inParts, RowStatements } from "./row-statements.ts";
@@ -102,7 +102,16 @@ export class BodyTables implements TableWrites {
       await this.#rows.forgetOutlived(layout, changed);
       await this.#rows.put(layout, changed, { columns: table.columns, isWhole: true });
     }
+    const isTimed = given.some(([name]) => name === table.timestampColumn);
+    const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
+    if (at !== null) await this.#tx.query(TELL, [String(layout.slot), at]);
     return rows.length;
+  }
+
+  async takeCommitted(table: Table): Promise<string | null> {
+    const { slot } = this.#tables.layout(table);
+    const [[at] = []] = await this.#tx.query(TAKE_TOLD, [String(slot)]);
+    return typeof at === "string" ? timeOf(at) : null;
   }
 
   excludePushes(): void {

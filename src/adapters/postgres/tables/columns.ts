@@ -158,7 +158,7 @@ export function shortDecimal(text: string): string {
 }
 
 /** As pages show it; what is no time of the calendar as the server writes it. */
-function timeOf(text: string): string {
+export function timeOf(text: string): string {
   const match = SERVER_TIME.exec(text);
   if (match === null || match[1] === "0000") return text;
   const [, year, day, time, fraction] = match;

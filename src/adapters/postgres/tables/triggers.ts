@@ -1,5 +1,6 @@
 // What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
 
+import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { quoted } from "../driver/sql.ts";
 import type { Layout } from "./layout.ts";
@@ -39,7 +40,7 @@ export function triggersText(layout: Layout): string {
       );
     } else statements.push(`drop trigger if exists repsync_${short} on ${name};`);
   }
-  statements.push(stampTriggerText(layout));
+  statements.push(...tellingTriggers(layout), stampTriggerText(layout));
   return statements.join("\n");
 }
 
@@ -49,18 +50,52 @@ interface Trigger {
   readonly events: string;
   readonly call: string;
   readonly referencing?: string;
+  /** Absent: always. */
+  readonly when?: string;
 }
 
 /** `enable always`: what another server's changes are applied by would pass it over otherwise. */
-function trigger({ name }: Layout, { short, events, call, referencing = "" }: Trigger): string {
+function trigger(
+  { name }: Layout,
+  { short, events, call, referencing = "", when }: Trigger,
+): string {
   const called = `repsync_${short}`;
+  const condition = when === undefined ? "" : `when (${when})`;
   return `drop trigger if exists ${called} on ${name};
-create trigger ${called} after ${events} on ${name} ${referencing} for each statement execute function ${call};
+create trigger ${called} after ${events} on ${name} ${referencing} for each statement ${condition} execute function ${call};
 alter table ${name} enable always trigger ${called};`;
 }
 
 function functionName({ short }: Layout, event: string): string {
   return `repsync.${quoted(`_${event}_${short}`)}`;
+}
+
+/** Other programs' writes are told of as `TableWrites.takeCommitted` says; own ones are noted by their bodies. D-12.3. */
+function tellingTriggers(layout: Layout): readonly string[] {
+  const { slot, table } = layout;
+  const column = table.columns.find(({ name }) => name === table.timestampColumn);
+  if (column === undefined) {
+    return ["insert", "update"].map(
+      (event) => `drop trigger if exists repsync_told_${event} on ${layout.name};`,
+    );
+  }
+  const call = `${functionName(layout, "told")}()`;
+  const lasts = column.type === "date" ? " + interval '1 day'" : "";
+  const made = `create or replace function ${call} returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+begin
+  insert into repsync._told (slot, at)
+    select ${slot}, min(r.at) from (select ${timeText(layout, "a")} as at from rows_after as a) as r
+    where r.at${lasts} >= now() - interval '${MAX_TOLD_BACK_MS} milliseconds' having count(*) > 0;
+  return null;
+end $body$;`;
+  const triggers = (["insert", "update"] as const).map((event) =>
+    trigger(layout, {
+      ...{ short: `told_${event}`, events: event, call, when: IS_OTHERS },
+      referencing: "referencing new table as rows_after",
+    }),
+  );
+  return [made, ...triggers];
 }
 
 /**

@@ -1,5 +1,5 @@
 // The notes of rows that runs would pass over: of each table a mark that grows, and the earliest time noted since. D-7.4.
-import { compareDateTimes, formatMs } from "../../shared/time.ts";
+import { compareDateTimes, dateTimeMs, formatMs } from "../../shared/time.ts";
 import { earliestTime } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";
 
@@ -15,16 +15,21 @@ export interface LateNotes {
   readonly origin: string;
   /** The number of the mark of now, from 0. */
   readonly last: number;
-  /** Rows that runs of this deployment brought; both lists ascend by number and by time. */
+  /** Late rows that runs of this deployment brought; all lists ascend by number and by time. */
   readonly byOwnRuns: readonly LateNote[];
-  /** All other rows. */
+  /** All other late rows, and those that were kept. */
   readonly byOthers: readonly LateNote[];
+  /** Changed rows that are not late, of a store that tells of every commit (`DocumentStore.tellsCommits`). D-12.3. */
+  readonly freshByOwnRuns?: readonly LateNote[];
+  readonly freshByOthers?: readonly LateNote[];
 }
 
 /** The earliest canonical times that one commit notes; null for none. */
 export interface LateTimes {
   readonly byOwnRuns: string | null;
   readonly byOthers: string | null;
+  readonly freshByOwnRuns?: string | null;
+  readonly freshByOthers?: string | null;
 }
 
 /** The canonical time before which the time of a row is late: further back than the lag. A `date` is its day's end. */
@@ -49,9 +54,10 @@ export function lateTimesOf(
 ): LateTimes {
   const limit = lateBefore(table, visibleMs);
   const isLate = earliestChanged !== null && compareDateTimes(earliestChanged, limit) < 0;
-  const late = isLate ? earliestChanged : null;
-  if (isOwnRun) return { byOwnRuns: late, byOthers: earliestKept };
-  return { byOwnRuns: null, byOthers: earliestTime([late, earliestKept]) };
+  const [late, fresh] = isLate ? [earliestChanged, null] : [null, earliestChanged];
+  if (isOwnRun) return { byOwnRuns: late, byOthers: earliestKept, freshByOwnRuns: fresh };
+  const byOthers = earliestTime([late, earliestKept]);
+  return { byOwnRuns: null, byOthers, freshByOthers: fresh };
 }
 
 /** The notes of a table that has none yet. */
@@ -61,14 +67,20 @@ export function noLateNotes(origin: string): LateNotes {
 
 /** The notes after a commit, which gets the next mark when it notes anything. */
 export function addLateTimes(notes: LateNotes, times: LateTimes): LateNotes {
-  if (times.byOwnRuns === null && times.byOthers === null) return notes;
+  if (isNothing(times)) return notes;
   const last = notes.last + 1;
   return {
     origin: notes.origin,
     last,
     byOwnRuns: added(notes.byOwnRuns, last, times.byOwnRuns),
     byOthers: added(notes.byOthers, last, times.byOthers),
+    freshByOwnRuns: added(notes.freshByOwnRuns, last, times.freshByOwnRuns),
+    freshByOthers: added(notes.freshByOthers, last, times.freshByOthers),
   };
+}
+
+export function isNothing(times: LateTimes): boolean {
+  return Object.values(times).every((time) => time === null);
 }
 
 /** The mark that stands for all these notes. */
@@ -77,36 +89,61 @@ export function markOf({ origin, last }: Pick<LateNotes, "origin" | "last">): st
 }
 
 /**
- * The earliest time noted after a mark, or an earlier one where notes were put together; null when nothing was noted, and
- * the empty text, the start, for a mark that was never given.
+ * The earliest time of late and kept rows noted after a mark, or an earlier one where notes were put together; null when none
+ * was noted, and the empty text, the start, for a mark that was never given.
  */
 export function earliestAfter(
   notes: LateNotes,
   mark: string,
   isForOwnPush: boolean,
 ): string | null {
+  const { byOthers, byOwnRuns } = notes;
+  return earliestOf(notes, mark, isForOwnPush ? [byOthers] : [byOthers, byOwnRuns]);
+}
+
+/** The same of rows that are not late. */
+export function freshAfter(notes: LateNotes, mark: string, isForOwnPush: boolean): string | null {
+  const { freshByOthers = [], freshByOwnRuns = [] } = notes;
+  return earliestOf(notes, mark, isForOwnPush ? [freshByOthers] : [freshByOthers, freshByOwnRuns]);
+}
+
+function earliestOf(
+  notes: LateNotes,
+  mark: string,
+  lists: readonly (readonly LateNote[])[],
+): string | null {
   const number = numberOf(notes, mark);
   if (number === null) return "";
-  const lists = isForOwnPush ? [notes.byOthers] : [notes.byOthers, notes.byOwnRuns];
-  const [earliest = null] = lists
-    .map((list) => list.find(([other]) => other > number)?.[1])
-    .filter((time) => time !== undefined)
-    .toSorted(compareDateTimes);
-  return earliest;
+  return earliestTime(lists.map((list) => list.find(([other]) => other > number)?.[1] ?? null));
 }
 
 /** A note makes those useless that came before it with the same or a later time. */
 function added(
-  list: readonly LateNote[],
+  list: readonly LateNote[] = [],
   number: number,
-  time: string | null,
+  time: string | null = null,
 ): readonly LateNote[] {
   if (time === null) return list;
   const needed = list.filter(([, other]) => compareDateTimes(other, time) < 0);
-  const [first, second] = needed;
-  const isFull = first !== undefined && second !== undefined && needed.length === MAX_NOTES;
-  const kept: readonly LateNote[] = isFull ? [[second[0], first[1]], ...needed.slice(2)] : needed;
-  return [...kept, [number, time]];
+  const notes: readonly LateNote[] = [...needed, [number, time]];
+  return notes.length > MAX_NOTES ? putTogether(notes) : notes;
+}
+
+/**
+ * Two neighbours become one: those whose times differ least beside how far they are behind the last one. So whoever stayed
+ * away begins earlier by a part of that time at most.
+ */
+function putTogether(notes: readonly LateNote[]): readonly LateNote[] {
+  const times = notes.map(([, time]) => dateTimeMs(time));
+  const lastMs = times.at(-1) ?? 0;
+  let [at, least] = [0, Number.POSITIVE_INFINITY];
+  for (let i = 0; i + 2 < times.length; i++) {
+    const [first = 0, second = 0] = [times[i], times[i + 1]];
+    const loss = (second - first) / (lastMs - second + 1);
+    if (loss < least) [at, least] = [i, loss];
+  }
+  const [[, time] = [0, ""], [number] = [0, ""]] = notes.slice(at, at + 2);
+  return notes.toSpliced(at, 2, [number, time]);
 }
 
 function numberOf({ origin, last }: LateNotes, mark: string): number | null {

@@ -2,10 +2,9 @@
 // since as late; and what to commit with its rows. D-4.5, D-4.6, D-7.4.
 import { AppError } from "../../shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
-import { rowTime } from "../rows/row-time.ts";
+import { earliestTime, rowTime } from "../rows/row-time.ts";
 import { MAX_AHEAD_MS } from "../rows/time-rank.ts";
 import type { Row, Table } from "../table/table.ts";
-import type { TableSchema } from "../table/table-schema.ts";
 import type { KnownColumns } from "./known-columns.ts";
 import { cappedMarker, markerCap, type SyncDirection } from "./marker.ts";
 import {
@@ -30,11 +29,21 @@ interface MarkerOptions {
   readonly columns: KnownColumns;
   /** What to keep of the columns of the last push once a pull has ended; null for no change. */
   readonly pushedAnew: KnownColumns | null;
+  /** By how much later than their times rows may be committed at the source, without being noted. */
   readonly lagSeconds: number;
+  /** By how much a clock may go back. */
+  readonly clockLagSeconds: number;
   /** True of a remote that tells its late rows. */
   readonly tellsOfLateRows: boolean;
-  /** Late rows at the source since the mark that was kept last; null where nothing tells of them. */
-  readonly late: TableSchema["late"] | null;
+  /** Noted at the source since the mark that was kept last; null where nothing tells of that. */
+  readonly late: LateRowsThere | null;
+}
+
+interface LateRowsThere {
+  readonly mark: string;
+  readonly from: string | null;
+  /** Rows from this time on were committed since as well, and need not go where they were exchanged; null for none. */
+  readonly freshFrom?: string | null;
 }
 
 export class TransferMarkers {
@@ -62,7 +71,7 @@ export class TransferMarkers {
     }
     this.#companions = this.#latestClocks();
     this.lateFrom = kept[direction].lateMark === undefined ? "" : (late?.from ?? null);
-    this.start = late === null ? marker : startAt(marker, this.lateFrom);
+    this.start = late === null ? marker : startAt(marker, this.lateFrom, late.freshFrom ?? null);
   }
 
   /** The marker as it was last committed; null when there is none. */
@@ -133,10 +142,10 @@ export class TransferMarkers {
 
   /** The later one of a clock's time and what is remembered of it with the marker. */
   #latestClock(whose: string, remembered: string | undefined, time: string): string {
-    const { lagSeconds } = this.#options;
+    const { clockLagSeconds } = this.#options;
     const before = this.current === null ? time : (remembered ?? time);
     if (compareDateTimes(before, time) <= 0) return time;
-    if (dateTimeMs(before) - dateTimeMs(time) <= lagSeconds * 1000) return before;
+    if (dateTimeMs(before) - dateTimeMs(time) <= clockLagSeconds * 1000) return before;
     throw this.#distrust(
       `it was made when ${whose} clock said ${before}, and now that says ${time}`,
     );
@@ -150,9 +159,14 @@ export class TransferMarkers {
 }
 
 /** A marker that nobody kept a mark with may be behind rows that came late: then all rows are read. */
-function startAt(marker: string | null, lateFrom: string | null): string | null {
+function startAt(
+  marker: string | null,
+  lateFrom: string | null,
+  freshFrom: string | null,
+): string | null {
   if (marker === null || lateFrom === "") return null;
-  return lateFrom !== null && isLater(marker, lateFrom) ? lateFrom : marker;
+  const noted = earliestTime([lateFrom, freshFrom]);
+  return noted !== null && isLater(marker, noted) ? noted : marker;
 }
 
 function isLater(a: string, b: string): boolean {

@@ -126,7 +126,7 @@ export const TABLE_SCHEMA = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: MAX_LAG_SECONDS,
-        description: "Late-commit allowance; default SYNC_LAG_SECONDS.",
+        description: "Late-commit allowance; default SYNC_LAG_SECONDS. PostgreSQL needs none.",
       }),
     ),
     deletes: Type.Optional(

@@ -1,3 +1,4 @@
+import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import {
   describeTable,
@@ -30,7 +31,9 @@ export async function readTableSchema(
 ): Promise<OwnTableSchema> {
   const table = findTable(registry, tableName);
   const afterMark = lateAfter === "" ? null : lateAfter;
-  const late = await lateRows.read(table, { afterMark, isForOwnPush: false });
+  const { mark, from, freshFrom } = await lateRows.read(table, { afterMark, isForOwnPush: false });
+  const late = { mark, from: from === "" ? from : earliestTime([from, freshFrom]) };
+  const lagSeconds = lateRows.lagSeconds(table);
   const { conflict } = table;
-  return { ...describeTable(table), conflict, remoteId: await readRemoteId(), late };
+  return { ...describeTable(table), conflict, lagSeconds, remoteId: await readRemoteId(), late };
 }

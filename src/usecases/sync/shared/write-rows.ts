@@ -143,7 +143,7 @@ export async function transactRows<T>(
 ): Promise<T> {
   if (table.deletes && looksAtDeletes) await tables.settled(table);
   const done = await documents.transact(options, body);
-  await lateRows.tidy(table.name);
+  await lateRows.tidy(table);
   return done;
 }
 

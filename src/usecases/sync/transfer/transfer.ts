@@ -12,6 +12,7 @@ import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/ru
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import type { LateRowsReply } from "../../../repositories/late-rows.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
 import type { RunContext, TransferReport } from "../shared/run-context.ts";
@@ -60,9 +61,15 @@ export interface Transfer extends OwnTransfer {
  * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: one
  * of the clocks they were made by has been set back.
  */
-export function openMarkers(transfer: Transfer, late: TableSchema["late"] | null): TransferMarkers {
-  const { run, table, direction, handshake, last, columns, added } = transfer;
+export function openMarkers(
+  transfer: Transfer,
+  late: LateRowsReply | TableSchema["late"] | null,
+): TransferMarkers {
+  const { deps, run, table, direction, handshake, last, columns, added } = transfer;
   const pushed = last.push.columns;
+  const lagThere = handshake.schema?.lagSeconds;
+  const greaterLag = Math.max(table.lagSeconds, lagThere ?? 0);
+  const lagAtSource = direction === "push" ? deps.lateRows.lagSeconds(table) : lagThere;
   const options = {
     // With full they were cleared; another run may have kept its own since.
     kept: run.isFull ? NO_MEMORY : last,
@@ -71,7 +78,8 @@ export function openMarkers(transfer: Transfer, late: TableSchema["late"] | null
     clocks: handshake.clocks,
     // What a pull left here in added columns, and wrote to rows that came, is not there: the next push begins anew. D-7.3.
     pushedAnew: direction === "push" || pushed === undefined ? null : leavingOut(pushed, added),
-    lagSeconds: Math.max(table.lagSeconds, handshake.schema?.lagSeconds ?? 0),
+    lagSeconds: lagAtSource === 0 ? 0 : greaterLag,
+    clockLagSeconds: greaterLag,
     tellsOfLateRows: handshake.schema !== null,
   };
   // All directions first: a marker that cannot be trusted fails the table before any row moves.

@@ -1,0 +1,115 @@
+// What bodies are told of the commits of other programs, and what the notes make of it. D-12.3.
+import { describe, expect } from "bun:test";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import type { RunStorage } from "../../../support/run-parts.ts";
+import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { writeTo } from "../../../support/write-to.ts";
+import { databaseTest as it } from "../support.ts";
+
+const ENTRY: TableEntry = {
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
+};
+const ITEMS = makeTable(ENTRY, "items");
+const OTHERS = makeTable(ENTRY, "others");
+const DAYS = makeTable({ ...ENTRY, columns: { ...ENTRY.columns, at: { type: "date" } } }, "days");
+
+const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+
+/** Takes a mark. What it gives asks for the earliest time that is not late of what was committed since. */
+async function mark({ lateRows }: RunStorage, table: Table, isForOwnPush = false) {
+  const first = await lateRows.read(table, { afterMark: null, isForOwnPush });
+  return async () =>
+    (await lateRows.read(table, { afterMark: first.mark, isForOwnPush })).freshFrom;
+}
+
+describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
+  it("D-12.3 a commit is noted behind every mark that was taken before it, however long ago it began", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const connection = await database.sql.reserve();
+    await connection`begin`;
+    await connection`insert into items (k, at) values ('a', '2100-01-01T00:00:00.000001Z')`;
+    const looks = [await mark(storage, ITEMS)];
+    await database.sql`insert into items (k, at) values ('b', '2100-01-02')`;
+    looks.push(await mark(storage, ITEMS));
+    expect(await Promise.all(looks.map((look) => look()))).toEqual(["2100-01-02T00:00:00Z", null]);
+    await connection`commit`;
+    connection.release();
+    const early = "2100-01-01T00:00:00.000001Z";
+    expect(await Promise.all(looks.map((look) => look()))).toEqual([early, early]);
+    expect(await (await mark(storage, ITEMS))()).toBe(null);
+  });
+
+  it("D-12.3 a time is told up to 5 s before the begin of its transaction, that of an update too", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const { sql } = database;
+    const look = await mark(storage, ITEMS);
+    const early = secondsFromNow(-10);
+    await sql`insert into items (k, at, v) values ('a', ${early}::text::timestamptz, 1), ('b', null, 1), ('c', 'infinity', 1), ('d', '2024-01-01', 1)`;
+    await sql`update items set v = 2`;
+    expect(await look()).toBe(null);
+    const near = secondsFromNow(-3);
+    await sql`update items set at = ${near}::text::timestamptz where k = 'a'`;
+    expect(await look()).toBe(near);
+  });
+
+  it("D-12.3 the day of a date counts until its end", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([DAYS]);
+    const look = await mark(storage, DAYS);
+    await database.sql`insert into days (k, at) values ('a', (now() at time zone 'UTC')::date - 2), ('b', null)`;
+    expect(await look()).toBe(null);
+    await database.sql`insert into days (k, at) values ('c', '2100-01-02'), ('d', '2100-01-01')`;
+    expect(await look()).toBe("2100-01-01T00:00:00Z");
+  });
+
+  it("D-12.3 own commits are noted alike, those of own runs not for pushes to where they came from", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const [look, lookForPush] = [await mark(storage, ITEMS), await mark(storage, ITEMS, true)];
+    const [soon, near] = [secondsFromNow(20), secondsFromNow(-20)];
+    const write = (k: string, at: string, isOwnRun: boolean) =>
+      writeTo(storage, ITEMS, [{ index: 0, row: { k, at, v: 1 } }], { isOwnRun });
+    await write("a", near, true);
+    expect([await look(), await lookForPush()]).toEqual([near, null]);
+    await write("b", soon, false);
+    expect([await look(), await lookForPush()]).toEqual([near, soon]);
+  });
+
+  it("D-12.3 a change that sets the time is noted, and one that leaves it alone is not", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    await database.sql`insert into items (k, at, v) values ('a', '2024-01-01', 1)`;
+    const look = await mark(storage, ITEMS);
+    const change = (fields: Row) =>
+      storage.documents.transact({ name: "test.change" }, (tx) =>
+        tx.tables.change(ITEMS, "k", "a", fields),
+      );
+    await change({ v: 2 });
+    expect(await look()).toBe(null);
+    await change({ at: "2025-01-01T00:00:00Z" });
+    expect(await look()).toBe("2025-01-01T00:00:00Z");
+  });
+
+  it("D-12.3 tables are told of apart, and each commit once", async (database) => {
+    const [storage, second] = [await database.open(), await database.open()];
+    for (const one of [storage, second]) await one.tables.prepare([ITEMS, OTHERS]);
+    const looks = [
+      await mark(storage, ITEMS),
+      await mark(second, ITEMS),
+      await mark(storage, OTHERS),
+    ];
+    for (let n = 9; n > 0; n--) {
+      const at = `2100-01-0${n}T00:00:00Z`;
+      await database.sql`insert into items (k, at) values (${at}, ${at}::text::timestamptz)`;
+      expect(await Promise.all(looks.map((look) => look()))).toEqual([at, at, null]);
+    }
+    const [{ left }] = await database.sql`select count(*)::int4 as left from repsync._told`;
+    expect(left).toBe(0);
+  });
+});
