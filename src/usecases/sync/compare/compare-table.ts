@@ -24,7 +24,7 @@ import {
   type RemoteCheck,
 } from "../transfer/remote-check.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
-import { commitExtras, type Transfer } from "../transfer/transfer.ts";
+import { commitExtras, transferOf } from "../transfer/transfer.ts";
 import { RecordWriter } from "../transfer/write-records.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
@@ -98,7 +98,7 @@ async function compareAndRepair(
     if (plan.deletes) requireDeletes(table, handshake);
     const transfers = [...leases].map(([direction, lease]) => {
       const conflict = conflictOf(repair, plan.isForced, direction, handshake);
-      return repairTransfer(check, direction, lease, conflict);
+      return transferOf(check, lease, new TransferReport(run, table.name, direction), conflict);
     });
     const ends = new Map<SyncDirection, RepairEnd>();
     for (const transfer of transfers) {
@@ -123,34 +123,6 @@ async function compareAndRepair(
   } finally {
     for (const lease of leases.values()) await lease.release();
   }
-}
-
-/** The transfer by which a repair writes to one end: no columns are new to it, and no marker moves. */
-function repairTransfer(
-  check: RemoteCheck,
-  direction: SyncDirection,
-  lease: RunLease,
-  conflict: ConflictRule | null,
-): Transfer {
-  const { remote, handshake, memory, columns, readAhead } = check;
-  const { run, table } = remote;
-  return {
-    deps: run.deps,
-    run,
-    table,
-    remote,
-    direction,
-    lease,
-    report: new TransferReport(run, table.name, direction),
-    handshake,
-    memory,
-    last: memory.kept,
-    conflict,
-    columns,
-    added: [],
-    silent: [],
-    readAhead,
-  };
 }
 
 /** A repair in one direction overwrites what the table at the end that is written to does not keep. D-11.10. */

@@ -20,7 +20,7 @@ import {
   shakeHands,
   TransferMemory,
 } from "./remote-check.ts";
-import type { Transfer } from "./transfer.ts";
+import { type Transfer, transferOf } from "./transfer.ts";
 import { RecordWriter } from "./write-records.ts";
 
 interface TransferOutcome {
@@ -90,21 +90,13 @@ async function openTransfer(
   const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
   const isPushed = run.directions.includes("push");
   return {
-    deps: run.deps,
-    run,
-    table,
+    ...transferOf(check, lease, report, run.isForced ? null : "newer"),
     remote,
-    direction,
-    lease,
-    report,
     handshake: isAskedAgain ? await shakeHands(remote, isPushed, lateAfter) : check.handshake,
     memory,
     last: added.length === 0 ? kept : { ...kept, [direction]: anew },
-    conflict: run.isForced ? null : "newer",
-    columns: check.columns,
     added,
     silent,
-    readAhead: check.readAhead,
   };
 }
 

@@ -24,7 +24,7 @@ import {
   type WriteOutcome,
   writeRows,
 } from "../shared/write-rows.ts";
-import type { DeletesReadAhead, Handshake, TransferMemory } from "./remote-check.ts";
+import type { DeletesReadAhead, Handshake, RemoteCheck, TransferMemory } from "./remote-check.ts";
 
 /** What writing here takes: all there is of a transfer that asks no remote. */
 export interface OwnTransfer {
@@ -54,6 +54,33 @@ export interface Transfer extends OwnTransfer {
   /** The columns that take part; `added` are among them. D-7.3. */
   readonly columns: KnownColumns;
   readonly readAhead: DeletesReadAhead;
+}
+
+/** A transfer to which no columns are new, as by a repair. */
+export function transferOf(
+  { remote, handshake, memory, columns, readAhead }: RemoteCheck,
+  lease: RunLease,
+  report: TransferReport,
+  conflict: ConflictRule | null,
+): Transfer {
+  const { run, table } = remote;
+  return {
+    deps: run.deps,
+    run,
+    table,
+    remote,
+    direction: report.direction,
+    lease,
+    report,
+    handshake,
+    memory,
+    last: memory.kept,
+    conflict,
+    columns,
+    added: [],
+    silent: [],
+    readAhead,
+  };
 }
 
 /**
