@@ -5,7 +5,7 @@ import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { Table } from "../domain/sync/table/table.ts";
-import type { EmptyStore, StoppedStore } from "../ports/copies/store-copies.ts";
+import type { EmptyStore, StoppedStore, StoreClaim } from "../ports/copies/store-copies.ts";
 import type { Logger } from "../ports/runtime/logger.ts";
 import type { Clock } from "../ports/runtime/runtime.ts";
 import type { FullStorage } from "../ports/storage.ts";
@@ -23,13 +23,7 @@ export interface OpenOptions extends StoreTools {
   readonly tables?: readonly Table[];
 }
 
-export interface ClaimOptions extends StoreTools {
-  /** The one account that the store may have. */
-  readonly adminUsername: string | null;
-  /** Tables that will be filled. */
-  readonly tables: readonly string[];
-  readonly by: "restore" | "move";
-}
+export type ClaimOptions = StoreTools & StoreClaim;
 
 /** A store at an address. */
 interface Store {

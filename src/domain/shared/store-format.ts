@@ -80,5 +80,21 @@ function unfinished(filledBy: string): AppError {
   return new AppError("invalid_request", text, { hint });
 }
 
+/** Of a store that is to be taken; whoever is killed holds it for `seconds` more. */
+export function storeHeld(
+  by: "A running service" | "A running service, or another command,",
+  seconds: number,
+  cause?: unknown,
+): AppError {
+  const before = seconds === 0 ? "" : `, or did within the last ${seconds} s`;
+  const text = `${by} holds the store${before}`;
+  return new AppError("invalid_request", text, { cause, hint: "Stop it first" });
+}
+
+/** Of a store that is to be filled. */
+export function storeNotEmpty(what: string): AppError {
+  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
+}
+
 /** How an archive begins; a backup of SQLite is a SQLite file. */
 export const ARCHIVE_MAGIC = "repsync backup 2\n";

@@ -81,6 +81,15 @@ export interface StoppedStore extends DumpedSource {
 /** Whether a document of a collection is one of the deployment that begins. */
 export type IsKept = (collection: string, doc: object) => boolean;
 
+/** For what an empty store is taken. */
+export interface StoreClaim {
+  /** The one account that it may have. */
+  readonly adminUsername: string | null;
+  /** Tables that will be filled. */
+  readonly tables: readonly string[];
+  readonly by: "restore" | "move";
+}
+
 /** An empty store that this process alone has taken, to fill it. Nothing may use it until `finish`. */
 export interface EmptyStore extends DumpedSource {
   readonly kind: StoreKind;

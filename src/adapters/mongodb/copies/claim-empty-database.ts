@@ -1,19 +1,11 @@
 // Holds an empty database so that no service can begin to use it: until it is filled a mark keeps every instance out. D-10.7.
 import type { Db } from "mongodb";
-import { AppError } from "../../../domain/shared/errors.ts";
-import { checkFormat } from "../../../domain/shared/store-format.ts";
+import { checkFormat, storeHeld, storeNotEmpty } from "../../../domain/shared/store-format.ts";
+import type { StoreClaim } from "../../../ports/copies/store-copies.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
 import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isServed } from "../driver/holders.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
-
-export interface ClaimOptions {
-  /** The one account that it may have. */
-  readonly adminUsername: string | null;
-  /** Tables that will be filled. */
-  readonly tables: readonly string[];
-  readonly by: "restore" | "move";
-}
 
 /** An empty database that this process has taken. */
 export class ClaimedDatabase {
@@ -28,7 +20,7 @@ export class ClaimedDatabase {
   }
 
   /** Takes it, and empties it of what a start has made. Throws `invalid_request`. */
-  static async claim(db: Db, options: ClaimOptions): Promise<ClaimedDatabase> {
+  static async claim(db: Db, options: StoreClaim): Promise<ClaimedDatabase> {
     if (await isServed(db)) throw held();
     // Of several processes one goes on.
     const holder = await holdToFill(db);
@@ -61,7 +53,7 @@ export class ClaimedDatabase {
   }
 }
 
-async function mark(db: Db, { adminUsername, tables, by }: ClaimOptions): Promise<void> {
+async function mark(db: Db, { adminUsername, tables, by }: StoreClaim): Promise<void> {
   const facts = new Map(await readFacts(db));
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);
@@ -82,11 +74,11 @@ async function refuseFull(
   const known = await db.collection<{ _id: string }>(TABLE_DEFINITIONS.name).find().toArray();
   for (const name of new Set([...tables, ...known.map(({ _id }) => _id)])) {
     if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) === null) continue;
-    throw notEmpty(`table "${name}" has rows`);
+    throw storeNotEmpty(`table "${name}" has rows`);
   }
   const accounts = db.collection("repsync_accounts");
   const other = await accounts.findOne({ username: { $ne: adminUsername ?? "" } });
-  if (other !== null) throw notEmpty("it has accounts");
+  if (other !== null) throw storeNotEmpty("it has accounts");
 }
 
 /** Drops what is the service's own but the mark and the holders, and the tables that will be filled. */
@@ -99,11 +91,6 @@ async function empty(db: Db, tables: readonly string[]): Promise<void> {
   }
 }
 
-function held(): AppError {
-  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s`;
-  return new AppError("invalid_request", text, { hint: "Stop it first" });
-}
-
-function notEmpty(what: string): AppError {
-  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
+function held() {
+  return storeHeld("A running service, or another command,", HOLD_SECONDS);
 }

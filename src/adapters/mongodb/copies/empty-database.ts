@@ -4,7 +4,7 @@ import { type Document, Long } from "mongodb";
 import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { EmptyStore } from "../../../ports/copies/store-copies.ts";
+import type { EmptyStore, StoreClaim } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
@@ -27,11 +27,11 @@ import type { StoreDeps } from "../driver/operations.ts";
 import { setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
-import { ClaimedDatabase, type ClaimOptions } from "./claim-empty-database.ts";
+import { ClaimedDatabase } from "./claim-empty-database.ts";
 import { DatabaseDump } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 
-interface EmptyDatabaseOptions extends ClaimOptions {
+interface EmptyDatabaseOptions extends StoreClaim {
   readonly url: string;
   readonly clock: Stopwatch;
   readonly logger: Logger;

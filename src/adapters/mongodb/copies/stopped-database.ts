@@ -1,4 +1,4 @@
-import { AppError } from "../../../domain/shared/errors.ts";
+import { storeHeld } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
@@ -22,9 +22,7 @@ export async function openStoppedDatabase(address: Address): Promise<StoppedStor
   return {
     dump: (options) => source.dump({ ...options, isStill: true }),
     async requireStopped() {
-      if (!(await isHeld(db))) return;
-      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s`;
-      throw new AppError("invalid_request", text, { hint: "Stop it first" });
+      if (await isHeld(db)) throw storeHeld("A running service", HOLD_SECONDS);
     },
     close: () => client.close(),
   };

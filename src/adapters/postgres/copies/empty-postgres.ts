@@ -1,9 +1,13 @@
 // An empty database that is being filled: until it is whole a mark keeps every instance out. D-10.7.
-import { AppError } from "../../../domain/shared/errors.ts";
-import { checkFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import {
+  checkFormat,
+  STORE_FORMAT,
+  storeHeld,
+  storeNotEmpty,
+} from "../../../domain/shared/store-format.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { EmptyStore } from "../../../ports/copies/store-copies.ts";
+import type { EmptyStore, StoreClaim } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
@@ -28,15 +32,10 @@ import { fieldOf, Layout } from "../tables/layout.ts";
 import { RowStatements } from "../tables/row-statements.ts";
 import { DatabaseDump } from "./database-dump.ts";
 
-interface EmptyPostgresOptions {
+interface EmptyPostgresOptions extends StoreClaim {
   readonly url: string;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly collections: readonly AnyCollection[];
-  /** The one account that it may have. */
-  readonly adminUsername: string | null;
-  /** Tables that will be filled. */
-  readonly tables: readonly string[];
-  readonly by: "restore" | "move";
   /** Makes these tables in the database, as a start does. */
   readonly prepare: (tables: readonly Table[]) => Promise<void>;
 }
@@ -180,16 +179,16 @@ async function refuseFull(
     const full = `${quoted(schema)}.${quoted(name)}`;
     const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [full]);
     if (isThere !== true) continue;
-    if (!known.has(name)) throw notEmpty(`another program has a table "${name}" there`);
+    if (!known.has(name)) throw storeNotEmpty(`another program has a table "${name}" there`);
     if ((await tx.query(`select from ${full} limit 1`)).length > 0) {
-      throw notEmpty(`table "${name}" has rows`);
+      throw storeNotEmpty(`table "${name}" has rows`);
     }
   }
   const [[hasAccounts] = []] = await tx.query("select to_regclass('repsync.accounts') is not null");
   if (hasAccounts !== true) return;
   const other =
     "select from repsync.accounts where doc->>'username' is distinct from $1::text limit 1";
-  if ((await tx.query(other, [adminUsername])).length > 0) throw notEmpty("it has accounts");
+  if ((await tx.query(other, [adminUsername])).length > 0) throw storeNotEmpty("it has accounts");
 }
 
 /** Drops what is the service's own but the mark and the holders, and the tables that it made. */
@@ -246,11 +245,6 @@ async function writeTombstones(
   ]);
 }
 
-function inUse(): AppError {
-  const text = `A running service, or another command, holds the store, or did within the last ${HOLD_SECONDS} s`;
-  return new AppError("invalid_request", text, { hint: "Stop it first" });
-}
-
-function notEmpty(what: string): AppError {
-  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
+function inUse() {
+  return storeHeld("A running service, or another command,", HOLD_SECONDS);
 }

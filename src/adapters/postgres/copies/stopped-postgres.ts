@@ -1,4 +1,4 @@
-import { AppError } from "../../../domain/shared/errors.ts";
+import { storeHeld } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
@@ -14,9 +14,8 @@ export async function openStoppedPostgres(
   return {
     dump: (dumping) => source.dump(dumping),
     async requireStopped() {
-      if (!(await database.read({ name: "store.held" }, isHeld))) return;
-      const text = `A running service holds the store, or did within the last ${HOLD_SECONDS} s`;
-      throw new AppError("invalid_request", text, { hint: "Stop it first" });
+      if (await database.read({ name: "store.held" }, isHeld))
+        throw storeHeld("A running service", HOLD_SECONDS);
     },
     close: () => database.close(),
   };

@@ -1,8 +1,12 @@
 // Holds an empty store so that no service can begin to use it.
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { AppError } from "../../../domain/shared/errors.ts";
-import { checkFormat, type StoreFactName } from "../../../domain/shared/store-format.ts";
+import {
+  checkFormat,
+  type StoreFactName,
+  storeHeld,
+  storeNotEmpty,
+} from "../../../domain/shared/store-format.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { isBusy, storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
@@ -57,9 +61,8 @@ export async function removeRemains(path: string): Promise<void> {
   }
 }
 
-function held(cause?: unknown): AppError {
-  const text = "A running service, or another command, holds the store";
-  return new AppError("invalid_request", text, { cause, hint: "Stop it first" });
+function held(cause?: unknown) {
+  return storeHeld("A running service, or another command,", 0, cause);
 }
 
 function refuseFull(connection: SqliteConnection, adminUsername: string | null): void {
@@ -71,15 +74,11 @@ function refuseFull(connection: SqliteConnection, adminUsername: string | null):
   }
   for (const name of names.filter(isRowTable)) {
     if (allRows(connection, `SELECT 1 FROM ${quotedName(name)} LIMIT 1`).length === 0) continue;
-    throw notEmpty(`table "${name}" has rows`);
+    throw storeNotEmpty(`table "${name}" has rows`);
   }
   if (!names.includes("repsync_accounts")) return;
   const others = "SELECT 1 FROM repsync_accounts WHERE doc ->> 'username' <> ? LIMIT 1";
   if (allRows(connection, others, [adminUsername ?? ""]).length > 0) {
-    throw notEmpty("it has accounts");
+    throw storeNotEmpty("it has accounts");
   }
-}
-
-function notEmpty(what: string): AppError {
-  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
 }
