@@ -5,7 +5,7 @@ export const SCHEMA = "repsync";
 /** Slots of names: names that share one share their version. */
 const SLOTS = 4_096;
 /** The slot of everybody, which counts for every name. */
-const EVERYBODY = -1;
+export const EVERYBODY = -1;
 
 /** The slot of a name, in SQL; a text has no NUL there. */
 export const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;

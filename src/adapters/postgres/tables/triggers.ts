@@ -2,21 +2,26 @@
 
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { EVERYBODY } from "../driver/schema.ts";
 import { quoted } from "../driver/sql.ts";
 import type { Layout } from "./layout.ts";
 import { stampTriggerText } from "./stamp-trigger.ts";
 import { IS_OTHERS, NOW_AND_AHEAD, sameKey, timeText } from "./trigger-sql.ts";
 
-const EVENTS = ["insert", "update", "delete"] as const;
-const TABLES_OF: Readonly<Record<(typeof EVENTS)[number], string>> = {
-  insert: "new table as rows_after",
-  update: "old table as rows_before new table as rows_after",
-  delete: "old table as rows_before",
+const EVENTS = ["insert", "update", "delete", "truncate"] as const;
+type Event = (typeof EVENTS)[number];
+/** When, and of which rows. Those that a truncate takes are still there before it. */
+const HOW: Readonly<Record<Event, Pick<Trigger, "time" | "referencing">>> = {
+  insert: { referencing: "referencing new table as rows_after" },
+  update: { referencing: "referencing old table as rows_before new table as rows_after" },
+  delete: { referencing: "referencing old table as rows_before" },
+  truncate: { time: "before" },
 };
-const PEOPLE: Readonly<Record<(typeof EVENTS)[number], string>> = {
-  insert: "_people_came",
-  update: "_people_changed",
-  delete: "_people_went",
+const PEOPLE: Readonly<Record<Event, string>> = {
+  insert: "_people_came()",
+  update: "_people_changed()",
+  delete: "_people_went()",
+  truncate: `_changed('${EVERYBODY}')`,
 };
 
 /** Makes the triggers of a table, and the functions that its tombstones take. */
@@ -27,9 +32,9 @@ export function triggersText(layout: Layout): string {
     trigger(layout, { short: "changed", events, call: `repsync._changed('${slot}')` }),
   ];
   for (const event of EVENTS) {
-    const shared = { events: event, referencing: `referencing ${TABLES_OF[event]}` };
+    const shared = { events: event, ...HOW[event] };
     if (isOfPeople(table)) {
-      const call = `repsync.${PEOPLE[event]}()`;
+      const call = `repsync.${PEOPLE[event]}`;
       statements.push(trigger(layout, { ...shared, short: `people_${event}`, call }));
     }
     const short = `deletes_${event}`;
@@ -50,6 +55,8 @@ interface Trigger {
   readonly events: string;
   readonly call: string;
   readonly referencing?: string;
+  /** Absent: after the statement. */
+  readonly time?: "before" | "after";
   /** Absent: always. */
   readonly when?: string;
 }
@@ -57,12 +64,12 @@ interface Trigger {
 /** `enable always`: what another server's changes are applied by would pass it over otherwise. */
 function trigger(
   { name }: Layout,
-  { short, events, call, referencing = "", when }: Trigger,
+  { short, events, call, referencing = "", time = "after", when }: Trigger,
 ): string {
   const called = `repsync_${short}`;
   const condition = when === undefined ? "" : `when (${when})`;
   return `drop trigger if exists ${called} on ${name};
-create trigger ${called} after ${events} on ${name} ${referencing} for each statement ${condition} execute function ${call};
+create trigger ${called} ${time} ${events} on ${name} ${referencing} for each statement ${condition} execute function ${call};
 alter table ${name} enable always trigger ${called};`;
 }
 
@@ -103,10 +110,11 @@ end $body$;`;
  * their time where that is later and not more than 5 minutes ahead, for the later of two; rows that came take those which
  * they outlive.
  */
-function functionText(layout: Layout, event: (typeof EVENTS)[number]): string {
+function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
   const keys = table.keyColumns.map(({ name }) => quoted(name));
   const on = (left: string, right: string) => sameKey(layout, left, right);
+  const gone = event === "truncate" ? layout.name : "rows_before";
   const isGone =
     event === "update"
       ? `where not exists (select from rows_after as a where ${on("a", "r")})`
@@ -116,7 +124,7 @@ function functionText(layout: Layout, event: (typeof EVENTS)[number]): string {
     select ${keys.map((key) => `r.${key}`).join(", ")},
       case when r.repsync_at <= repsync_ahead then greatest(repsync_now, r.repsync_at + interval '1 microsecond') else repsync_now end,
       floor(extract(epoch from repsync_now) * 1000)::int8
-    from (select ${keys.join(", ")}, ${timeText(layout, "b")} as repsync_at from rows_before as b) as r ${isGone}
+    from (select ${keys.join(", ")}, ${timeText(layout, "b")} as repsync_at from ${gone} as b) as r ${isGone}
   on conflict (${keys.join(", ")}) do update
     set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
     where d.deleted_at < excluded.deleted_at;`;
@@ -129,7 +137,7 @@ function functionText(layout: Layout, event: (typeof EVENTS)[number]): string {
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 declare ${NOW_AND_AHEAD}
 begin
-  if not (${IS_OTHERS}) then return null; end if;${event === "insert" ? "" : bury}${event === "delete" ? "" : unbury}
+  if not (${IS_OTHERS}) then return null; end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
   return null;
 end $body$;`;
 }

@@ -1,5 +1,7 @@
 // What bodies are told of the commits of other programs, and what the notes make of it. D-12.3.
 import { describe, expect } from "bun:test";
+import { SQL } from "bun";
+import { earliestTime } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/make-table.ts";
@@ -24,6 +26,33 @@ async function mark({ lateRows }: RunStorage, table: Table, isForOwnPush = false
   const first = await lateRows.read(table, { afterMark: null, isForOwnPush });
   return async () =>
     (await lateRows.read(table, { afterMark: first.mark, isForOwnPush })).freshFrom;
+}
+
+const WRITERS = 4;
+const COMMITS = 60;
+
+/** Reads as runs do: from the marker on, or from what was noted since the last mark. */
+class Reader {
+  readonly seen = new Set<unknown>();
+  readonly #storage: RunStorage;
+  #marker: string | null = null;
+  #mark: string | null = null;
+
+  constructor(storage: RunStorage) {
+    this.#storage = storage;
+  }
+
+  async run(): Promise<void> {
+    const { lateRows, tables } = this.#storage;
+    const late = await lateRows.read(ITEMS, { afterMark: this.#mark, isForOwnPush: false });
+    const start = this.#mark === null ? null : earliestTime([this.#marker, late.freshFrom]);
+    const query = { from: { after: null }, sinceTime: start, limitRows: 10_000 } as const;
+    const { rows } = await tables.page(ITEMS, query);
+    for (const { k } of rows) this.seen.add(k);
+    const last = rows.at(-1)?.["at"];
+    this.#marker = typeof last === "string" ? last : this.#marker;
+    this.#mark = late.mark;
+  }
 }
 
 describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
@@ -94,6 +123,40 @@ describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
     expect(await look()).toBe(null);
     await change({ at: "2025-01-01T00:00:00Z" });
     expect(await look()).toBe("2025-01-01T00:00:00Z");
+  });
+
+  it("D-12.3 of transactions that overlap each run has read all that was committed before it", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const reader = new Reader(storage);
+    const sql = new SQL({ url: database.url, max: WRITERS });
+    const committed: string[] = [];
+    let writers = WRITERS;
+    const write = async (writer: number) => {
+      const connection = await sql.reserve();
+      for (let n = 0; n < COMMITS; n++) {
+        const keys = Array.from(
+          { length: 1 + ((n * writer) % 7) },
+          (_, i) => `${writer} ${n} ${i}`,
+        );
+        await connection`begin`;
+        for (const k of keys) await connection`insert into items (k, at) values (${k}, now())`;
+        await connection`commit`;
+        committed.push(...keys);
+      }
+      connection.release();
+      writers--;
+    };
+    const writing = Promise.all(Array.from({ length: WRITERS }, (_, n) => write(n)));
+    while (writers > 0) {
+      const before = [...committed];
+      await reader.run();
+      expect(before.filter((k) => !reader.seen.has(k))).toEqual([]);
+    }
+    await writing;
+    await sql.close();
+    await reader.run();
+    expect(committed.filter((k) => !reader.seen.has(k))).toEqual([]);
   });
 
   it("D-12.3 tables are told of apart, and each commit once", async (database) => {

@@ -1,0 +1,59 @@
+// Tables that another program empties at once, by `truncate`. D-12.3.
+import { describe, expect } from "bun:test";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { makeTable } from "../../../support/make-table.ts";
+import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { databaseTest as it } from "../support.ts";
+
+const ENTRY: TableEntry = {
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: { k: { type: "text" }, at: { type: "datetime" } },
+};
+const ITEMS = makeTable({ ...ENTRY, deletes: true }, "items");
+const PROFILES = makeTable(
+  {
+    ...ENTRY,
+    upsert_key: ["username"],
+    columns: { username: { type: "text" }, at: { type: "datetime" } },
+  },
+  "profiles",
+);
+
+describe.skipIf(!postgresAvailable)("truncate on PostgreSQL", () => {
+  it("D-12.3 rows that a truncate takes leave tombstones one by one, by a cascade too", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const { sql } = database;
+    const list = async (after: string | null) =>
+      await storage.tombstones.list(ITEMS, { after, sinceTime: null, limitRows: 9 });
+    const empty = await list(null);
+    await sql`insert into items values ('a', '2024-01-01'), ('b', null)`;
+    await sql`truncate items`;
+    const first = await list(empty.cursor);
+    expect(first.items.map(({ key }) => key["k"]).sort()).toEqual(["a", "b"]);
+    expect(first.earliestAvailable).toBe(empty.earliestAvailable);
+    await sql`create table owners (k text primary key)`;
+    await sql`insert into owners values ('c')`;
+    await sql`alter table items add foreign key (k) references owners (k)`;
+    await sql`insert into items values ('c', '2024-01-01')`;
+    await sql`truncate owners cascade`;
+    expect((await list(first.cursor)).items.map(({ key }) => key)).toEqual([{ k: "c" }]);
+  });
+
+  it("D-6.3 a truncate of people's rows raises the versions of all of them", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([PROFILES]);
+    const versions = async () => {
+      const [found] = await storage.documents.read({ name: "test.versions" }, (at) =>
+        at.read({ versionsOf: ["ana", "ben"] }),
+      );
+      return found;
+    };
+    await database.sql`insert into profiles values ('ana', now())`;
+    const before = await versions();
+    await database.sql`truncate profiles`;
+    const after = await versions();
+    expect(after.map((version, i) => version > (before[i] ?? 0))).toEqual([true, true]);
+  });
+});
