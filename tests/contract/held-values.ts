@@ -36,6 +36,7 @@ export function heldValues(
 }
 
 const DECIMAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e-?\d+)?|NaN)$/;
+const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 
 /** Whether a typed column gives the value back as it was written. */
 function isOwnValue(type: ColumnType, value: ColumnValue, isKey: boolean): boolean {
@@ -59,5 +60,5 @@ function isOwnText(type: ColumnType, text: string, isKey: boolean): boolean {
   if (type === "datetime") return isCanonicalDateTime(text);
   if (type === "date") return isCanonicalDate(text);
   if (type === "text") return !text.includes("\0");
-  return isKey || (DECIMAL.test(text) && text !== "-0");
+  return isKey || (DECIMAL.test(text) && !NEGATIVE_ZERO.test(text));
 }

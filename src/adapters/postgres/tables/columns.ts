@@ -16,6 +16,7 @@ type Held = { readonly text: string | null } | null;
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
 const MAX_INT8 = 9_223_372_036_854_775_807n;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
+const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 /** As the server writes numbers that are none, and what other programs may have written. */
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
 const MAX_BEFORE_POINT = 131_072;
@@ -140,8 +141,9 @@ function decimal(text: string): Held {
   return { text };
 }
 
-/** A decimal that would be long for its zeros, with an exponent: one way to write each value and scale. */
+/** One way to write each value and scale: a decimal that would be long for its zeros has an exponent, and zero no sign. */
 export function shortDecimal(text: string): string {
+  if (NEGATIVE_ZERO.test(text)) return shortDecimal(text.slice(1));
   if (text.length <= MAX_PLAIN_DIGITS && !text.includes("e")) return text;
   const match = DECIMAL.exec(text);
   if (match === null) return text;

@@ -50,6 +50,19 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
     ]);
   });
 
+  it("D-12.1 a zero loses its sign, and is the same when it comes again", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const writes = asWrites([
+      { k: "a", price: "-0.0" },
+      { k: "b", price: "-0" },
+      { k: "c", price: "-0.01" },
+    ]);
+    expect((await writeTo(storage, ITEMS, writes)).changed).toBe(3);
+    expect((await writeTo(storage, ITEMS, writes)).changed).toBe(0);
+    expect(await table.column("price")).toEqual(["0.0", "0", "-0.01"]);
+  });
+
   it("what other programs wrote is shown, and times of no calendar count as none", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
