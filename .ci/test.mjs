@@ -20,6 +20,7 @@ const SLOW = [
   "tests/adapters/mongodb/lookups/reputation-failover.test.ts",
   "tests/adapters/mongodb/runs/stores-failover.test.ts",
   "tests/adapters/mongodb/tables/failover.test.ts",
+  "tests/adapters/postgres/tables/failover.test.ts",
   "tests/e2e/crash.test.ts",
   "tests/e2e/large-pages.test.ts",
   "tests/e2e/memory.test.ts",

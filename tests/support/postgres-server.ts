@@ -112,15 +112,21 @@ class Process {
 
   async start(folder: string, port: number): Promise<void> {
     rmSync(join(folder, "data", "postmaster.pid"), { force: true });
-    this.#child = spawn("sh", ["-c", RUN_UNTIL_EOF, "sh", this.#binary, ...this.#args], {
-      stdio: ["pipe", "ignore", "ignore"],
-      ...asNobody(),
-    });
+    this.#spawn();
     const endMs = Date.now() + START_DEADLINE_MS;
     while (!isReady(join(folder, "data", "postmaster.pid"))) {
       if (Date.now() > endMs) throw new Error(`PostgreSQL on port ${port} does not start`);
       await Bun.sleep(POLL_MS);
+      // One that was killed leaves processes, which hold its memory for a moment.
+      if (this.#child?.exitCode !== null) this.#spawn();
     }
+  }
+
+  #spawn(): void {
+    this.#child = spawn("sh", ["-c", RUN_UNTIL_EOF, "sh", this.#binary, ...this.#args], {
+      stdio: ["pipe", "ignore", "ignore"],
+      ...asNobody(),
+    });
   }
 
   async kill(): Promise<void> {

@@ -1,5 +1,6 @@
 // Connections of Bun's own client. Each is reserved for as long as a transaction lasts: what is sent in one message is answered
-// in its order, and nothing of others comes between.
+// in its order, and nothing of others comes between. Each has a client of its own, as one of many opens all at once: the last
+// that was given back goes out first, so there are no more than are used.
 import { type ReservedSQL, SQL } from "bun";
 import { Failure } from "./errors.ts";
 
@@ -15,7 +16,7 @@ export interface Connection {
   /** Sends statements without parameters, separated by semicolons; resolves to what the last one did, such as `COMMIT`. */
   script(text: string): Promise<string>;
   /** Gives it back; one that is broken, or in the middle of something, is closed. */
-  release(isUsable: boolean): void;
+  readonly release: (isUsable: boolean) => void;
 }
 
 export interface Driver {
@@ -31,39 +32,100 @@ export interface DriverOptions {
   readonly connectSeconds: number;
 }
 
+const IDLE_SECONDS = 60;
+const CLOSE_SECONDS = 1;
+
 /** Nothing is sent yet. */
 export function bunDriver(options: DriverOptions): Driver {
-  const { url, tls, maxConnections, connectSeconds } = options;
-  const sql = new SQL({
-    url,
-    tls,
-    max: maxConnections,
-    connectionTimeout: connectSeconds,
-    idleTimeout: 60,
-    connection: { application_name: "repsync" },
-  });
-  let isClosed = false;
-  return {
-    async connect() {
-      try {
-        return new BunConnection(await sql.reserve());
-      } catch (error) {
-        throw new Failure(error);
-      }
-    },
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      await sql.close({ timeout: 1 }).catch(() => {});
-    },
-  };
+  return new BunDriver(options);
+}
+
+class BunDriver implements Driver {
+  readonly #options: DriverOptions;
+  readonly #clients = new Set<SQL>();
+  #idle: SQL[] = [];
+  readonly #waiting: ((client: SQL | null) => void)[] = [];
+  #isClosed = false;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+  }
+
+  async connect(): Promise<Connection> {
+    const client = await this.#client();
+    if (client === null) throw new Failure(new Error("The store is closed"));
+    try {
+      const reserved = await client.reserve();
+      return new BunConnection(reserved, (isUsable) => {
+        if (isUsable) reserved.release();
+        this.#take(client, isUsable);
+      });
+    } catch (error) {
+      this.#take(client, false);
+      throw new Failure(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const next of this.#waiting.splice(0)) next(null);
+    const clients = [...this.#clients];
+    this.#clients.clear();
+    this.#idle = [];
+    await Promise.all(clients.map((client) => end(client, CLOSE_SECONDS)));
+  }
+
+  async #client(): Promise<SQL | null> {
+    if (this.#isClosed) return null;
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#clients.size < this.#options.maxConnections) return this.#make();
+    return await new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #make(): SQL {
+    const { url, tls, connectSeconds } = this.#options;
+    const client = new SQL({
+      url,
+      tls,
+      max: 1,
+      connectionTimeout: connectSeconds,
+      idleTimeout: IDLE_SECONDS,
+      connection: { application_name: "repsync" },
+    });
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** Where one broke those that nobody uses may be broken too, and silent. */
+  #take(client: SQL, isUsable: boolean): void {
+    if (!this.#clients.has(client)) return;
+    const next = this.#waiting.shift();
+    if (isUsable) {
+      if (next === undefined) this.#idle.push(client);
+      else next(client);
+      return;
+    }
+    for (const broken of [client, ...this.#idle]) {
+      this.#clients.delete(broken);
+      void end(broken, 0);
+    }
+    this.#idle = [];
+    next?.(this.#make());
+  }
+}
+
+async function end(client: SQL, seconds: number): Promise<void> {
+  await client.close({ timeout: seconds }).catch(() => {});
 }
 
 class BunConnection implements Connection {
   readonly #sql: ReservedSQL;
+  readonly release: (isUsable: boolean) => void;
 
-  constructor(sql: ReservedSQL) {
+  constructor(sql: ReservedSQL, release: (isUsable: boolean) => void) {
     this.#sql = sql;
+    this.release = release;
   }
 
   async query(text: string, parameters: readonly Parameter[] = []): Promise<Lines> {
@@ -84,10 +146,5 @@ class BunConnection implements Connection {
     } catch (error) {
       throw new Failure(error);
     }
-  }
-
-  release(isUsable: boolean): void {
-    if (isUsable) this.#sql.release();
-    else void this.#sql.close({ timeout: 0 }).catch(() => {});
   }
 }

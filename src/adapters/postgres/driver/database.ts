@@ -8,7 +8,7 @@ import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
-import { ServerTransaction } from "./transaction.ts";
+import { READ_STATUS, ServerTransaction, type TransactionId } from "./transaction.ts";
 
 /** For pushes, pulls and runs. */
 export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
@@ -183,9 +183,11 @@ export class PostgresDatabase {
     body: (tx: ServerTransaction) => Promise<T>,
   ): Promise<Outcome<T>> {
     let tx: ServerTransaction | null = null;
+    let isOver = false;
     const attempt = async (): Promise<Outcome<T>> => {
       try {
         tx = await this.#open(how);
+        if (isOver) throw new TimeUp();
         const result = await body(tx);
         return await this.#commit(tx, result);
       } catch (error) {
@@ -199,8 +201,9 @@ export class PostgresDatabase {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
+        isOver = true;
+        reject(tx?.isCommitting ? new CommitInDoubt() : new TimeUp());
         tx?.cut();
-        reject(new TimeUp());
       }, how.leftMs);
     });
     try {
@@ -238,19 +241,24 @@ export class PostgresDatabase {
     return { result };
   }
 
-  /** What became of a transaction; null where that does not become known in time. */
-  async #statusOf(id: string): Promise<"committed" | "aborted" | null> {
+  /**
+   * What became of a transaction; null where that does not become known in time, or a server that fell since has committed
+   * one of that id: it may be another.
+   */
+  async #statusOf({ id, life }: TransactionId): Promise<"committed" | "aborted" | null> {
     const { clock, driver } = this.#deps;
     const lastMs = clock.monotonicMs() + DOUBT_MS;
     for (; clock.monotonicMs() < lastMs; await sleep(LONGEST_PAUSE_MS)) {
       try {
         const connection = await within(driver.connect(), lastMs - clock.monotonicMs());
-        const asked = connection.query("select pg_xact_status($1::text::xid8)", [id]);
-        const [[status] = []] = await within(asked, lastMs - clock.monotonicMs());
+        const asked = connection.query(READ_STATUS, [id]);
+        const [[status, lifeNow] = []] = await within(asked, lastMs - clock.monotonicMs());
         connection.release(true);
+        if (lifeNow !== life) return status === "committed" ? null : "aborted";
         if (status === "committed" || status === "aborted") return status;
-      } catch {
-        // Not reached: again.
+      } catch (error) {
+        // Its ids have not come so far again.
+        if (error instanceof Failure && error.state === "22023") return "aborted";
       }
     }
     return null;

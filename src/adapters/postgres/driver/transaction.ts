@@ -21,9 +21,22 @@ export interface Beginning {
 
 /** The shortest wait that the server knows. */
 const NO_WAIT_MS = 1;
+/** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
+const BEGIN_MS = 5_000;
 
 const NOW = `select floor(extract(epoch from clock_timestamp()) * 1000)::int8`;
-const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text`;
+/** Another after a crash and at another server, where ids of transactions that left no trace are given anew. */
+const LIFE = "concat(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time())";
+const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
+
+/** What became of a transaction, and in which life the server is. */
+export const READ_STATUS = `select pg_xact_status($1::text::xid8), ${LIFE}`;
+
+/** How the server knows a transaction, as long as it lives. */
+export interface TransactionId {
+  readonly id: string;
+  readonly life: string;
+}
 
 /** One transaction. What is sent without awaiting what was sent before goes in one message. */
 export class ServerTransaction {
@@ -31,13 +44,15 @@ export class ServerTransaction {
   readonly #beginning: Beginning;
   #started: Promise<void> | null = null;
   #nowMs: number | null = null;
-  #id: string | null = null;
+  #id: TransactionId | null = null;
   #isOver = false;
   /** The first statement that failed: those after it fail because of it. */
   failure: Failure | null = null;
   /** When the first row was written, by the clock; null before that. */
   #rowsMs: number | null = null;
   #waits = true;
+  /** True from when the commit was sent. */
+  isCommitting = false;
 
   constructor(connection: Connection, beginning: Beginning) {
     this.#connection = connection;
@@ -51,7 +66,7 @@ export class ServerTransaction {
   }
 
   /** By which the server knows what became of it; null where nothing is written. */
-  get id(): string | null {
+  get id(): TransactionId | null {
     return this.#id;
   }
 
@@ -107,6 +122,7 @@ export class ServerTransaction {
   async commit(): Promise<void> {
     if (this.#started === null) return this.#end(true);
     if (this.failure !== null) throw this.failure;
+    this.isCommitting = true;
     const done = await this.#noting(this.#connection.script("commit"));
     if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));
     this.#end(true);
@@ -154,6 +170,8 @@ export class ServerTransaction {
       `set local timezone = 'UTC'`,
       `set local datestyle = 'ISO, YMD'`,
       `set local statement_timeout = ${statementMs}`,
+      // A client that vanished holds its locks no longer than its call.
+      `set local idle_in_transaction_session_timeout = ${statementMs}`,
       `set local lock_timeout = ${lockMs}`,
       `set local row_security = off`,
       `set local repsync.own = 'on'`,
@@ -161,9 +179,9 @@ export class ServerTransaction {
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
-    const [[[nowMs, id] = []]] = await Promise.all([asked, begun]);
+    const [[[nowMs, id, life] = []]] = await this.#noting(answered(Promise.all([asked, begun])));
     this.#nowMs = Number(nowMs);
-    this.#id = typeof id === "string" ? id : null;
+    this.#id = typeof id === "string" ? { id, life: String(life) } : null;
   }
 
   async #noting<T>(answer: Promise<T>): Promise<T> {
@@ -173,5 +191,18 @@ export class ServerTransaction {
       if (error instanceof Failure) this.failure ??= error;
       throw this.failure ?? error;
     }
+  }
+}
+
+async function answered<T>(answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Failure(new Error("The connection is silent")));
+    timer = setTimeout(fail, BEGIN_MS);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
   }
 }

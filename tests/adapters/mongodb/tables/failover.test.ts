@@ -3,29 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
-import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { brokenBatches, ITEMS, Traffic } from "../../../contract/tables/store-traffic.ts";
+import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
-import { readPage } from "../../../support/read-rows.ts";
 import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
 
-const ITEMS = makeTable({
-  timestamp_column: "at",
-  upsert_key: ["k"],
-  columns: {
-    id: { type: "integer", auto_increment: true },
-    k: { type: "text" },
-    at: { type: "datetime" },
-    batch: { type: "text" },
-  },
-});
-const EVERYTHING = { sinceTime: null, offsetRows: 0, limitRows: 1_000_000 };
-const ROWS_PER_BATCH = 5;
-const WRITERS = 8;
 const ROUNDS = 2;
 const TEST_TIMEOUT_MS = 240_000;
 
@@ -141,69 +126,4 @@ function answers(storage: FullStorage): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Writers and readers on several instances, from the start until `stop()`. */
-class Traffic {
-  /** Batches whose push was acknowledged. */
-  readonly acknowledged = new Set<string>();
-  readonly #work: Promise<unknown>[];
-  #isStopping = false;
-  #onProgress: () => void = () => {};
-
-  constructor(instances: readonly FullStorage[]) {
-    const writers = Array.from({ length: WRITERS }, (_, n) => n);
-    this.#work = writers.map((n) => this.#write(n, instances[n % instances.length] as FullStorage));
-    this.#work.push(...instances.map((storage) => this.#read(storage)));
-  }
-
-  /** Resolves when twenty more pushes were acknowledged. Throws when a writer or reader failed. */
-  async progress(): Promise<void> {
-    const goal = this.acknowledged.size + 20;
-    const reached = new Promise<void>((resolve) => {
-      this.#onProgress = () => {
-        if (this.acknowledged.size >= goal) resolve();
-      };
-    });
-    await Promise.race([reached, Promise.all(this.#work)]);
-  }
-
-  /** Lets running pushes and pages end. */
-  async stop(): Promise<void> {
-    this.#isStopping = true;
-    await Promise.all(this.#work);
-  }
-
-  async #write(writer: number, storage: FullStorage): Promise<void> {
-    for (let n = 0; !this.#isStopping; n++) {
-      const batch = `${writer}-${n}`;
-      const rows = Array.from({ length: ROWS_PER_BATCH }, (_, i) => ({
-        k: `${batch}-${i}`,
-        at: i % 2 === 0 ? null : "2024-01-01T00:00:00Z",
-        batch,
-      }));
-      expect((await writeTo(storage, ITEMS, asWrites(rows))).failures).toEqual([]);
-      this.acknowledged.add(batch);
-      this.#onProgress();
-    }
-  }
-
-  /** Every page shows whole pushes, and all that were acknowledged before it was asked for. */
-  async #read(storage: FullStorage): Promise<void> {
-    while (!this.#isStopping) {
-      const expected = [...this.acknowledged];
-      const { rows, totalRows } = await readPage(storage.tables, ITEMS, EVERYTHING);
-      expect(totalRows).toBe(rows.length);
-      expect(brokenBatches(rows)).toEqual([]);
-      const shown = new Set(rows.map((row) => row["batch"]));
-      expect(expected.filter((batch) => !shown.has(batch))).toEqual([]);
-    }
-  }
-}
-
-/** Batches of which some rows are missing. */
-function brokenBatches(rows: readonly Row[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { batch } of rows) counts.set(String(batch), (counts.get(String(batch)) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count !== ROWS_PER_BATCH).map(([batch]) => batch);
 }

@@ -15,10 +15,17 @@ interface Fate {
   readonly isDone: boolean;
   /** True: nobody can be asked. */
   readonly isUnknown?: boolean;
+  /** True: the server fell since, and may have given the id to another. */
+  readonly isReborn?: boolean;
+  /** True: the commit is never answered, and the connection stays. */
+  readonly isSilent?: boolean;
 }
 
 /** A driver that loses the answer of the first commit. */
-function losing(driver: Driver, { isDone, isUnknown = false }: Fate): Driver {
+function losing(
+  driver: Driver,
+  { isDone, isUnknown = false, isReborn = false, isSilent = false }: Fate,
+): Driver {
   let isLost = false;
   return {
     async connect() {
@@ -26,12 +33,15 @@ function losing(driver: Driver, { isDone, isUnknown = false }: Fate): Driver {
       return {
         query: async (text, parameters) => {
           if (isUnknown && text.includes("pg_xact_status")) throw LOST();
-          return await connection.query(text, parameters);
+          const lines = await connection.query(text, parameters);
+          const isAsked = isReborn && text.includes("pg_xact_status");
+          return isAsked ? lines.map(([status]) => [status, "another"]) : lines;
         },
         script: async (text) => {
           if (text !== "commit" || isLost) return await connection.script(text);
           isLost = true;
           await connection.script(isDone ? "commit" : "rollback");
+          if (isSilent) await new Promise(() => {});
           throw LOST();
         },
         release: (isUsable) => connection.release(isUsable),
@@ -46,7 +56,8 @@ async function add({ url, sql }: TestDatabase, fate: Fate) {
   await sql.unsafe("create table lines (n int8)");
   const options = { url, tls: false, maxConnections: 3, connectSeconds: 5 } as const;
   const driver = losing(bunDriver(options), fate);
-  const database = new PostgresDatabase({ driver, clock: new SystemClock() });
+  const callLimit = { triesMs: 1_000, endMs: fate.isSilent ? 1_000 : 60_000 };
+  const database = new PostgresDatabase({ driver, clock: new SystemClock(), callLimit });
   let runs = 0;
   const outcome = await database
     .transact({ name: "test.add" }, async (tx) => {
@@ -72,5 +83,18 @@ describe.skipIf(!postgresAvailable)("PostgreSQL commits in doubt", () => {
   it("D-8.3 a commit of which nobody knows is told as such, and its body is not run again", async (database) => {
     const { outcome, runs } = await add(database, { isDone: true, isUnknown: true });
     expect([outcome instanceof CommitInDoubt, runs]).toEqual([true, 1]);
+  });
+
+  it("D-8.3 a commit that is not answered in its time is told as unknown", async (database) => {
+    const { outcome, runs } = await add(database, { isDone: true, isSilent: true });
+    expect([outcome instanceof CommitInDoubt, runs]).toEqual([true, 1]);
+  });
+
+  it("D-3.8, D-8.3 after a crash an id that is committed may be another's, and one that is not is ours", async (database) => {
+    const unknown = await add(database, { isDone: true, isReborn: true });
+    expect([unknown.outcome instanceof CommitInDoubt, unknown.runs]).toEqual([true, 1]);
+    await database.sql.unsafe("drop table lines");
+    const again = await add(database, { isDone: false, isReborn: true });
+    expect(again).toEqual({ outcome: "added", runs: 2, lines: 1 });
   });
 });
