@@ -179,7 +179,7 @@ describe("repsync", () => {
   });
 
   test("D-4.12 a store that cannot be opened is told without a stack, exit code 1", async () => {
-    const env = { STORAGE_URL: "sqlite:/proc/nowhere/repsync.db" };
+    const env = { STORAGE_URL: "sqlite:/proc" };
     const { code, stdout, stderr } = await runCli(["status"], { env });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(

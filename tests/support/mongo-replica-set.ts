@@ -179,7 +179,7 @@ class Member implements MongoMember {
         "--oplogSize",
         String(oplogMb ?? 128),
         "--journalCommitInterval",
-        "5",
+        "25",
       ],
       // The oplog is cut after checkpoints only.
       ...(oplogMb === null ? [] : ["--syncdelay", "1"]),

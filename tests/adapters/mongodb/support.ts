@@ -7,9 +7,9 @@ import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
+import { giveBackDatabase, takeDatabase } from "../../support/mongo-databases.ts";
 import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
 import { takeShardProblems, watchShardKeys } from "../../support/shard-keys.ts";
-import { sharedMongo } from "../../support/shared-mongo.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 
@@ -28,14 +28,11 @@ export interface TestDatabase {
   dispose(): Promise<void>;
 }
 
-let databases = 0;
 watchShardKeys();
 
-/** A new, empty database on the shared replica set. */
+/** An empty database on the shared replica set. */
 export async function makeDatabase(): Promise<TestDatabase> {
-  const mongo = await sharedMongo();
-  if (mongo === null) throw new Error("No mongod");
-  const url = mongo.uri(`mongodb_test_${databases++}`);
+  const url = await takeDatabase();
   const client = new MongoClient(url, { writeConcern: { w: "majority" } });
   const opened: FullStorage[] = [];
   return {
@@ -58,8 +55,8 @@ export async function makeDatabase(): Promise<TestDatabase> {
     async dispose() {
       for (const storage of opened) await storage.close();
       const problems = takeShardProblems(client.db().databaseName);
-      await client.db().dropDatabase();
       await client.close();
+      await giveBackDatabase(url);
       if (problems.length > 0) throw new Error(`Without the shard key: ${problems.join("; ")}`);
     },
   };

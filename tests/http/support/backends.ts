@@ -1,9 +1,8 @@
 // The stores that the same HTTP tests run on.
 import { describe } from "bun:test";
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { MongoClient, MongoServerError } from "mongodb";
-import { mongoAvailable, sharedMongo } from "../../support/shared-mongo.ts";
+import { giveBackDatabase, takeDatabase } from "../../support/mongo-databases.ts";
+import { mongoAvailable } from "../../support/shared-mongo.ts";
 import {
   dropPostgresDatabase,
   makePreparedDatabase,
@@ -11,9 +10,6 @@ import {
 } from "../../support/shared-postgres.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
 import { keepResource } from "./resources.ts";
-
-const DROP_MAX_MS = 1_000;
-const MAX_TIME_EXPIRED = 50;
 
 /** One kind of store. */
 export interface Backend {
@@ -35,15 +31,13 @@ export const SQLITE_FILE: Backend = {
   makeUrl: async () => `sqlite:${join(makeTempFolder(), "repsync.db")}`,
 };
 
-/** A database of the replica set that all tests share, dropped after the test. */
+/** A database of the replica set that all tests share, emptied after the test. */
 export const MONGODB: Backend = {
   name: "MongoDB",
   isAvailable: mongoAvailable,
   async makeUrl() {
-    const mongo = await sharedMongo();
-    if (mongo === null) throw new Error("There is no mongod");
-    const url = mongo.uri(`http_${randomUUID().replaceAll("-", "")}`);
-    keepResource(() => dropDatabase(url));
+    const url = await takeDatabase();
+    keepResource(() => giveBackDatabase(url));
     return url;
   },
 };
@@ -81,18 +75,5 @@ export function onBackends(
 ): void {
   for (const backend of backends) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
-  }
-}
-
-/** The set is short of file descriptors when thousands of tests leave their collections. */
-async function dropDatabase(url: string): Promise<void> {
-  const client = new MongoClient(url);
-  try {
-    await client.db().command({ dropDatabase: 1, maxTimeMS: DROP_MAX_MS });
-  } catch (error) {
-    // What a killed service left open of a transaction holds its collections for a minute.
-    if (!(error instanceof MongoServerError) || error.code !== MAX_TIME_EXPIRED) throw error;
-  } finally {
-    await client.close();
   }
 }
