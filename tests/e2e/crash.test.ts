@@ -1,7 +1,7 @@
 // kill -9 in the middle of pushes: what was acknowledged is there, and no push is there by half.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
+import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -88,7 +88,9 @@ test(`D-3.8 a push survives kill -9 whole on SQLite, in 10 rounds (SEED=${SEED})
   database.close();
 });
 
-test.skipIf(!MONGODB.isAvailable)(
-  `D-3.8 a push survives kill -9 whole on MongoDB, in 3 rounds (SEED=${SEED})`,
-  async () => killAndCheck(await MONGODB.makeUrl(), 3),
-);
+for (const backend of [MONGODB, POSTGRESQL]) {
+  test.skipIf(!backend.isAvailable)(
+    `D-3.8 a push survives kill -9 whole on ${backend.name}, in 3 rounds (SEED=${SEED})`,
+    async () => killAndCheck(await backend.makeUrl(), 3),
+  );
+}

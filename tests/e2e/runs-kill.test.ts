@@ -1,6 +1,6 @@
 // kill -9 of either end in the middle of runs: started again, the next run goes on, and both ends are equal.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { MONGODB, SQLITE_FILE } from "../http/support/backends.ts";
+import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -80,10 +80,12 @@ test(`D-4.5, D-4.6, D-4.8 runs survive kill -9 of either end on SQLite (${ROUNDS
   await killAndCheck([await SQLITE_FILE.makeUrl(), await SQLITE_FILE.makeUrl()], ROUNDS);
 });
 
-test.skipIf(!MONGODB.isAvailable)(
-  `D-4.5, D-4.6, D-4.8 runs survive kill -9 of either end on MongoDB and SQLite (SEED=${SEED})`,
-  async () => {
-    const rounds = Math.ceil(ROUNDS / 2);
-    await killAndCheck([await MONGODB.makeUrl(), await SQLITE_FILE.makeUrl()], rounds);
-  },
-);
+for (const backend of [MONGODB, POSTGRESQL]) {
+  test.skipIf(!backend.isAvailable)(
+    `D-4.5, D-4.6, D-4.8 runs survive kill -9 of either end on ${backend.name} and SQLite (SEED=${SEED})`,
+    async () => {
+      const rounds = Math.ceil(ROUNDS / 2);
+      await killAndCheck([await backend.makeUrl(), await SQLITE_FILE.makeUrl()], rounds);
+    },
+  );
+}
