@@ -13,6 +13,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -70,7 +71,11 @@ function makeLinks(folder: string): void {
 }
 
 /** Resolves when it answers. */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  isDurable = false,
+  isStandby = false,
+  settings = [] as readonly string[],
+} = {}): Promise<PostgresServer> {
   const found = findPostgres();
   if ("reason" in found) throw new Error(`No PostgreSQL: ${found.reason}`);
   const folder = mkdtempSync(join(dataRoot(), "repsync-postgres-"));
@@ -79,12 +84,14 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   });
   const data = join(folder, "data");
   cpSync(await madeOnce(found.path), data, { recursive: true });
+  if (isStandby) writeFileSync(join(data, "standby.signal"), "");
   giveAway(folder);
   const [port = 0] = await findFreePorts(1);
   const args = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", ...SMALL];
   const server = new Process(join(found.path, "bin", "postgres"), [
     ...args,
     ...(isDurable ? [] : QUICK),
+    ...settings.flatMap((setting) => ["-c", setting]),
   ]);
   await server.start(folder, port);
   return {
@@ -140,7 +147,7 @@ class Process {
 
 /** The last line of the file tells it. */
 function isReady(pidFile: string): boolean {
-  return existsSync(pidFile) && readFileSync(pidFile, "utf8").trimEnd().endsWith("ready");
+  return existsSync(pidFile) && /(?:ready|standby)\s*$/.test(readFileSync(pidFile, "utf8"));
 }
 
 /** A folder of data as `initdb` makes it, which takes seconds. */

@@ -91,6 +91,8 @@ class BunDriver implements Driver {
       max: 1,
       connectionTimeout: connectSeconds,
       idleTimeout: IDLE_SECONDS,
+      // Behind a pooler the next transaction may find another's statement under the same name. Costs a page a tenth.
+      prepare: false,
       connection: { application_name: "repsync" },
     });
     this.#clients.add(client);

@@ -39,7 +39,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
   const { driver, looked } = await firstConnection(address);
   try {
     const [version, encoding, fsync, isStandby, synchronous, hasSchema, shown, name, role] = looked;
-    const problem = problemOf({ version, encoding, fsync, isStandby, hasSchema, shown }, address);
+    const problem = problemOf(
+      { version, encoding, fsync, isStandby, hasSchema, shown },
+      address.schema,
+    );
     if (problem !== null) throw new AppError("invalid_request", problem);
     const raisesDurability = !["on", "remote_apply"].includes(String(synchronous));
     const deadlockMs = Number(looked[9]);
@@ -60,7 +63,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
   }
 }
 
-function problemOf(found: Readonly<Record<string, unknown>>, { schema }: Address): string | null {
+/** Why what a server tells of itself forbids to use it; null for nothing. */
+export function problemOf(found: Readonly<Record<string, unknown>>, schema: string): string | null {
   if (Number(found["version"]) < LEAST_VERSION) {
     return `PostgreSQL must be 15 or newer, and this is ${found["shown"]}`;
   }
