@@ -1,6 +1,7 @@
 // npm run test:seeds -- [seeds] [first seed]: plays many seeds of both simulations, prints those that fail and how all runs
 // ended.
-import { playLive } from "./live/play-live.ts";
+import { takeLastSteps } from "../support/after-all-tests.ts";
+import { playLive, playOnServer } from "./live/play-live.ts";
 import { runSeed } from "./run-seed.ts";
 
 interface Played {
@@ -31,6 +32,14 @@ const SIMULATIONS: readonly (readonly [
       return { problem, scenario: world.scenario, statuses: world.outcomes };
     },
   ],
+  [
+    "live ends on PostgreSQL",
+    0.0125,
+    async (seed) => {
+      const { problem, world } = await playOnServer(seed);
+      return { problem, scenario: world.scenario, statuses: world.outcomes };
+    },
+  ],
 ];
 
 const [count = "20000", first = "1"] = process.argv.slice(2);
@@ -38,6 +47,7 @@ let failed = 0;
 for (const [name, part, play] of SIMULATIONS) {
   failed += await playAll(name, Math.ceil(Number(count) * part), play);
 }
+await takeLastSteps();
 process.exit(failed === 0 ? 0 : 1);
 
 /** Resolves to the number of seeds that failed. */

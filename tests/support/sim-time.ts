@@ -21,6 +21,8 @@ export class SimTime implements Timer {
   nowMs: number;
   /** Moments so far at which something happened. */
   steps = 0;
+  /** Work of others than this process, such as a server's: time stands still until it has ended. */
+  readonly #outside = new Set<Promise<unknown>>();
   readonly #startMs: number;
   readonly #queue: Due[] = [];
   #orders = 0;
@@ -52,6 +54,17 @@ export class SimTime implements Timer {
     });
   }
 
+  /** Has time stand still for work that takes some of the machine's. */
+  outside<Value>(work: Promise<Value>): Promise<Value> {
+    const ended = work.then(
+      () => {},
+      () => {},
+    );
+    this.#outside.add(ended);
+    void ended.then(() => this.#outside.delete(ended));
+    return work;
+  }
+
   /** Lets time pass until the promise is settled. Throws when nothing is left to wait for. */
   async run<Value>(promise: Promise<Value>): Promise<Value> {
     let isSettled = false;
@@ -61,7 +74,8 @@ export class SimTime implements Timer {
     promise.then(settle, settle);
     drainMicrotasks();
     while (!isSettled) {
-      if (!this.#step()) throw new Error("Everybody waits for something that never comes");
+      if (this.#outside.size > 0) await this.#settle();
+      else if (!this.#step()) throw new Error("Everybody waits for something that never comes");
     }
     return await promise;
   }
@@ -74,6 +88,24 @@ export class SimTime implements Timer {
     });
     drainMicrotasks();
     while (!isOver) this.#step();
+  }
+
+  /** The same where there may be work outside. */
+  async pass(durationMs: number): Promise<void> {
+    let isOver = false;
+    this.after(durationMs, () => {
+      isOver = true;
+    });
+    drainMicrotasks();
+    while (!isOver) {
+      if (this.#outside.size > 0) await this.#settle();
+      else this.#step();
+    }
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.race(this.#outside);
+    drainMicrotasks();
   }
 
   #step(): boolean {

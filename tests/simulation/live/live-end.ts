@@ -10,8 +10,16 @@ import { MemoryTables } from "../../support/memory/tables.ts";
 import { readPage } from "../../support/read-rows.ts";
 import { type RunParts, runParts } from "../../support/run-parts.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
+import type { SimTime } from "../../support/sim-time.ts";
 import { foreignServer, repsyncServer, type SimServer } from "../sim-servers.ts";
-import { type LiveStorage, type OpenedStore, openMemory, openSqlite } from "./live-stores.ts";
+import type { LiveScenario } from "./live-scenario.ts";
+import {
+  type LiveStorage,
+  type OpenedStore,
+  openMemory,
+  openPostgres,
+  openSqlite,
+} from "./live-stores.ts";
 
 /** How an end has the table registered. */
 interface EndRegistry {
@@ -30,8 +38,9 @@ interface EndRegistry {
 /** Arguments of `LiveEnd.open`. */
 interface EndOptions {
   readonly name: string;
-  readonly store: "memory" | "SQLite";
+  readonly store: LiveScenario["store"];
   readonly clock: Clock;
+  readonly time: SimTime;
   readonly maxPageRows: number;
   readonly registry: EndRegistry;
   /** Asked before each commit of SQLite: true when the disk is full for it. */
@@ -59,9 +68,13 @@ export class LiveEnd {
   }
 
   static async open(options: EndOptions): Promise<LiveEnd> {
-    const { store, clock } = options;
+    const { store, clock, time } = options;
     const opened =
-      store === "memory" ? openMemory(clock) : await openSqlite(clock, options.isDiskFull);
+      store === "memory"
+        ? openMemory(clock)
+        : store === "SQLite"
+          ? await openSqlite(clock, options.isDiskFull)
+          : await openPostgres(clock, time);
     const end = new LiveEnd(options, opened);
     await end.register({});
     return end;

@@ -38,7 +38,7 @@ export type Act =
 /** Everything that is chosen once per seed. */
 export interface LiveScenario {
   readonly topology: Topology;
-  readonly store: "memory" | "SQLite";
+  readonly store: "memory" | "SQLite" | "PostgreSQL";
   /** How often each is done, beside the others; deletes only where they travel. */
   readonly acts: Readonly<Partial<Record<Act, number>>>;
   /** Type of the timestamp column. */

@@ -1,12 +1,18 @@
 // The stores of live ends.
+import { openPostgresStorage } from "../../../src/adapters/postgres/storage.ts";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { SqliteConnection } from "../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
+import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
+import { changeTime } from "../../../src/domain/sync/rows/time-rank.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
+import { dropPostgresDatabase, makePreparedDatabase } from "../../support/shared-postgres.ts";
+import type { SimTime } from "../../support/sim-time.ts";
 
 /** What a history needs of a store. */
 export type LiveStorage = Pick<FullStorage, "tables" | "tombstones" | "documents" | "close">;
@@ -50,6 +56,51 @@ export async function openSqlite(clock: Clock, isDiskFull: () => boolean): Promi
       });
     },
   };
+}
+
+/** A database of the tests' server, whose time is that of the history. */
+export async function openPostgres(clock: Clock, time: SimTime): Promise<OpenedStore> {
+  const url = await makePreparedDatabase();
+  const system = new SystemClock();
+  // A server tells whole milliseconds.
+  const storeClock = { nowMs: () => Math.floor(clock.nowMs()) };
+  const storage = await openPostgresStorage({ url, clock: system, storeClock });
+  await storage.documents.prepare(COLLECTIONS);
+  const remove = async (table: Table, key: Row) => {
+    await storage.documents.transact({ name: "test.remove" }, async (tx) => {
+      // Triggers have the server's time; this is what they do, at that of the history.
+      const [row] = await storage.tables.byKeys(table, [key], "page");
+      if (row === undefined) return;
+      const deletedAt = changeTime(rowTime(table, row), storeClock.nowMs());
+      await tx.tables.write(table, [], { deleted: [{ index: 0, key, deletedAt }] });
+    });
+  };
+  return {
+    storage: {
+      tables: waited(storage.tables, time),
+      tombstones: waited(storage.tombstones, time),
+      documents: waited(storage.documents, time),
+      async close() {
+        await storage.close();
+        await dropPostgresDatabase(url);
+      },
+    },
+    remove: (table, key) => time.outside(remove(table, key)),
+  };
+}
+
+/** What takes time of the machine, not of the history. */
+function waited<Port extends object>(port: Port, time: SimTime): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        const result: unknown = member.apply(target, args);
+        return result instanceof Promise ? time.outside(result) : result;
+      };
+    },
+  });
 }
 
 const SQLITE_FULL = 13;

@@ -104,7 +104,10 @@ export class LiveWorld {
       const direction = owner === null ? null : owner === name ? "push" : "pull";
       const options = { timeType, lagSeconds, deletes, stamped } as const;
       const registry = { ...options, direction, maxChars, hasNotes } as const;
-      ends.set(name, await LiveEnd.open({ name, store, clock, maxPageRows, registry, isDiskFull }));
+      ends.set(
+        name,
+        await LiveEnd.open({ name, store, clock, time, maxPageRows, registry, isDiskFull }),
+      );
     }
     disk.fullness = scenario.fullDisks;
     return new LiveWorld({ seed, scenario, random, time, ends, sabotage, disk });
@@ -133,9 +136,9 @@ export class LiveWorld {
   }
 
   /** Does something at once. */
-  do(work: () => Promise<void>): void {
+  async do(work: () => Promise<void>): Promise<void> {
     this.#watch(work());
-    this.time.advance(0);
+    await this.time.pass(0);
   }
 
   /** Starts a run of an end in a process of its own. */

@@ -1,15 +1,18 @@
 // Hundreds of small histories of two and three live ends, each decided by its seed. A seed that fails is named with how to
 // play it again; SEEDS=<number> plays more of them.
 import { expect, test } from "bun:test";
+import { postgresAvailable } from "../../support/shared-postgres.ts";
 import { seedRange, seedRanges } from "../seed-range.ts";
 import * as controls from "./controls.ts";
 import { CALM_GAPS, type LiveScenario } from "./live-scenario.ts";
 import type { Sabotage } from "./live-world.ts";
-import { playLive } from "./play-live.ts";
+import { playLive, playOnServer } from "./play-live.ts";
 
 /** Some 12 s on one quiet core. */
 const DEFAULT_SEEDS = 100;
 const SEEDS_PER_TEST = 100;
+/** One on a server takes as long. */
+const SEEDS_FOR_ONE_ON_SERVER = 20;
 const TEST_TIMEOUT_MS = 300_000;
 const CONTROL_SEEDS = 30;
 
@@ -21,6 +24,20 @@ test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
       if (problem === null) continue;
       const replay = `SEED=${seed} node .ci/test.mjs tests/simulation/live`;
       throw new Error(`${replay}\n${problem}\n${JSON.stringify(world.scenario)}`);
+    }
+  },
+  TEST_TIMEOUT_MS,
+);
+
+const { first, count } = seedRange(DEFAULT_SEEDS);
+const onServer = { first, count: Math.ceil(count / SEEDS_FOR_ONE_ON_SERVER) };
+
+test.skipIf(!postgresAvailable).each(seedRanges(onServer, SEEDS_PER_TEST))(
+  "D-7.1, D-7.4, D-7.6, D-12.3, D-14.2 so do ends on PostgreSQL: seeds %d to %d",
+  async (from, to) => {
+    for (let seed = from; seed <= to; seed++) {
+      const { problem, world } = await playOnServer(seed);
+      if (problem !== null) throw new Error(`${problem}\n${JSON.stringify(world.scenario)}`);
     }
   },
   TEST_TIMEOUT_MS,

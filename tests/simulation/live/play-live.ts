@@ -1,5 +1,6 @@
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import type { LiveScenario } from "./live-scenario.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import { chooseLiveScenario, type LiveScenario } from "./live-scenario.ts";
 import { LiveWorld, type Sabotage } from "./live-world.ts";
 import { versionOf } from "./live-writers.ts";
 
@@ -27,11 +28,11 @@ export async function playLive(
   const world = await LiveWorld.make(seed, options.scenario, options.sabotage);
   try {
     const { scale } = world;
-    planSteps(world);
-    world.time.advance(SETTLE_MS);
+    await planSteps(world);
+    await world.time.pass(SETTLE_MS);
     if (world.failure !== null) throw world.failure;
     await world.becomeQuiet();
-    world.time.advance(QUIET_MS * scale);
+    await world.time.pass(QUIET_MS * scale);
     const { problem, rounds } = await convene(world);
     return { problem, rounds, world };
   } catch (error) {
@@ -41,14 +42,23 @@ export async function playLive(
   }
 }
 
+/** The same where the ends have databases of a server, a hundred times as long; one of another kind counts as of our own. */
+export async function playOnServer(seed: number): Promise<LiveResult> {
+  const { topology } = chooseLiveScenario(new SeededRandom(seed), seed);
+  const scenario = { store: "PostgreSQL", fullDisks: 0 } as const;
+  return await playLive(seed, {
+    scenario: topology === "foreign pair" ? { ...scenario, topology: "pair" } : scenario,
+  });
+}
+
 /** Lets everybody write and run. */
-function planSteps(world: LiveWorld): void {
+async function planSteps(world: LiveWorld): Promise<void> {
   const { scenario, random, time, writers, ends } = world;
   for (let i = 0; i < scenario.steps; i++) {
-    time.advance(random.pick(scenario.gaps) * 1_000 * world.scale);
+    await time.pass(random.pick(scenario.gaps) * 1_000 * world.scale);
     const old = [...ends.values()].filter(({ hasNotes }) => !hasNotes);
-    if (old.length > 0 && random.chance(0.1)) world.do(() => world.upgrade(random.pick(old)));
-    else if (random.chance(0.6)) world.do(() => writers.act());
+    if (old.length > 0 && random.chance(0.1)) await world.do(() => world.upgrade(random.pick(old)));
+    else if (random.chance(0.6)) await world.do(() => writers.act());
     else startRun(world);
   }
 }
@@ -72,7 +82,7 @@ async function convene(world: LiveWorld): Promise<Pick<LiveResult, "problem" | "
       const isGood = run.status === "success" || (run.status === "partial" && rounds === 1);
       if (!isGood)
         return { problem: `A quiet run of ${name} ended as ${run.status}: ${run.error}`, rounds };
-      world.time.advance(1_000);
+      await world.time.pass(1_000);
     }
     const contents = await Promise.all(
       [...ends.values()].map(async (end) => contentOf(await end.rows())),

@@ -159,7 +159,7 @@ class Body implements Transaction {
   }
 
   get nowMs(): number {
-    this.#nowMs ??= this.#deps.database.nowMs(this.#tx);
+    this.#nowMs ??= this.#tx.nowMs;
     return this.#nowMs;
   }
 

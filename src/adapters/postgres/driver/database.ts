@@ -57,11 +57,6 @@ export class PostgresDatabase {
     this.#tidyAtMs = deps.clock.monotonicMs() + TIDY_MS;
   }
 
-  nowMs(tx: ServerTransaction): number {
-    const { nowMs } = tx;
-    return this.#deps.storeClock?.nowMs() ?? nowMs;
-  }
-
   /** Turns of work on many rows, the first of which begins now. D-7.9. */
   turns(): Turns {
     return new Turns(this.#deps.clock, aTurn);
@@ -219,10 +214,10 @@ export class PostgresDatabase {
     readonly leftMs: number;
   }): Promise<ServerTransaction> {
     const connection = await this.#deps.driver.connect();
-    const { clock, deadlockMs = 1_000, raisesDurability = false } = this.#deps;
+    const { clock, storeClock, deadlockMs = 1_000, raisesDurability = false } = this.#deps;
     const statementMs = how.leftMs > MAX_TIMER_MS ? 0 : Math.max(1, Math.ceil(how.leftMs));
     const lockMs = Math.max(1, Math.min(MAX_LOCK_MS, Math.floor(deadlockMs * LOCK_SHARE)));
-    const beginning = { ...how, statementMs, raisesDurability, lockMs, clock };
+    const beginning = { ...how, statementMs, raisesDurability, lockMs, clock, storeClock };
     return new ServerTransaction(connection, beginning);
   }
 

@@ -17,6 +17,8 @@ export interface Beginning {
    */
   readonly lockMs: number;
   readonly clock: Pick<Clock, "monotonicMs">;
+  /** In place of the server's time. */
+  readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
 }
 
 /** The shortest wait that the server knows. */
@@ -180,7 +182,7 @@ export class ServerTransaction {
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
     const [[[nowMs, id, life] = []]] = await this.#noting(answered(Promise.all([asked, begun])));
-    this.#nowMs = Number(nowMs);
+    this.#nowMs = this.#beginning.storeClock?.nowMs() ?? Number(nowMs);
     this.#id = typeof id === "string" ? { id, life: String(life) } : null;
   }
 

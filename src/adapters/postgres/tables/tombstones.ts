@@ -77,7 +77,7 @@ export class PostgresTombstones implements Tombstones {
     const rows = await this.#tables.byKeys(table, keys, "page");
     return await this.#database.read({ name: "tombstones.removable" }, async (tx) => {
       await tx.begin();
-      const limit = aheadLimit(this.#database.nowMs(tx));
+      const limit = aheadLimit(tx.nowMs);
       const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
       const removable = held.filter(({ key, deletedAt }) => {
         const time = times.get(keyText(table, key));
