@@ -65,7 +65,7 @@ export function TableRows({ table, listed }: TableRowsProps) {
     isCaptionHidden: true,
     isDense: true,
     limit: 50,
-    filters: [...FILTERS, ...(listed === null ? [] : [orderOf(listed)])],
+    filters: [...FILTERS, orderOf(listed)],
     query: { where: queryValues("where") },
     read: (options, show) => lookThrough(options, show, isStopped),
     // What their key is only the registry knows.
@@ -145,9 +145,10 @@ async function lookThrough(
   return { ...part, items };
 }
 
-function orderOf({ timestamp_column: time }: ListedTable): Filter {
+/** Before the table is known the rows come in the order of the address, too. */
+function orderOf(listed: ListedTable | null): Filter {
   const options: Options =
-    time === null
+    listed?.timestamp_column === null
       ? [
           ["", "Key"],
           ["-key", "Key, from the end"],
