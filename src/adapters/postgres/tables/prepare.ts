@@ -31,8 +31,12 @@ interface Found {
   readonly isThere: boolean;
   readonly hasRows: boolean;
   readonly list: string | null;
+  /** Triggers of repsync that always fire. */
+  readonly triggers: number;
 }
 
+const COUNT_TRIGGERS = `
+select count(*)::int4 from pg_trigger where tgrelid = to_regclass($1::text) and tgname like 'repsync\\_%' and tgenabled = 'A'`;
 const KEPT = "select entry, deletes from repsync._tables where name = $1::text";
 const KEEP = `
 insert into repsync._tables as t (name, entry, deletes, complete_since) values ($1::text, $2::text, $3::text, $4::text)
@@ -81,16 +85,16 @@ async function find(
   isUsed: boolean,
 ): Promise<Found> {
   const [[entry, list] = []] = isUsed ? await tx.query(KEPT, [layout.table.name]) : [];
-  const there = `select to_regclass($1::text) is not null`;
-  const [[isThere] = []] = await tx.query(there, [
-    `${quoted(schema)}.${quoted(layout.table.name)}`,
-  ]);
+  const name = `${quoted(schema)}.${quoted(layout.table.name)}`;
+  const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [name]);
+  const [[triggers] = []] = await tx.query(COUNT_TRIGGERS, [name]);
   const rows = isThere === true ? await tx.query(`select exists (select from ${layout.name})`) : [];
   return {
     kept: typeof entry === "string" ? (JSON.parse(entry) as TableEntryKept) : null,
     isThere: isThere === true,
     hasRows: rows[0]?.[0] === true,
     list: typeof list === "string" ? list : null,
+    triggers: Number(triggers),
   };
 }
 
@@ -118,8 +122,9 @@ function problemsOf(table: Table, { kept, isThere, hasRows }: Found): readonly s
 async function prepare(tx: ServerTransaction, layout: Layout, found: Found): Promise<void> {
   const { table } = layout;
   const before = found.kept;
+  const isWhole = isWatched(layout, found);
   const isSame = before !== null && found.isThere && isSameEntry(before, entryOf(layout, before));
-  if (isSame && (found.list !== null || !table.deletes)) return;
+  if (isSame && isWhole && (found.list !== null || !table.deletes)) return;
   const isKept = found.isThere && before !== null && (found.hasRows || fits(before, table));
   const known = isKept && before !== null ? before : null;
   if (known === null) await makeTable(tx, layout);
@@ -130,9 +135,18 @@ async function prepare(tx: ServerTransaction, layout: Layout, found: Found): Pro
   await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
 }
 
+/** False where somebody has dropped or switched off a trigger: what was written since nobody has recorded. */
+function isWatched(layout: Layout, { kept, isThere, triggers }: Found): boolean {
+  const text = triggersText(layout);
+  if (!isThere || kept?.triggers !== hashHex(text)) return true;
+  return triggers === text.split("create trigger ").length - 1;
+}
+
 /** True when an empty table can stay as it is, but for columns that it lacks. */
 function fits(kept: TableEntryKept, table: Table): boolean {
-  return problemsOf(table, { kept, isThere: true, hasRows: true, list: null }).length === 0;
+  return (
+    problemsOf(table, { kept, isThere: true, hasRows: true, list: null, triggers: 0 }).length === 0
+  );
 }
 
 function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept {
@@ -212,7 +226,7 @@ update ${name} as t set ${id} = n.number from (
 async function makeDeletes(
   tx: ServerTransaction,
   layout: Layout,
-  { list }: Found,
+  found: Found,
   before: TableEntryKept | null,
 ): Promise<{ readonly list: string | null; readonly completeSince: string | null }> {
   const { deleted, table, short } = layout;
@@ -220,10 +234,11 @@ async function makeDeletes(
     names.map((name) => `${name} ${before?.columns[name]}`).join();
   const key = table.keyColumns.map(({ name, type }) => `${name} ${type}`).join();
   const isSameKey = before !== null && types(before.key) === key;
-  const known = isSameKey ? list : null;
+  const known = isSameKey ? found.list : null;
   if (!table.deletes) return { list: known, completeSince: null };
   const completeSince = formatMs(tx.nowMs);
-  if (known !== null) return { list: known, completeSince: before?.deletes ? null : completeSince };
+  const goesOn = before?.deletes === true && isWatched(layout, found);
+  if (known !== null) return { list: known, completeSince: goesOn ? null : completeSince };
   const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
   const columns = table.keyColumns.map(columnText).join(", ");
   await tx.script(`drop table if exists ${deleted};
