@@ -19,6 +19,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { lockFolder } from "../../.ci/folder-lock.mjs";
 import { ROOT } from "../../.ci/setup.mjs";
+import type { TestCertificate } from "./certificates.ts";
 import {
   dataRoot,
   findFreePorts,
@@ -75,6 +76,8 @@ export async function startPostgres({
   isDurable = false,
   isStandby = false,
   settings = [] as readonly string[],
+  /** With one it offers TLS. */
+  certificate = null as Pick<TestCertificate, "certificate" | "key"> | null,
 } = {}): Promise<PostgresServer> {
   const found = findPostgres();
   if ("reason" in found) throw new Error(`No PostgreSQL: ${found.reason}`);
@@ -85,12 +88,17 @@ export async function startPostgres({
   const data = join(folder, "data");
   cpSync(await madeOnce(found.path), data, { recursive: true });
   if (isStandby) writeFileSync(join(data, "standby.signal"), "");
+  if (certificate !== null) {
+    writeFileSync(join(data, "server.crt"), certificate.certificate);
+    writeFileSync(join(data, "server.key"), certificate.key, { mode: 0o600 });
+  }
   giveAway(folder);
   const [port = 0] = await findFreePorts(1);
   const args = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", ...SMALL];
   const server = new Process(join(found.path, "bin", "postgres"), [
     ...args,
     ...(isDurable ? [] : QUICK),
+    ...(certificate === null ? [] : ["-c", "ssl=on"]),
     ...settings.flatMap((setting) => ["-c", setting]),
   ]);
   await server.start(folder, port);
