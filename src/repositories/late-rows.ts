@@ -13,7 +13,7 @@ import type { Table } from "../domain/sync/table/table.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import { RunDocuments } from "./run-calls.ts";
-import { LATE_COMMITS, LATE_NOTES } from "./run-collections.ts";
+import { LATE_ROWS } from "./run-collections.ts";
 
 interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */
@@ -34,7 +34,7 @@ export interface LateRowsReply {
   readonly freshFrom: string | null;
 }
 
-/** Commits that one body adds to the notes of their table. */
+/** Documents that one body reads: notes, and the commits that it adds to them. */
 const ADDED_AT_ONCE = 1_000;
 /** Commits that one instance makes before it adds them to the notes of their table: they would pile up where no run reads. */
 const MAX_COMMITS = 100;
@@ -78,7 +78,7 @@ export class LateRows {
     const { byOwnRuns, byOthers } = times;
     const noted = this.#tellsCommits ? times : { byOwnRuns, byOthers };
     if (isNothing(noted)) return;
-    tx.put(LATE_COMMITS, { table, id: this.#ids.next(), ...noted });
+    tx.put(LATE_ROWS, { table, id: this.#ids.next(), ...noted });
     this.#noted.set(table, (this.#noted.get(table) ?? MAX_COMMITS) + 1);
   }
 
@@ -94,11 +94,11 @@ export class LateRows {
   async #readComplete({ name: table }: Table): Promise<LateNotes | null> {
     if (this.#tellsCommits) return null;
     return await this.#documents.read("late_rows.read", async (at) => {
-      const [commits, [notes]] = await at.read(
-        { from: LATE_COMMITS, keysOf: { within: [[table]], limit: 1 } },
-        { from: LATE_NOTES, keys: [[table]] },
-      );
-      return commits.length > 0 ? null : (notes ?? null);
+      const [[first, ...commits]] = await at.read({
+        from: LATE_ROWS,
+        stretch: { within: [[table]], limit: 2 },
+      });
+      return first?.id === undefined && commits.length === 0 ? (first ?? null) : null;
     });
   }
 
@@ -113,10 +113,12 @@ export class LateRows {
     const { name } = table;
     const newOrigin = this.#ids.next();
     return await this.#documents.transact("late_rows.add", async (tx) => {
-      const [commits, [kept]] = await tx.read(
-        { from: LATE_COMMITS, stretch: { within: [[name]], limit: ADDED_AT_ONCE } },
-        { from: LATE_NOTES, keys: [[name]] },
-      );
+      const [found] = await tx.read({
+        from: LATE_ROWS,
+        stretch: { within: [[name]], limit: ADDED_AT_ONCE },
+      });
+      const kept = found.find((one) => one.id === undefined);
+      const commits = found.filter((one) => one.id !== undefined);
       const told = (await tx.tables.takeCommitted?.(table)) ?? null;
       const earliest = (sort: keyof LateTimes, more: string | null = null) =>
         earliestTime([more, ...commits.map((commit) => commit[sort] ?? null)]);
@@ -126,9 +128,9 @@ export class LateRows {
         freshByOwnRuns: earliest("freshByOwnRuns"),
         freshByOthers: earliest("freshByOthers", told),
       });
-      if (notes !== kept) tx.put(LATE_NOTES, { ...notes, table: name });
-      for (const { id } of commits) tx.remove(LATE_COMMITS, [name, id]);
-      return { notes, isAll: commits.length < ADDED_AT_ONCE };
+      if (notes !== kept) tx.put(LATE_ROWS, { ...notes, table: name });
+      for (const commit of commits) tx.remove(LATE_ROWS, LATE_ROWS.keyOf(commit));
+      return { notes, isAll: found.length < ADDED_AT_ONCE };
     });
   }
 }

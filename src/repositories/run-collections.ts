@@ -113,16 +113,11 @@ export const EXCHANGED: Collection<ExchangedDocument> = {
   bytes: ["versions"],
 };
 
-/** What was noted of late rows of a table, but for what stands in `LATE_COMMITS`. D-7.4. */
+/** What was noted of late rows of a table, but for what its commits have noted since. D-7.4. */
 interface LateNotesDocument extends LateNotes {
   readonly table: string;
+  readonly id?: never;
 }
-
-export const LATE_NOTES: Collection<LateNotesDocument> = {
-  name: "late_notes",
-  fields: ["table", "origin", "last", "byOwnRuns", "byOthers", "freshByOwnRuns", "freshByOthers"],
-  keyOf: ({ table }) => [table],
-};
 
 /** What one commit notes of late rows, until a reader adds it to the table's notes: so commits do not meet. */
 interface LateCommitDocument extends LateTimes {
@@ -130,10 +125,20 @@ interface LateCommitDocument extends LateTimes {
   readonly id: string;
 }
 
-export const LATE_COMMITS: Collection<LateCommitDocument> = {
-  name: "late_commits",
-  fields: ["table", "id", "byOwnRuns", "byOthers", "freshByOwnRuns", "freshByOthers"],
-  keyOf: ({ table, id }) => [table, id],
+/** Of each table the notes, then the commits. */
+export const LATE_ROWS: Collection<LateNotesDocument | LateCommitDocument> = {
+  name: "late_rows",
+  fields: [
+    "table",
+    "id",
+    "origin",
+    "last",
+    "byOwnRuns",
+    "byOthers",
+    "freshByOwnRuns",
+    "freshByOthers",
+  ],
+  keyOf: ({ table, id }) => (id === undefined ? [table] : [table, id]),
 };
 
 /** A record that one end rejected, but for its texts. */
@@ -216,8 +221,7 @@ export const RUN_COLLECTIONS: readonly AnyCollection[] = [
   MEMORY,
   DRIFTS,
   EXCHANGED,
-  LATE_NOTES,
-  LATE_COMMITS,
+  LATE_ROWS,
   REJECTED,
   REJECTED_TEXTS,
   DROPPED,

@@ -92,8 +92,7 @@ describe("schema and deletes of a table while the store fails", () => {
     const url = await SQLITE_FILE.makeUrl();
     const app = await startApp({ env: { STORAGE_URL: url }, tables: { items: ITEMS } });
     const database = new Database(url.slice("sqlite:".length));
-    for (const name of ["repsync_late_notes", "repsync_deletes"])
-      database.run(`DROP TABLE ${name}`);
+    for (const name of ["repsync_late_rows", "repsync_deletes"]) database.run(`DROP TABLE ${name}`);
     database.close();
     for (const path of ROUTES) {
       const reply = await app.send(path, { headers });

@@ -12,7 +12,10 @@ export interface AccountDocument extends Account {
   readonly hidesProfile?: true;
 }
 
-/** Who changes keys, consents or sessions of an account locks its document, or puts it. */
+/**
+ * Who changes keys, consents or sessions of an account locks its document, or puts it. Who takes away an administrator locks
+ * `ADMINISTRATORS`, which is nobody's key.
+ */
 export const ACCOUNTS: Collection<AccountDocument> = {
   name: "accounts",
   fields: [
@@ -37,6 +40,7 @@ export const ACCOUNTS: Collection<AccountDocument> = {
   },
 };
 
+export const ADMINISTRATORS: Key = ["", "administrators"];
 export const ACTIVE = "active";
 export const SUSPENDED = "suspended";
 
@@ -53,18 +57,6 @@ export const CLAIMS: Collection<ClaimDocument> = {
   name: "claims",
   fields: ["kind", "text", "username"],
   keyOf: ({ kind, text }) => [kind, text],
-};
-
-/** Keys that are only locked: a document is never put. */
-interface LockDocument {
-  readonly name: "administrators";
-}
-
-/** Who takes away an administrator locks "administrators". */
-export const LOCKS: Collection<LockDocument> = {
-  name: "locks",
-  fields: ["name"],
-  keyOf: ({ name }) => [name],
 };
 
 export interface SessionDocument {
@@ -177,7 +169,6 @@ export const ERASED_NAMES: Collection<ErasedNameDocument> = {
 export const ACCOUNT_COLLECTIONS: readonly AnyCollection[] = [
   ACCOUNTS,
   CLAIMS,
-  LOCKS,
   SESSIONS,
   SIGN_INS,
   SECRETS,

@@ -2,14 +2,15 @@
 // transactions that only read each other's account would both be committed. Only where an administrator goes does the body run
 // again under the lock of the administrators.
 import { type Account, isActiveAdministrator } from "../../domain/reputation/accounts/account.ts";
+import type { Key } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
-import { ACCOUNTS, ACTIVE, LOCKS } from "./account-collections.ts";
+import { ACCOUNTS, ACTIVE, ADMINISTRATORS } from "./account-collections.ts";
 
 interface AdministratorGuard {
   /** Belongs to the first read of the body. */
   readonly lock: {
-    readonly from: typeof LOCKS;
-    readonly keys: readonly ["administrators"][];
+    readonly from: typeof ACCOUNTS;
+    readonly keys: readonly Key[];
     readonly lock: true;
   };
   /** Whether nobody else could administer without this account. */
@@ -31,7 +32,7 @@ export async function guardingAdministrators<T>(
   const run = (isLocked: boolean) =>
     documents.transact({ name }, (tx) =>
       body(tx, {
-        lock: { from: LOCKS, keys: isLocked ? [["administrators"]] : [], lock: true },
+        lock: { from: ACCOUNTS, keys: isLocked ? [ADMINISTRATORS] : [], lock: true },
         async isLast(account) {
           if (!isActiveAdministrator(account)) return false;
           if (!isLocked) throw new NeedsLock();

@@ -98,7 +98,7 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
     for (let n = 0; n < 130; n++) await writeTo(storage, ITEMS, rows(1, n));
-    expect(await database.db.collection("repsync_late_commits").countDocuments()).toBeLessThan(101);
+    expect(await database.db.collection("repsync_late_rows").countDocuments()).toBeLessThan(102);
   });
 });
 

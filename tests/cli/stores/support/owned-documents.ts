@@ -7,8 +7,7 @@ import {
   DRIFTS,
   DROPPED,
   EXCHANGED,
-  LATE_COMMITS,
-  LATE_NOTES,
+  LATE_ROWS,
 } from "../../../../src/repositories/run-collections.ts";
 import { withStore } from "../../../support/with-store.ts";
 
@@ -16,10 +15,8 @@ type OwnedDocuments = Readonly<Record<string, readonly object[]>>;
 
 /** Collections that the deployment of these tests leaves empty, and why. */
 const EMPTY: Readonly<Record<string, string>> = {
-  locks: "its keys are only locked",
   audit_segments: "some hundred lookups make the first",
   audit_slices: "some thousand segments make the first",
-  late_commits: "readers add them to the notes",
   settings: "only backups by the clock are noted",
 };
 
@@ -58,8 +55,8 @@ export async function keepWaiting(url: string): Promise<void> {
     await new AlertOutbox(documents).add([{ ...about, id: "alert-1", body: '{"used":8}' }]);
     await documents.transact({ name: "test.keep" }, async (tx) => {
       await tx.read();
-      tx.put(LATE_COMMITS, { table, id: "commit-1", ...times });
-      tx.put(LATE_NOTES, { table, ...noLateNotes("origin-1") });
+      tx.put(LATE_ROWS, { table, id: "commit-1", ...times });
+      tx.put(LATE_ROWS, { table, ...noLateNotes("origin-1") });
       tx.put(DRIFTS, { table, rows: -1 });
       tx.put(EXCHANGED, { table, number: 1, id: "block-1", versions: new Uint8Array([0, 255]) });
       tx.put(DROPPED, { table, direction, entry: ["a"], key: '{"k":"a"}', fingerprint: "f" });
