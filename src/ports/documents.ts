@@ -1,6 +1,7 @@
 // What the service itself keeps: accounts, keys, runs, leases … each a collection of documents in one transactional store.
 import { isKey, type Key } from "../domain/shared/document-key.ts";
 import { AppError } from "../domain/shared/errors.ts";
+import { REQUEST_DEADLINE_MS } from "../domain/shared/limits.ts";
 import type { Row, Table } from "../domain/sync/table/table.ts";
 import type { TableWrites } from "./tables/table-writes.ts";
 
@@ -73,6 +74,12 @@ export class Damaged {
   }
 }
 
+/** What a read throws that meets such a document. */
+export function damagedDocument({ name }: AnyCollection, cause?: unknown): AppError {
+  const message = `A document of "${name}" is damaged: another program has changed it`;
+  return new AppError("store_unavailable", message, { cause });
+}
+
 /** Consecutive documents in the order of the keys, as they are stored. */
 export interface StoredStretch {
   /** Only keys that begin with one of these; absent: everything that is stored, with whatever key. */
@@ -142,7 +149,7 @@ export interface CallOptions {
    * is written.
    */
   readonly isProven?: true;
-  /** Absent: the store's own limits, within the deadline of a request. */
+  /** Absent: `REQUEST_CALLS`. */
   readonly limit?: CallLimit | undefined;
   /**
    * True when the caller goes on with parts: where other writers keep getting in the way of rows, the commit is given up
@@ -159,6 +166,19 @@ export interface CallLimit {
   readonly endMs: number;
 }
 
+/** Of requests under `/v1`. D-8.3. */
+export const REQUEST_CALLS: CallLimit = {
+  triesMs: REQUEST_DEADLINE_MS,
+  endMs: REQUEST_DEADLINE_MS,
+};
+/**
+ * Of pages, pushes and runs, which survive the loss of a server: MongoDB elects another in 10 s by its default settings, measured
+ * in all 11 to 13 s. A large push may take longer; but a connection that broke may hang for ever.
+ */
+export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
+/** Of what is made at a start: an index over a large table takes its time. */
+export const START_CALLS: CallLimit = { triesMs: 20_000, endMs: Number.POSITIVE_INFINITY };
+
 /** One moment of the store. */
 export interface Reader {
   /** The store's clock, which all instances share, in milliseconds since 1970, of this moment. Only after the first read. */
@@ -166,8 +186,7 @@ export interface Reader {
 
   /**
    * Answers all queries of documents in one message, as of the moment of the body's first read, with the body's own writes. A stored
-   * document that is none of ours, changed by another program, fails the call with `store_unavailable` that names its
-   * collection; it is never passed over. Throws `store_unavailable`.
+   * document that is none of ours fails the call with its `damagedDocument`; it is never passed over. Throws `store_unavailable`.
    */
   read<const Queries extends readonly Query[]>(...queries: Queries): Promise<Answers<Queries>>;
 }

@@ -1,10 +1,10 @@
 // Every kind of store of documents, for the port's suite and for the repositories'.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Db, Long, MongoClient, ObjectId, type UpdateFilter } from "mongodb";
 import { MongoDocuments } from "../../src/adapters/mongodb/documents/mongo-documents.ts";
-import { REQUEST_CALLS } from "../../src/adapters/mongodb/driver/deadline.ts";
 import { PrimaryWatch } from "../../src/adapters/mongodb/driver/primary-watch.ts";
 import { Versions } from "../../src/adapters/mongodb/driver/versions.ts";
 import { openPostgresStorage } from "../../src/adapters/postgres/storage.ts";
@@ -14,6 +14,7 @@ import { SqliteDatabase } from "../../src/adapters/sqlite/driver/database.ts";
 import { SystemClock } from "../../src/adapters/system/system.ts";
 import type { Key } from "../../src/domain/shared/document-key.ts";
 import { keyBytes } from "../../src/domain/shared/key-bytes.ts";
+import { REQUEST_CALLS } from "../../src/ports/documents.ts";
 import { makeDatabase } from "../adapters/mongodb/support.ts";
 import { makeDatabase as makePostgres } from "../adapters/postgres/support.ts";
 import type { OpenedDocuments } from "../contract/documents/documents-harness.ts";

@@ -3,12 +3,14 @@
 // tombstones with the place behind it and its own name, so every event is recorded once. Places are numbers that the commit
 // raises, so they are in the order of becoming visible. A key that is there again when its delete is recorded was replaced, and
 // leaves no tombstone.
+
 import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
 import { makeCollections } from "../driver/collections.ts";
-import { Deadline, retry, START_CALLS, TimeUp } from "../driver/deadline.ts";
+import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
 import { isClosed, isPassing, toAppError } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { OWN_DELETES } from "../driver/own-deletes.ts";

@@ -1,8 +1,7 @@
 // The collection of MongoDB that a collection of the port is kept in: its plain fields, `_id`, and its places in indexes.
 import { Binary, BSON, type Document } from "mongodb";
 import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
-import { type AnyCollection, Damaged } from "../../../ports/documents.ts";
+import { type AnyCollection, Damaged, damagedDocument } from "../../../ports/documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { keyDocument, keyOfDocument } from "./key-document.ts";
 
@@ -61,9 +60,9 @@ export class DocumentCollection {
       }
       if (compareKeys(this.collection.keyOf(doc), keyOfDocument(id)) === 0) return doc;
     } catch (cause) {
-      throw this.#damaged(cause);
+      throw damagedDocument(this.collection, cause);
     }
-    throw this.#damaged(undefined);
+    throw damagedDocument(this.collection);
   }
 
   /** A document that is stored byte by byte as `storedOf` has it, whatever the order of its fields, or what it is else. */
@@ -95,13 +94,8 @@ export class DocumentCollection {
     try {
       return keyOfDocument(stored["_id"]);
     } catch (cause) {
-      throw this.#damaged(cause);
+      throw damagedDocument(this.collection, cause);
     }
-  }
-
-  #damaged(cause: unknown): AppError {
-    const message = `A document of "${this.collection.name}" is damaged: another program has changed it`;
-    return new AppError("store_unavailable", message, { cause });
   }
 }
 

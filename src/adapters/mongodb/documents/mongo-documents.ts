@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import { type ClientSession, type Db, MongoError } from "mongodb";
-import type {
-  AnyCollection,
-  CallOptions,
-  DocumentStore,
-  Reader,
-  Transaction,
+import {
+  type AnyCollection,
+  type CallOptions,
+  type DocumentStore,
+  type Reader,
+  START_CALLS,
+  type Transaction,
 } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
-import { Deadline, retry, START_CALLS } from "../driver/deadline.ts";
+import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError, toRowsError } from "../driver/errors.ts";
 import { readSnapshot } from "../driver/operations.ts";
 import { endTransaction } from "../driver/orphaned-transactions.ts";

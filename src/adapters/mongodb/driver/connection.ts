@@ -1,4 +1,5 @@
 // Connects to MongoDB: the options of the client, and the check that the deployment can do what repsync needs.
+
 import {
   type Db,
   MongoClient,
@@ -7,8 +8,9 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/logger.ts";
-import { Deadline, retry, START_CALLS, type Stopwatch } from "./deadline.ts";
+import { Deadline, retry, type Stopwatch } from "./deadline.ts";
 import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 

@@ -1,27 +1,12 @@
 // Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
-import type { CallLimit } from "../../../ports/documents.ts";
+import { type CallLimit, SYNC_CALLS } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { isPassing, SERVERS_HINT } from "./errors.ts";
 
 /** Measures deadlines. */
 export type Stopwatch = Pick<Clock, "monotonicMs">;
-
-/**
- * For pushes, pulls and runs. After the loss of a primary an election takes 10 s by MongoDB's default settings, measured in
- * all 11 to 13 s. A large push may take longer; but a server ends transactions after 60 s, and a connection that broke may
- * hang for ever.
- */
-export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
-/** For calls of requests under `/v1`. D-8.3. */
-export const REQUEST_CALLS: CallLimit = {
-  triesMs: REQUEST_DEADLINE_MS,
-  endMs: REQUEST_DEADLINE_MS,
-};
-/** For what is made at start: an index over a large collection takes its time. */
-export const START_CALLS: CallLimit = { ...SYNC_CALLS, endMs: Number.POSITIVE_INFINITY };
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;

@@ -5,6 +5,7 @@
 // The server tells how many rows a bulk write changed, not which: a push of late rows that changed in part runs again and reads,
 // as an update that compares in the server costs a fifth more. To read before every push cost a tenth of those of existing keys
 // (0.71 to 0.99 in four runs on a busy machine). Nothing is read while a table is being filled either.
+
 import type { ClientSession } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
@@ -18,8 +19,9 @@ import {
 } from "../../../domain/sync/rows/write-decision.ts";
 import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
+import { SYNC_CALLS } from "../../../ports/documents.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
-import { beginTurns, SYNC_CALLS } from "../driver/deadline.ts";
+import { beginTurns } from "../driver/deadline.ts";
 import type { IdRange } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { noteOwnDeletes } from "../driver/own-deletes.ts";

@@ -1,10 +1,12 @@
 // Makes collections and indexes. All tables are inspected before the first is changed.
+
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import { START_CALLS } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
-import { Deadline, retry, START_CALLS, type Stopwatch } from "../driver/deadline.ts";
+import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { COUNTERS, IdCounters } from "../driver/id-counters.ts";
 import { VERSIONS } from "../driver/versions.ts";

@@ -1,15 +1,17 @@
 // One write of rows within a transaction. A record that the server refuses ends the whole transaction, so what may be refused
 // is checked before, and what is refused still is found by tries that are taken back.
+
 import type { ClientSession } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { REQUEST_CALLS } from "../../../ports/documents.ts";
 import type {
   RowWrite,
   WriteFailure,
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { beginTurns, Deadline, REQUEST_CALLS } from "../driver/deadline.ts";
+import { beginTurns, Deadline } from "../driver/deadline.ts";
 import { IdCounters, type IdRange } from "../driver/id-counters.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";

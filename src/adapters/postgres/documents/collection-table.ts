@@ -1,8 +1,12 @@
 // The table of a collection: a line for each document, with its JSON, its bytes, and its place in each index.
 import { isKey, type Key } from "../../../domain/shared/document-key.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
 import { keyBytes, keyOfBytes } from "../../../domain/shared/key-bytes.ts";
-import { type AnyCollection, Damaged, type Stretch } from "../../../ports/documents.ts";
+import {
+  type AnyCollection,
+  Damaged,
+  damagedDocument,
+  type Stretch,
+} from "../../../ports/documents.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { bytesList, quoted, textList } from "../driver/sql.ts";
 import type { ByteRange } from "./stretches.ts";
@@ -102,7 +106,7 @@ export class CollectionTable {
   docOf(line: Line): object {
     const doc = this.#decoded(line);
     if (doc === null || Buffer.compare(keyBytes(this.#from.keyOf(doc)), bytesAt(line, 0)) !== 0) {
-      throw this.#damage();
+      throw damagedDocument(this.#from);
     }
     return doc;
   }
@@ -111,7 +115,7 @@ export class CollectionTable {
     try {
       return keyOfBytes(bytesAt(line, 0));
     } catch {
-      throw this.#damage();
+      throw damagedDocument(this.#from);
     }
   }
 
@@ -192,11 +196,6 @@ export class CollectionTable {
       return place === null ? null : keyBytes([...place, ...key]);
     });
     return { key: keyBytes(key), text: JSON.stringify(Object.fromEntries(fields)), bytes, places };
-  }
-
-  #damage(): AppError {
-    const text = `A document of "${this.#from.name}" is damaged: another program has changed it`;
-    return new AppError("store_unavailable", text);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   Damaged,
   type DocumentStore,
   type Query,
+  REQUEST_CALLS,
   type Reader,
   type StoredStretch,
   type Stretch,
@@ -58,11 +59,11 @@ export class PostgresDocuments implements DocumentStore {
   }
 
   async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
-    return await this.#database.read(options, (tx) => body(this.#body(tx)));
+    return await this.#database.read(limited(options), (tx) => body(this.#body(tx)));
   }
 
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return await this.#database.transact(options, async (tx) => {
+    return await this.#database.transact(limited(options), async (tx) => {
       const own = this.#body(tx);
       const result = await body(own);
       await own.finish();
@@ -82,6 +83,11 @@ export class PostgresDocuments implements DocumentStore {
       prepared: this.#prepared,
     });
   }
+}
+
+/** Rows have more time. */
+function limited(options: CallOptions): CallOptions {
+  return { ...options, limit: options.limit ?? REQUEST_CALLS };
 }
 
 /** The columns of all collections that are there: `name column`. */

@@ -1,24 +1,19 @@
 // Transactions on one database: run again when they meet others, and asked after when a commit's answer was lost.
 import { randomInt } from "node:crypto";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
-import { type CallLimit, type CallOptions, CommitInDoubt } from "../../../ports/documents.ts";
+import {
+  type CallLimit,
+  type CallOptions,
+  CommitInDoubt,
+  START_CALLS,
+  SYNC_CALLS,
+} from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
 import { READ_STATUS, ServerTransaction, type TransactionId } from "./transaction.ts";
-
-/** For pushes, pulls and runs. */
-export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
-/** For calls of requests under `/v1`. D-8.3. */
-export const REQUEST_CALLS: CallLimit = {
-  triesMs: REQUEST_DEADLINE_MS,
-  endMs: REQUEST_DEADLINE_MS,
-};
-/** For what is made at start: an index over a large table takes its time. */
-export const START_CALLS: CallLimit = { triesMs: 20_000, endMs: Number.POSITIVE_INFINITY };
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;

@@ -1,8 +1,7 @@
 // The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
 import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
 import { keyBytes, keyOfBytes } from "../../../domain/shared/key-bytes.ts";
-import { type AnyCollection, Damaged } from "../../../ports/documents.ts";
+import { type AnyCollection, Damaged, damagedDocument } from "../../../ports/documents.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -87,9 +86,9 @@ export class CollectionTable {
       }
       if (compareKeys(this.collection.keyOf(doc), this.keyOf(row)) === 0) return doc;
     } catch (cause) {
-      throw this.#damaged(cause);
+      throw damagedDocument(this.collection, cause);
     }
-    throw this.#damaged(undefined);
+    throw damagedDocument(this.collection);
   }
 
   /** Columns that documents are read from as they are stored. */
@@ -127,7 +126,7 @@ export class CollectionTable {
     try {
       return keyOfBytes(row["key"] as Uint8Array);
     } catch (cause) {
-      throw this.#damaged(cause);
+      throw damagedDocument(this.collection, cause);
     }
   }
 
@@ -142,11 +141,6 @@ export class CollectionTable {
   #columns(): readonly string[] {
     const indexes = this.#indexes.map(([name]) => indexColumn(name));
     return ["doc", ...this.#bytes.map(bytesColumn), ...indexes];
-  }
-
-  #damaged(cause: unknown): AppError {
-    const message = `A document of "${this.collection.name}" is damaged: another program has changed it`;
-    return new AppError("store_unavailable", message, { cause });
   }
 }
 

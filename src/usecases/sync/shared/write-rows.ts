@@ -10,7 +10,12 @@ import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import type { CallOptions, DocumentStore, Transaction } from "../../../ports/documents.ts";
+import {
+  type CallOptions,
+  type DocumentStore,
+  SYNC_CALLS,
+  type Transaction,
+} from "../../../ports/documents.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RowWrite, TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
@@ -23,7 +28,6 @@ import type { LateRows } from "../../../repositories/late-rows.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
 import { keepRejections } from "../../../repositories/rejected-records.ts";
 import { keepMemory, type MemoryOwner, memoryQuery } from "../../../repositories/remote-memory.ts";
-import { RUN_CALLS } from "../../../repositories/run-calls.ts";
 
 export interface WriteRowsDeps {
   readonly documents: DocumentStore;
@@ -125,7 +129,7 @@ export async function writeRows(
   const looksAtDeletes = conflict === "newer" || deleted.length > 0 || rows.stamps !== undefined;
   const options = {
     name: "rows.write",
-    limit: RUN_CALLS,
+    limit: SYNC_CALLS,
     isDivisible: isDivisible && writes.length > 1,
     looksAtDeletes,
   };
