@@ -72,8 +72,7 @@ export const SETTINGS = {
     matching((url) => findStore(url) !== null, `must be ${STORE_FORMS}`),
     {
       fallback: "sqlite:./data/repsync.db",
-      about:
-        "Where data lives: sqlite:<file>, sqlite::memory:, mongodb://<hosts>/<database> (a replica set or sharded cluster) or postgres://<user>:<password>@<host>/<database>.",
+      about: `Where data lives: ${STORE_FORMS}.`,
       holdsSecret: true,
     },
   ),

@@ -15,13 +15,19 @@ export interface OpenedDocuments {
   nowMs(): number;
   /** Another instance on the same store, as another process has; absent where a store has one. */
   openSecond?(): Promise<DocumentStore>;
-  /** Spoils a stored document as another program would; absent where nobody else gets at the store. */
+  /**
+   * Changes a stored document as another program would, so that it tells another key than the one at which it stands: every read of it
+   * fails. Absent, as the three below, where nobody else gets at the store.
+   */
   damage?(from: AnyCollection, key: Key): Promise<void>;
-  /** Other ways to spoil one, each of which leaves its key as it is. */
+  /**
+   * Other changes, one for each way in which the store can hold what `put` would not have stored: another spelling or type, a field
+   * more, a place in an index. The key stays, and other reads may well take the document: `asStored` gives it as `Damaged`.
+   */
   readonly damages?: readonly ((from: AnyCollection, key: Key) => Promise<void>)[];
-  /** Stores a field, or one that is new, in a way in which no document has it. */
+  /** Such a change of one field, which is there or is added. */
   spoil?(from: AnyCollection, key: Key, field: string): Promise<void>;
-  /** Adds documents at keys that are none of ours, before and after all others; resolves to their number. */
+  /** Adds documents at keys that `Key` has not, before and after all others in the store's order; resolves to their number. */
   addStrange?(from: AnyCollection): Promise<number>;
   dispose(): Promise<void>;
 }
