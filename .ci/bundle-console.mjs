@@ -16,6 +16,8 @@ const { outputs } = await Bun.build({
   target: "browser",
   format: "esm",
   minify: true,
+  // Pages that are loaded when they are opened.
+  splitting: true,
   naming: "[name]-[hash].[ext]",
   define: { "process.env.NODE_ENV": '"production"' },
 });
@@ -31,8 +33,9 @@ for (const output of outputs) {
 }
 const built = {
   inputs: process.argv[2] ?? "",
-  script: names.find((name) => name.endsWith(".js")),
+  script: names.find((name) => name.startsWith("main-")),
   style: names.find((name) => name.endsWith(".css")),
+  files: names,
   pages: PAGES.flatMap(({ address, below }) => [address, ...below]),
 };
 write("console.json", JSON.stringify(built));

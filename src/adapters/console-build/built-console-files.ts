@@ -11,6 +11,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 interface Manifest {
   readonly script: string;
   readonly style: string;
+  /** Those two, and what the script loads later. */
+  readonly files: readonly string[];
   readonly pages: readonly string[];
 }
 
@@ -38,10 +40,11 @@ export class BuiltConsoleFiles implements ConsoleFiles {
   }
 
   async #readBuild(manifest: URL): Promise<BuiltConsole> {
-    const { script, style, pages } = JSON.parse(await readFile(manifest, "utf8")) as Manifest;
-    const names = [script, style];
-    const files = await Promise.all(names.map((name) => this.#readFile(name)));
-    return { script, style, pages, files: new Map(files) };
+    const { script, style, pages, files } = JSON.parse(
+      await readFile(manifest, "utf8"),
+    ) as Manifest;
+    const read = await Promise.all(files.map((name) => this.#readFile(name)));
+    return { script, style, pages, files: new Map(read) };
   }
 
   async #readFile(name: string): Promise<readonly [string, ConsoleFile]> {

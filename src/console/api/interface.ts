@@ -4,6 +4,7 @@
 import type { Static } from "@sinclair/typebox";
 import type * as account from "../../http/schemas/account.ts";
 import type * as audit from "../../http/schemas/audit.ts";
+import type * as guesses from "../../http/schemas/guesses.ts";
 import type * as overview from "../../http/schemas/overview.ts";
 import type * as reputation from "../../http/schemas/reputation.ts";
 import type * as rows from "../../http/schemas/rows.ts";
@@ -24,6 +25,7 @@ export type CompareRequest = Static<typeof runs.CompareRequestSchema>;
 export type CompareRun = Extract<Run, { readonly kind: "compare" }>;
 export type Consent = Static<typeof account.ConsentSchema>;
 export type Explanation = Static<typeof reputation.ExplanationSchema>;
+export type ImportEvent = Static<typeof events.ImportEventSchema>;
 export type IssuedApiKey = Static<typeof account.IssuedApiKeySchema>;
 export type OwnProfile = Static<typeof reputation.OwnProfileSchema>;
 export type Overview = Static<typeof overview.OverviewSchema>;
@@ -39,6 +41,7 @@ export type SignIn = Static<typeof account.SignInSchema>;
 export type SignUpState = Static<typeof account.SignUpStateSchema>;
 export type SyncRun = Static<typeof runs.SyncRunSchema>;
 export type SyncStatus = Static<typeof sync.SyncStatusSchema>;
+export type TableGuess = Static<typeof guesses.GuessSchema>;
 export type TableList = Static<typeof overview.TableListSchema>;
 export type TriggerRequest = Static<typeof runs.TriggerRequestSchema>;
 export type Usage = Static<typeof account.UsageSchema>;
@@ -53,6 +56,15 @@ export interface List<Item> {
 interface Part {
   readonly limit?: number;
   readonly cursor?: string;
+}
+
+/** A file as the body of a request. */
+export interface SentFile {
+  readonly content: Blob;
+  /** Media type, by which the service knows the format. */
+  readonly type: string;
+  /** Called now and then with the bytes that were sent so far. */
+  readonly onSent?: (bytes: number) => void;
 }
 
 /** By method and path. What is empty in a query is left out; of a reply under `/v1`, `reply` is its `data`. */
@@ -106,6 +118,43 @@ export interface Operations {
   "get /api/v1/sync/overview": { reply: Overview };
   "get /api/v1/sync/status": { reply: SyncStatus };
   "get /api/v1/sync/tables": { reply: TableList };
+  "put /api/v1/sync/tables/{name}": {
+    body: Static<typeof overview.TableRequestSchema>;
+    reply: Static<typeof overview.AddedTableSchema>;
+  };
+  "post /api/v1/sync/infer": {
+    query: {
+      name: string;
+      key?: string;
+      timestamp?: string;
+      type?: readonly string[];
+      number_rows?: string;
+      path?: string;
+      encoding?: string;
+      delimiter?: string;
+      decimal?: string;
+      date_format?: string;
+    };
+    file: SentFile;
+    reply: TableGuess;
+  };
+  "post /api/v1/sync/import/{table_name}": {
+    query: {
+      dry_run?: string;
+      lax?: string;
+      force?: string;
+      append?: string;
+      whole?: string;
+      max_deletes?: string;
+      path?: string;
+      encoding?: string;
+      delimiter?: string;
+      decimal?: string;
+      date_format?: string;
+    };
+    file: SentFile;
+    event: ImportEvent;
+  };
   "get /api/v1/sync/rows/{table_name}": {
     query: Part & {
       since?: string;

@@ -14,6 +14,7 @@ interface ErrorBody {
   readonly type?: string;
   readonly errors?: readonly (RefusedField | RefusedColumn)[];
   readonly row?: Fields | null;
+  readonly text?: string;
 }
 
 /** One column of a row that was refused. */
@@ -35,6 +36,8 @@ export class RequestError extends Error {
   readonly fields: readonly RefusedField[];
   /** A row as it is now, where another one was expected; null for none. */
   readonly row: Fields | null | undefined;
+  /** What is to be put by hand where the service could not; empty for nothing. */
+  readonly text: string;
   /** By which the log of the service knows the request. */
   readonly requestId: string;
 
@@ -49,6 +52,7 @@ export class RequestError extends Error {
       "column" in one ? { pointer: `/${one.column}`, detail: one.message } : one,
     );
     this.row = body.row;
+    this.text = body.text ?? "";
     this.requestId = headers.get("x-request-id") ?? "";
   }
 

@@ -1,12 +1,15 @@
 // Requests to the service, as src/console/api/interface.ts types them.
-import type { Asked, Operations, Reply, RequestOptions } from "./interface.ts";
+import type { Asked, Operations, Reply, RequestOptions, SentFile } from "./interface.ts";
 import { RequestError, unreachable } from "./request-error.ts";
+import { sendFile } from "./send-file.ts";
 
 /** What `RequestOptions` of any operation may have. */
 export interface AnyOptions {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: object;
   readonly body?: unknown;
+  /** In place of `body`. */
+  readonly file?: SentFile;
   readonly signal?: AbortSignal;
 }
 
@@ -40,24 +43,32 @@ export async function request<O extends Asked>(
 
 /** Sends a request and gives the good reply to it. Throws as `request`. */
 export async function send(operation: keyof Operations, options: AnyOptions): Promise<Response> {
-  const { body, signal } = options;
+  const { file, signal } = options;
   const [method = "", path = ""] = operation.split(" ");
   const signInsBefore = signIns;
-  const response = await fetch(addressOf(path, options), {
-    method: method.toUpperCase(),
-    ...(signal && { signal }),
-    ...(body !== undefined && {
-      body: JSON.stringify(body),
-      headers: { "Content-Type": "application/json" },
-    }),
-  }).catch((error: unknown) => {
-    throw signal?.aborted ? error : unreachable();
-  });
+  const address = addressOf(path, options);
+  const response = await (file === undefined
+    ? ask(method.toUpperCase(), address, options)
+    : sendFile(address, file, signal));
   if (response.ok) return response;
   const error = await RequestError.of(response);
   const isSignedOut = error.status === 401 && error.code !== "credentials_invalid";
   if (isSignedOut && signIns === signInsBefore) onSignedOut();
   throw error;
+}
+
+async function ask(
+  method: string,
+  address: string,
+  { body, signal }: AnyOptions,
+): Promise<Response> {
+  const sent = body !== undefined && {
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+  };
+  return await fetch(address, { method, ...(signal && { signal }), ...sent }).catch((error) => {
+    throw signal?.aborted ? error : unreachable();
+  });
 }
 
 /** The address of a path with its parameters in place. What is empty of a query is left out. */

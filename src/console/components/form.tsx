@@ -125,6 +125,31 @@ export function Field(props: FieldProps) {
   );
 }
 
+interface FileFieldProps extends FieldFrame {
+  /** Endings of names, separated by commas. */
+  readonly accept: string;
+  /** Null where it was taken back. */
+  readonly onFile: (file: File | null) => void;
+}
+
+/** A file of whoever looks at the page. */
+export function FileField(props: FileFieldProps) {
+  const { name, accept, onFile } = props;
+  return (
+    <Frame {...props}>
+      {(described) => (
+        <input
+          {...described}
+          type="file"
+          name={name}
+          accept={accept}
+          onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
+        />
+      )}
+    </Frame>
+  );
+}
+
 /** Values and what they are called. */
 export type Options = readonly (readonly [value: string, text: string])[];
 

@@ -1,5 +1,6 @@
 // Every page of the console. The service answers these addresses with the console, all others below /console with 404.
 import type { FunctionComponent } from "preact";
+import { lazyPage } from "../components/lazy-page.tsx";
 import { AccountsPage } from "./accounts/accounts-page.tsx";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { ComparePage } from "./compare/compare-page.tsx";
@@ -13,7 +14,6 @@ import { UsagePage } from "./own/usage-page.tsx";
 import { RejectedPage } from "./rejected/rejected-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { SignInPage, SignUpPage } from "./sign-in-pages.tsx";
-import { TablesPage } from "./tables/tables-page.tsx";
 
 type Audience = "administrators" | "everybody";
 
@@ -30,10 +30,12 @@ export interface PageEntry {
   readonly component: FunctionComponent<Readonly<Record<string, string>>>;
 }
 
+const TABLES = lazyPage(async () => (await import("./tables/tables-page.tsx")).TablesPage);
+
 /** In the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
   page("Overview", "administrators", OverviewPage),
-  page("Tables", "administrators", TablesPage, [
+  page("Tables", "administrators", TABLES, [
     "/console/tables/:table",
     "/console/tables/:table/:row",
   ]),

@@ -43,7 +43,7 @@ export const RunEventSchema = Type.Union(
 );
 
 const AnyRow = nullable(Type.Object({}, { additionalProperties: true }), {
-  description: "The row; null at the end that does not have it. Integers beyond 2^53 are strings",
+  description: "A row; null at an end that does not have it. Integers beyond 2^53 are strings",
 });
 
 /** One event of a comparison. D-9.5. */
@@ -80,6 +80,10 @@ const ImportWarning = {
   message: Text,
 };
 
+const ImportKey = nullable(Text, {
+  description: "`key=value, key=value`; null where there is none",
+});
+
 /** The result of an import. D-10.3. */
 const IMPORTED = {
   table: Text,
@@ -95,7 +99,7 @@ const IMPORTED = {
   failures: Type.Array(
     model("ImportFailure", {
       ...ImportWarning,
-      key: nullable(Text, { description: "`key=value, key=value`; null where there is none" }),
+      key: ImportKey,
     }),
     { description: "The first ones" },
   ),
@@ -103,6 +107,20 @@ const IMPORTED = {
   warning_count: Count,
   removed: Type.Optional(
     counted("Rows that went, or would go, as the file does not have them; absent without `whole`"),
+  ),
+  changes: Type.Optional(
+    Type.Array(
+      model("ImportChange", {
+        line: Count,
+        key: ImportKey,
+        here: AnyRow,
+        record: AnyRow,
+      }),
+      {
+        description:
+          "Of a dry run: the first rows that would be overwritten, with the columns that would change, as they are and as they would be",
+      },
+    ),
   ),
 };
 

@@ -47,6 +47,11 @@ const IMPORTED = {
   warnings: Type.Array(object(PROBLEM)),
   warning_count: Count,
   removed: Type.Optional(Count),
+  changes: Type.Optional(
+    Type.Array(
+      object({ line: Count, key: nullable(Text), here: Type.Unknown(), record: Type.Unknown() }),
+    ),
+  ),
 };
 const EXAMINED = {
   ok: Flag,

@@ -137,6 +137,17 @@ onEveryBackend("imports", (backend) => {
     const dry = resultOf(await app.ask("/import/stock?whole=true&dry_run=true", week));
     expect(dry).toMatchObject({ type: "done", new: 1, same: 1, removed: 2 });
     expect(await skusOf(app)).toEqual(["a", "b", "c"]);
+    const others = fileOf("sku,qty\na,1\nb,5\nb,7\nd,4\n");
+    expect(resultOf(await app.ask("/import/stock?dry_run=true", others))).toMatchObject({
+      ...{ new: 1, changed: 2, same: 1 },
+      changes: [
+        {
+          ...{ line: 4, key: "sku=b" },
+          here: { qty: 2, updated_at: expect.any(String) },
+          record: { qty: 7, updated_at: expect.any(String) },
+        },
+      ],
+    });
     const done = resultOf(await app.ask("/import/stock?whole=true", week));
     expect(done).toMatchObject({ type: "done", new: 1, same: 1, removed: 2 });
     expect(await skusOf(app)).toEqual(["b", "d"]);

@@ -31,6 +31,10 @@ test("D-14.4.3 a guess tells what the registry needs, and why", async () => {
   expect(json["columns"]).toContainEqual({
     ...{ name: "sku", type: "text", problems: [], reason: expect.any(String) },
   });
+  const dated = await app.ask("/infer?name=p", fileOf("id,day\n1,24.11.2025\n2,25.11.2025\n"));
+  expect((dated.json["columns"] as object[])[1]).toMatchObject({
+    reason: `dates such as "24.11.2025": name date_format 'DD.MM.YYYY'`,
+  });
   const other = await app.ask("/infer?name=p&key=sku,price&timestamp=none", fileOf(csv));
   expect(other.json).toMatchObject({ key: { columns: ["sku", "price"] } });
   const twice = await app.ask("/infer?name=p", fileOf('[{"a":1},{"a":1}]', "application/json"));

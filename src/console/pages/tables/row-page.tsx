@@ -17,6 +17,7 @@ import { type ListedTable, RowForm } from "./row-form.tsx";
 
 /** Below a table, in place of the key of a row. */
 const NEW_ROW = "new";
+export const IMPORT = "import";
 
 export function tableAddress(table: string): string {
   return `/console/tables/${encodeURIComponent(table)}`;
@@ -24,6 +25,10 @@ export function tableAddress(table: string): string {
 
 export function newRowAddress(table: string): string {
   return `${tableAddress(table)}/${NEW_ROW}`;
+}
+
+export function importAddress(table: string): string {
+  return `${tableAddress(table)}/${IMPORT}`;
 }
 
 /** The page of a row, whose key is a part of its address. */

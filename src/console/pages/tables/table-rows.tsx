@@ -9,16 +9,18 @@ import { NAME_HINTS, type Options, SelectField } from "../../components/form.tsx
 import { type Filter, type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { counted } from "../../components/numbers.ts";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
-import { queryValues } from "../../state/router.ts";
+import { queryValue, queryValues } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
 import type { ListedTable } from "./row-form.tsx";
-import { newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
+import { importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
 
 const FORMATS = [
   ["json", "JSON"],
   ["csv", "CSV"],
+  ["ndjson", "NDJSON"],
 ] as const;
+type Format = (typeof FORMATS)[number][0];
 
 const FROM = "get /api/v1/sync/rows/{table_name}";
 type Rows = ListDescription<typeof FROM>;
@@ -74,7 +76,8 @@ export function TableRows({ table, listed }: TableRowsProps) {
     empty: [
       "This table has no rows",
       <>
-        <a href="/console/runs">Start a pull</a>, or import a file with <code>repsync import</code>.
+        <a href="/console/runs">Start a pull</a>, or{" "}
+        <a href={importAddress(table)}>import a file</a>.
       </>,
     ],
     unmatched: ["No row fits", <a href={tableAddress(table)}>Show all rows</a>],
@@ -118,8 +121,11 @@ function RowTools({ table, found: { data, isLoading }, onStop }: RowToolsProps) 
         {!isLooking && data?.total === null && " on this page"}
       </p>
       {isLooking && <ActionButton onPress={onStop}>Stop</ActionButton>}
-      <a href={newRowAddress(table)}>Add row</a>
-      {data !== null && data.items.length > 0 && <CopyRows rows={data.items} />}
+      <p class="fields">
+        <a href={newRowAddress(table)}>Add row</a>
+        <a href={importAddress(table)}>Import a file</a>
+      </p>
+      {data !== null && data.items.length > 0 && <TakeRows table={table} rows={data.items} />}
     </div>
   );
 }
@@ -194,20 +200,44 @@ function RowLink({ address, value }: { readonly address: string; readonly value:
 
 const LINK_CHARS = 100;
 
-/** Copies the rows that are shown. */
-function CopyRows({ rows }: { readonly rows: readonly Fields[] }) {
-  const [format, setFormat] = useState("json");
-  const text = () => (format === "csv" ? csvOf(rows) : JSON.stringify(rows, null, 2));
+interface TakeRowsProps {
+  readonly table: string;
+  readonly rows: readonly Fields[];
+}
+
+/** Copies the rows that are shown, or downloads all of the table. */
+function TakeRows({ table, rows }: TakeRowsProps) {
+  const [format, setFormat] = useState<Format>("json");
+  const since = queryValue("since");
+  const query = new URLSearchParams({ format, ...(since === "" ? {} : { since }) });
   return (
     <div class="form-row copy-rows">
-      <SelectField label="As" value={format} onValue={setFormat} options={FORMATS} />
+      <SelectField
+        label="As"
+        value={format}
+        onValue={(value) => setFormat(value as Format)}
+        options={FORMATS}
+      />
       <CopyButton
         key={format}
-        text={text}
+        text={() => textOf(format, rows)}
         of={`the rows of this page as ${format.toUpperCase()}`}
       />
+      <a
+        href={`/api/v1/sync/export/${encodeURIComponent(table)}?${query}`}
+        download
+        aria-description={`all rows of ${table}${since === "" ? "" : ` since ${since}`}`}
+      >
+        Download
+      </a>
     </div>
   );
+}
+
+function textOf(format: Format, rows: readonly Fields[]): string {
+  if (format === "csv") return csvOf(rows);
+  if (format === "json") return JSON.stringify(rows, null, 2);
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 }
 
 function namesIn(rows: readonly Fields[]): readonly string[] {

@@ -1,8 +1,10 @@
 import { useReply } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.tsx";
+import { ImportPage } from "./import-page.tsx";
+import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
 import type { ListedTable } from "./row-form.tsx";
-import { RowPage, tableAddress } from "./row-page.tsx";
+import { IMPORT, RowPage, tableAddress } from "./row-page.tsx";
 import { TableRows } from "./table-rows.tsx";
 
 const POLL_MS = 15_000;
@@ -13,6 +15,7 @@ const POLL_MS = 15_000;
  */
 export function TablesPage({ table, row }: Readonly<Record<string, string>>) {
   if (table === undefined) return <Tables />;
+  if (table === FROM_FILE) return <NewTable />;
   return <OneTable name={table} row={row ?? null} />;
 }
 
@@ -26,11 +29,15 @@ function OneTable({ name, row }: { readonly name: string; readonly row: string |
         listed === null ? (
           <EmptyState title="There is no such table" />
         ) : (
-          <RowPage key={row} listed={listed} row={row} />
+          <Below key={row} listed={listed} row={row} />
         )
       }
     </ResourceView>
   );
+}
+
+function Below({ listed, row }: { readonly listed: ListedTable; readonly row: string }) {
+  return row === IMPORT ? <ImportPage listed={listed} /> : <RowPage listed={listed} row={row} />;
 }
 
 function Tables() {
@@ -38,13 +45,18 @@ function Tables() {
   return (
     <ResourceView resource={tables} name="the tables">
       {(data) => (
-        <DataTable
-          caption="Tables of the registry"
-          isCaptionHidden
-          columns={COLUMNS}
-          rows={data.tables}
-          keyOf={({ table }) => table}
-        />
+        <>
+          <p>
+            <a href={FROM_FILE_ADDRESS}>Import a file</a> to make a table of it
+          </p>
+          <DataTable
+            caption="Tables of the registry"
+            isCaptionHidden
+            columns={COLUMNS}
+            rows={data.tables}
+            keyOf={({ table }) => table}
+          />
+        </>
       )}
     </ResourceView>
   );

@@ -9,7 +9,7 @@ import { aheadLimit, rankTimes } from "./time-rank.ts";
 import { outlives, type Tombstone } from "./tombstone.ts";
 
 /** A record that is to be written: the table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
-interface ArrivingRecord {
+export interface ArrivingRecord {
   /** Its position. */
   readonly index: number;
   readonly row: Row;
@@ -275,6 +275,12 @@ function updatedRow(table: Table, here: FoundRow, record: ArrivingRecord): Found
   if (!given.some(({ name }) => isOther(row, before, name))) return here;
   const changes = given.map(({ name }) => [name, row[name] ?? null] as const);
   return { time, row: { ...before, ...Object.fromEntries(changes) } };
+}
+
+/** Names of the columns that a record changes in its row. */
+export function changedColumns(table: Table, row: Row, before: Row): readonly string[] {
+  const given = givenColumns(table, row).filter(({ name }) => isOther(row, before, name));
+  return given.map(({ name }) => name);
 }
 
 function givenColumns({ updateColumns }: Table, row: Row): Table["updateColumns"] {

@@ -1,5 +1,6 @@
 // What an import tells, in its result and to those who watch it. D-10.3, D-14.4.
 import type { JsonValue } from "../../shared/json.ts";
+import type { Row } from "../table/table.ts";
 import type { FinishedEvent } from "./run.ts";
 
 /** What is told of one value, or of a whole record. */
@@ -20,6 +21,17 @@ export interface ImportWarning extends RecordProblem {
 export interface ImportFailure extends ImportWarning {
   /** `key=value, key=value`; null when there is no record to take it from. */
   readonly key: string | null;
+}
+
+/** A row that a dry run finds to be overwritten. */
+export interface ImportChange {
+  readonly line: number;
+  /** As of a failure. */
+  readonly key: string | null;
+  /** The columns that would change, as they are. */
+  readonly here: Row;
+  /** The same as they would be. */
+  readonly record: Row;
 }
 
 export interface ImportCounts {
@@ -57,6 +69,8 @@ export interface ImportResult extends ImportCounts {
   readonly warningCount: number;
   /** Rows that went, or would go, as the file does not have them; absent where that was not asked for. */
   readonly removed?: number;
+  /** Of a dry run: the first rows that would be overwritten. */
+  readonly changes?: readonly ImportChange[];
 }
 
 export type ImportEvent =

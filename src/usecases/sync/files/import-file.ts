@@ -39,6 +39,7 @@ export async function importFile(writer: ImportWriter, job: ImportFileJob): Prom
     records: job.records((header) => tellHeader(job, reader, header)),
     onWarning: (warning) => report.warnings.add(warning),
     onFailure: (failure) => report.failures.add(failure),
+    onChange: (change) => report.addChange(change),
     onProgress: (counts) => {
       report.counts = counts;
       job.onProgress(counts);

@@ -2,6 +2,7 @@
 import { isRawNumber, type JsonValue } from "../../../domain/shared/json.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import {
+  type ImportChange,
   type ImportFailure,
   type ImportResult,
   type ImportWarning,
@@ -10,6 +11,8 @@ import {
 
 /** Warnings that are listed, and failures; the others are counted. */
 const MAX_TOLD = 1_000;
+/** Rows of a dry run that are listed with what would change. */
+const MAX_CHANGES = 20;
 /** Length of a value that is told, in characters. */
 const MAX_VALUE_CHARS = 200;
 
@@ -35,10 +38,15 @@ export class ImportReport {
   readonly failures = new ProblemList<ImportFailure>();
   /** Rows that went as the file does not have them; null where that was not asked for, or not come to. */
   removed: number | null = null;
+  readonly #changes: ImportChange[] = [];
 
   constructor(table: string, isDryRun: boolean) {
     this.table = table;
     this.isDryRun = isDryRun;
+  }
+
+  addChange(change: ImportChange): void {
+    if (this.#changes.length < MAX_CHANGES) this.#changes.push(change);
   }
 
   result(): ImportResult {
@@ -50,6 +58,7 @@ export class ImportReport {
       warnings: this.warnings.told,
       warningCount: this.warnings.count,
       ...(this.removed === null ? {} : { removed: this.removed }),
+      ...(this.isDryRun ? { changes: this.#changes } : {}),
     };
   }
 }

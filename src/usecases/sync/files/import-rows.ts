@@ -2,6 +2,7 @@
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import {
+  type ImportChange,
   type ImportCounts,
   type ImportFailure,
   type ImportWarning,
@@ -23,6 +24,8 @@ interface ImportJob {
   onWarning(warning: ImportWarning): void;
   /** Called for each thing that is wrong with a failed record. */
   onFailure(failure: ImportFailure): void;
+  /** Called for each row that a dry run finds to be overwritten. */
+  onChange?(change: ImportChange): void;
   onProgress(counts: ImportCounts): void;
 }
 
@@ -87,7 +90,11 @@ async function writeRecords(
   const writes = reads.flatMap(({ row }, index): RowWrite[] =>
     row === null ? [] : [{ index, row }],
   );
-  const { refusals, deleted, added, changed } = await writer.write(writes);
+  const { refusals, deleted, added, changed, changes = [] } = await writer.write(writes);
+  for (const { index, here, record } of changes) {
+    const key = keyLabel(job.table, reads[index]?.record ?? null);
+    job.onChange?.({ line: batch[index]?.line ?? 0, key, here, record });
+  }
   let failed = 0;
   for (const [index, { row, record, problems, oddities, leftOut }] of reads.entries()) {
     const { line = 0, problem = null } = batch[index] ?? {};

@@ -4,9 +4,16 @@ import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { STAMP_NOW, type StampRule } from "../../../domain/sync/rows/stamp.ts";
-import { decideWrite, type FoundRow } from "../../../domain/sync/rows/write-decision.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import {
+  type ArrivingRecord,
+  changedColumns,
+  decideWrite,
+  type FoundRow,
+} from "../../../domain/sync/rows/write-decision.ts";
+import type { ImportChange } from "../../../domain/sync/run/import-events.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
@@ -20,6 +27,14 @@ export interface WrittenBatch {
   /** Rows that are new, and rows that changed; all others stay as they are. */
   readonly added: number;
   readonly changed: number;
+  /** Of a dry run: the rows that would change, once each. */
+  readonly changes?: readonly RowChange[];
+}
+
+/** The columns of a row that would change, as they are and as they would be. */
+interface RowChange extends Pick<ImportChange, "here" | "record"> {
+  /** Position of the record. */
+  readonly index: number;
 }
 
 export interface ImportWriter {
@@ -64,6 +79,8 @@ export class StoreWriter implements ImportWriter {
   }
 }
 
+/** Of the text of a change that is told. */
+const MAX_CHANGE_CHARS = 2_000;
 /** New keys that a dry run remembers; of more, one that comes again in a later batch counts as new again. */
 const MAX_REMEMBERED = 1_000_000;
 
@@ -104,7 +121,35 @@ export class DryWriter implements ImportWriter {
     for (const { keyText: key } of added) {
       if (this.#added.size < MAX_REMEMBERED) this.#added.note({ key }, 1);
     }
+    const changes = changesOf(
+      table,
+      sent,
+      new Map(stored.map((row) => [keyText(table, row), row])),
+    );
     const changed = sent.length - added.length;
-    return { refusals: new Map(), deleted: 0, added: added.length, changed };
+    return { refusals: new Map(), deleted: 0, added: added.length, changed, changes };
   }
+}
+
+/** The last record of a key is what its row would be. */
+function changesOf(
+  table: Table,
+  sent: readonly ArrivingRecord[],
+  stored: ReadonlyMap<string, Row>,
+): readonly RowChange[] {
+  const changes = new Map<string, RowChange>();
+  for (const { index, row, keyText: key } of sent) {
+    const before = stored.get(key);
+    if (before === undefined) continue;
+    const names = changedColumns(table, row, before);
+    changes.set(key, { index, here: pick(before, names), record: pick(row, names) });
+  }
+  return [...changes.values()];
+}
+
+function pick(row: Row, names: readonly string[]): Row {
+  return shownRow(
+    Object.fromEntries(names.map((name) => [name, row[name] ?? null])),
+    MAX_CHANGE_CHARS,
+  );
 }

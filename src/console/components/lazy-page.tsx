@@ -1,0 +1,33 @@
+import type { FunctionComponent } from "preact";
+import { RequestError } from "../api/request-error.ts";
+import { useResource } from "../api/use-resource.ts";
+import { ResourceView } from "./notes.tsx";
+
+type Params = Readonly<Record<string, string>>;
+
+const GONE = new RequestError(0, {
+  detail: "This page of the console could not be loaded",
+  hint: "Load the page again: the service may have been replaced by another version",
+});
+
+/** A page that is in a file of its own, which is loaded when the page is opened for the first time. */
+export function lazyPage(
+  load: () => Promise<FunctionComponent<Params>>,
+): FunctionComponent<Params> {
+  let loaded: FunctionComponent<Params> | null = null;
+  return function LazyPage(params: Params) {
+    const page = useResource(async () => {
+      loaded ??= await load().catch(() => {
+        throw GONE;
+      });
+      return loaded;
+    });
+    const Content = loaded;
+    if (Content !== null) return <Content {...params} />;
+    return (
+      <ResourceView resource={page} name="the page">
+        {(Page) => <Page {...params} />}
+      </ResourceView>
+    );
+  };
+}

@@ -1,0 +1,161 @@
+// Choosing a file, and saying what it is like. D-14.1, D-14.4.
+import { useEffect, useState } from "preact/hooks";
+import type { Operations, SentFile } from "../../api/interface.ts";
+import { RequestError } from "../../api/request-error.ts";
+import { Field, FileField, NAME_HINTS, SelectField, type Typed } from "../../components/form.tsx";
+
+export type ImportQuery = Operations["post /api/v1/sync/import/{table_name}"]["query"];
+
+/** A file, and what it is like. */
+export interface FileChoice {
+  readonly name: string;
+  readonly file: SentFile;
+  readonly form: Pick<ImportQuery, "path" | "encoding" | "delimiter" | "decimal" | "date_format">;
+}
+
+const FORMATS = [
+  ["", "By the file's name"],
+  ["csv", "CSV"],
+  ["json", "JSON"],
+  ["ndjson", "NDJSON"],
+] as const;
+type FileFormat = Exclude<(typeof FORMATS)[number][0], "">;
+
+const ENDINGS: Readonly<Record<string, FileFormat>> = {
+  ...{ csv: "csv", tsv: "csv", txt: "csv", json: "json", geojson: "json" },
+  ...{ ndjson: "ndjson", jsonl: "ndjson" },
+};
+const TYPES: Readonly<Record<FileFormat, string>> = {
+  ...{ csv: "text/csv", json: "application/json", ndjson: "application/x-ndjson" },
+};
+const ACCEPT = [...Object.keys(ENDINGS), "gz"].map((ending) => `.${ending}`).join(",");
+
+const ENCODINGS = [
+  ...["utf-8", "utf-16", "utf-16le", "utf-16be", "latin1", "iso-8859-2", "iso-8859-15"],
+  ...["windows-1250", "windows-1251", "windows-1252", "koi8-r", "macintosh"],
+];
+
+const NOT_SAID = ["", "not said"] as const;
+
+/** What stands in the form. Throws `RequestError` where no file is chosen, or nobody knows its format. */
+export function readChoice(content: File | null, typed: Typed): FileChoice {
+  if (content === null) throw refusal("file", "Choose a file");
+  const ending = endingOf(content.name);
+  const format = FORMATS.find(([name]) => name === typed("format"))?.[0] || ENDINGS[ending];
+  if (format === undefined) {
+    const where = "say it under “What the file is like”";
+    throw refusal("file", `The name “${content.name}” does not tell the format: ${where}`);
+  }
+  const delimiter = typed("delimiter") || (ending === "tsv" && format === "csv" ? "tab" : "");
+  return {
+    name: content.name,
+    file: { content, type: TYPES[format] },
+    form: {
+      delimiter,
+      encoding: typed("encoding"),
+      decimal: typed("decimal"),
+      date_format: typed("date_format"),
+      path: typed("path"),
+    },
+  };
+}
+
+function refusal(name: string, detail: string): RequestError {
+  return new RequestError(400, { detail, errors: [{ pointer: `/${name}`, detail }] });
+}
+
+/** Without that of a file that is packed. */
+function endingOf(name: string): string {
+  return /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase() ?? "";
+}
+
+interface FileFieldsProps {
+  readonly file: File | null;
+  readonly onFile: (file: File | null) => void;
+  /** What holds where nothing is said. */
+  readonly otherwise: string;
+}
+
+/** Fields for `readChoice`, within a form. */
+export function FileFields({ file, onFile, otherwise }: FileFieldsProps) {
+  const [encoding, setEncoding] = useState("");
+  return (
+    <>
+      <FileField
+        label="File"
+        name="file"
+        hint="CSV, JSON or NDJSON, packed by gzip or not"
+        accept={ACCEPT}
+        onFile={onFile}
+      />
+      {file !== null && <FirstLines file={file} encoding={encoding || "utf-8"} />}
+      <details>
+        <summary>What the file is like</summary>
+        <p class="quiet">Where nothing is said, {otherwise}.</p>
+        <div class="checks">
+          <SelectField label="Format" name="format" options={FORMATS} />
+          <SelectField
+            label="Encoding"
+            name="encoding"
+            value={encoding}
+            onValue={setEncoding}
+            options={[NOT_SAID, ...ENCODINGS.map((name) => [name, name] as const)]}
+          />
+          <Field
+            label="Delimiter"
+            name="delimiter"
+            hint="CSV: one character, or tab"
+            hints={NAME_HINTS}
+          />
+          <SelectField
+            label="Decimal sign"
+            name="decimal"
+            hint="CSV"
+            options={[NOT_SAID, [",", ", as in 1.234,50"], [".", ". as in 1,234.50"]]}
+          />
+          <Field
+            label="Date format"
+            name="date_format"
+            hint="CSV: such as DD.MM.YYYY HH:mm"
+            hints={NAME_HINTS}
+          />
+          <Field
+            label="Path"
+            name="path"
+            hint="JSON: the array within the document, such as data.items"
+            hints={NAME_HINTS}
+          />
+        </div>
+      </details>
+    </>
+  );
+}
+
+const SHOWN_BYTES = 2_000;
+const SHOWN_LINES = 5;
+
+/** How the file begins: enough to see a wrong encoding or another delimiter. */
+function FirstLines({ file, encoding }: { readonly file: File; readonly encoding: string }) {
+  const [text, setText] = useState("");
+  useEffect(() => {
+    let isOver = false;
+    void file
+      .slice(0, SHOWN_BYTES)
+      .arrayBuffer()
+      .then((bytes) => {
+        if (!isOver) setText(new TextDecoder(encoding).decode(bytes));
+      })
+      .catch(() => setText(""));
+    return () => {
+      isOver = true;
+    };
+  }, [file, encoding]);
+  if (/\.gz$/i.test(file.name) || text === "") return null;
+  const lines = text.split(/\r\n|\r|\n/).slice(0, SHOWN_LINES);
+  return (
+    <>
+      <p class="quiet">It begins with</p>
+      <pre class="code-line">{lines.join("\n")}</pre>
+    </>
+  );
+}

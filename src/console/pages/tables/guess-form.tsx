@@ -1,0 +1,240 @@
+import { useState } from "preact/hooks";
+import type { TableGuess } from "../../api/interface.ts";
+import { RequestError } from "../../api/request-error.ts";
+import { useAction } from "../../api/use-action.ts";
+import { ActionButton, CopyButton } from "../../components/buttons.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/form.tsx";
+import { Card, ErrorNote, Focused } from "../../components/notes.tsx";
+import { counted } from "../../components/numbers.ts";
+
+/** What somebody wants of a guess. */
+export interface GuessWishes {
+  /** Null for the guess. */
+  readonly key: readonly string[] | null;
+  /** A column, `none`, or empty for the guess. */
+  readonly time: string;
+  /** Of columns. */
+  readonly types: Readonly<Record<string, string>>;
+}
+
+export const NO_WISHES: GuessWishes = { key: null, time: "", types: {} };
+
+type GuessedColumn = TableGuess["columns"][number];
+
+interface GuessFormProps {
+  readonly guess: TableGuess;
+  /** Which it goes by. */
+  readonly wishes: GuessWishes;
+  readonly isNumbered: boolean;
+  readonly onGuess: (wishes: GuessWishes) => Promise<unknown>;
+  readonly onMake: (name: string, entry: object) => Promise<unknown>;
+}
+
+const TYPES = [
+  ...(["text", "integer", "bigint", "numeric", "real", "boolean"] as const),
+  ...(["datetime", "date", "json"] as const),
+] as const satisfies readonly GuessedColumn["type"][];
+
+/** A guess with its reasons, which can be changed, and the table that is made of it. */
+export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessFormProps) {
+  const [wanted, setWanted] = useState(wishes);
+  const again = useAction(() => onGuess(wanted));
+  const key = wanted.key ?? guess.key?.columns ?? [];
+  const columns = columnsOf({
+    ...{ key, types: wanted.types, isNumbered },
+    onKey: (name, isIn) =>
+      setWanted({ ...wanted, key: isIn ? [...key, name] : key.filter((one) => one !== name) }),
+    onType: (name, type) => setWanted({ ...wanted, types: { ...wanted.types, [name]: type } }),
+  });
+  return (
+    <Focused>
+      <Card title={`A guess from ${counted(guess.records, "record")}`}>
+        <Warnings guess={guess} />
+        <p>
+          Key: <bdi>{guess.key === null ? "none yet" : guess.key.columns.join(", ")}</bdi>
+          {guess.key !== null && guess.key.reason !== "" && (
+            <span class="quiet">
+              {" "}
+              (<bdi>{guess.key.reason}</bdi>)
+            </span>
+          )}
+        </p>
+        <DataTable
+          caption="Columns"
+          isDense
+          columns={columns}
+          rows={guess.columns}
+          keyOf={({ name }) => name}
+        />
+        <SelectField
+          label="Time of change"
+          hint="By which runs know what is new"
+          value={wanted.time}
+          onValue={(time) => setWanted({ ...wanted, time })}
+          options={[
+            ["", wishes.time === "" ? timeText(guess) : "as it is guessed"],
+            ...guess.columns.map(({ name }) => [name, name] as const),
+            ["none", "none"],
+          ]}
+        />
+        <ErrorNote error={again.error} />
+        {wanted !== wishes ? (
+          <div class="actions">
+            <ActionButton look="main" isBusy={again.isBusy} onPress={again.run}>
+              Guess again
+            </ActionButton>
+          </div>
+        ) : (
+          guess.entry !== null && <EntryForm guess={guess} entry={guess.entry} onMake={onMake} />
+        )}
+      </Card>
+    </Focused>
+  );
+}
+
+/** What is to be looked at before the guess is believed. */
+function Warnings({ guess: { warnings, columns } }: { readonly guess: TableGuess }) {
+  const problems = columns.flatMap(({ name, problems }) =>
+    problems.map((problem) => `${name}: an import fails ${problem}`),
+  );
+  const all = [...problems, ...warnings];
+  if (all.length === 0) return null;
+  return (
+    <div class="note warning">
+      {all.map((warning) => (
+        <p key={warning}>
+          <bdi>{warning}</bdi>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+interface Entry {
+  readonly timestamp_column?: string | null;
+  readonly stamped?: boolean;
+  readonly deletes?: boolean;
+}
+
+function timeText({ entry }: TableGuess): string {
+  const { timestamp_column: time, stamped } = (entry ?? {}) as Entry;
+  if (!time) return "as guessed: none";
+  return stamped ? `as guessed: ${time}, which repsync keeps` : `as guessed: ${time}`;
+}
+
+interface ColumnChoices {
+  readonly key: readonly string[];
+  readonly types: Readonly<Record<string, string>>;
+  readonly isNumbered: boolean;
+  readonly onKey: (name: string, isIn: boolean) => void;
+  readonly onType: (name: string, type: string) => void;
+}
+
+function columnsOf(choices: ColumnChoices): readonly Column<GuessedColumn>[] {
+  const { key, types, isNumbered, onKey, onType } = choices;
+  return [
+    { title: "Column", isHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
+    {
+      title: "Type",
+      cell: ({ name, type }) => (
+        <select
+          aria-label={`Type of ${name}`}
+          value={types[name] ?? type}
+          onChange={(event) => onType(name, event.currentTarget.value)}
+        >
+          {TYPES.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      ),
+    },
+    {
+      title: "Key",
+      cell: ({ name }) => (
+        <input
+          type="checkbox"
+          aria-label={`Key has ${name}`}
+          checked={key.includes(name)}
+          disabled={isNumbered}
+          onChange={(event) => onKey(name, event.currentTarget.checked)}
+        />
+      ),
+    },
+    { title: "Why", cell: ({ reason }) => <bdi>{reason}</bdi> },
+  ];
+}
+
+interface EntryFormProps {
+  readonly guess: TableGuess;
+  readonly entry: object;
+  readonly onMake: GuessFormProps["onMake"];
+}
+
+/** What goes into the registry, to be changed in every part, and its name. */
+function EntryForm({ guess, entry, onMake }: EntryFormProps) {
+  const [pasted, setPasted] = useState<RequestError | null>(null);
+  if (pasted !== null) return <PasteByHand error={pasted} />;
+  return (
+    <ActionForm
+      name="Make table and import"
+      onSubmit={async (typed) => {
+        const changed = readEntry(typed("entry"));
+        try {
+          await onMake(typed("name"), changed);
+        } catch (failure) {
+          if (!(failure instanceof RequestError) || failure.text === "") throw failure;
+          setPasted(failure);
+        }
+      }}
+    >
+      <Field
+        label="Table"
+        name="name"
+        value={guess.table}
+        isRequired
+        hint="Letters, digits and underscores"
+        hints={{ ...NAME_HINTS, maxLength: 63 }}
+      />
+      <details>
+        <summary>As the registry has it</summary>
+        <Field
+          label="Entry"
+          name="entry"
+          value={JSON.stringify(entry, null, 2)}
+          isLong
+          hints={NAME_HINTS}
+        />
+      </details>
+    </ActionForm>
+  );
+}
+
+function readEntry(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch (error) {
+    const detail = `is not JSON: ${error instanceof Error ? error.message : ""}`;
+    throw new RequestError(400, { detail, errors: [{ pointer: "/entry", detail }] });
+  }
+}
+
+/** The service cannot write its registry file. */
+function PasteByHand({ error }: { readonly error: RequestError }) {
+  return (
+    <>
+      <ErrorNote
+        error={error}
+        hint="Paste this into the registry file. The table is there within 5 seconds: import the file on its page."
+      />
+      <pre class="code-line">
+        <code>{error.text}</code>
+      </pre>
+      <div class="actions">
+        <CopyButton text={error.text} of="the entry" />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { ErrorNote, Facts } from "../../components/notes.tsx";
+import { counted } from "../../components/numbers.ts";
+import { ValueText } from "../../components/text.tsx";
+import type { EndedImport, ImportResult } from "./use-import.ts";
+
+/** What an import did, or would do: counts, what was refused and why, and what is overwritten. D-14.7. */
+export function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
+  const { result, error, isDryRun } = ended;
+  return (
+    <>
+      <ErrorNote error={error} />
+      {result !== null && (
+        <>
+          <Facts facts={countsOf(result, isDryRun)} />
+          {result.read === 0 && error === null && <p>The file has no records.</p>}
+          <Problems caption="Records that fail" total={result.failed} list={result.failures} />
+          {result.failed > 0 && <p>{isDryRun ? LEFT_OUT : AGAIN}</p>}
+          <Problems caption="Warnings" total={result.warning_count} list={result.warnings} />
+          <Changes result={result} />
+        </>
+      )}
+    </>
+  );
+}
+
+const LEFT_OUT = "Records that fail are left out; all others are written.";
+const AGAIN = "Mend these records, and import the file again: what is there by now stays as it is.";
+
+type Fact = readonly [name: string, count: string];
+
+function countsOf(result: ImportResult, isDryRun: boolean): readonly (Fact | null)[] {
+  const fact = (name: string, count: number): Fact => [name, count.toLocaleString()];
+  const { deleted, removed } = result;
+  return [
+    fact("Read", result.read),
+    fact("New", result.new),
+    fact(isDryRun ? "To be overwritten" : "Overwritten", result.changed),
+    fact("As they are", result.same),
+    fact("Failed", result.failed),
+    deleted === 0 ? null : fact("Deleted since", deleted),
+    removed === undefined ? null : fact(isDryRun ? "To be removed" : "Removed", removed),
+  ];
+}
+
+type Problem = ImportResult["warnings"][number] & { readonly key?: string | null };
+
+interface ProblemsProps {
+  readonly caption: string;
+  readonly total: number;
+  readonly list: readonly Problem[];
+}
+
+const SHOWN_PROBLEMS = 100;
+
+function Problems({ caption, total, list }: ProblemsProps) {
+  if (list.length === 0) return null;
+  const shown = list.slice(0, SHOWN_PROBLEMS);
+  const isCut = list.length > shown.length;
+  const hasKeys = list.some(({ key }) => key !== undefined && key !== null);
+  return (
+    <DataTable
+      caption={`${caption}: ${total.toLocaleString()}${isCut ? `, the first ${SHOWN_PROBLEMS} are shown` : ""}`}
+      isDense
+      columns={[LINE, ...PROBLEM_COLUMNS, ...(hasKeys ? [KEY] : [])]}
+      rows={shown}
+      keyOf={(_, position) => position}
+    />
+  );
+}
+
+const LINE: Column<Problem> = {
+  ...{ title: "Line", isNumber: true, isHeader: true },
+  // What is about the whole file has none of its own.
+  cell: ({ line, column, key }) =>
+    column === null && key === undefined ? "file" : line.toLocaleString(),
+};
+const KEY: Column<Problem> = {
+  title: "Key",
+  cell: ({ key }) => <ValueText value={key ?? undefined} />,
+};
+const PROBLEM_COLUMNS: readonly Column<Problem>[] = [
+  { title: "Reason", cell: ({ message }) => <bdi>{message}</bdi> },
+  { title: "Column", cell: ({ column }) => <bdi class="unbroken">{column}</bdi> },
+  {
+    title: "Value",
+    cell: ({ value }) => (value === null ? null : <ValueText value={value} />),
+  },
+];
+
+/** One column of a row that would be overwritten. */
+interface Change {
+  readonly line: number;
+  readonly key: string | null;
+  readonly name: string;
+  readonly here: unknown;
+  readonly record: unknown;
+}
+
+function Changes({ result: { changes = [], changed } }: { readonly result: ImportResult }) {
+  if (changes.length === 0) return null;
+  const rows = changes.flatMap(({ line, key, here, record }) =>
+    Object.keys(record ?? {}).map(
+      (name): Change => ({
+        line,
+        key,
+        name,
+        here: fieldOf(here, name),
+        record: fieldOf(record, name),
+      }),
+    ),
+  );
+  const part = changed > changes.length ? `, the first ${changes.length} of them` : "";
+  return (
+    <DataTable
+      caption={`${counted(changed, "row")} to be overwritten${part}`}
+      isDense
+      columns={CHANGE_COLUMNS}
+      rows={rows}
+      keyOf={({ line, name }) => `${line} ${name}`}
+    />
+  );
+}
+
+function fieldOf(row: object | null, name: string): unknown {
+  return (row as Readonly<Record<string, unknown>> | null)?.[name];
+}
+
+const CHANGE_COLUMNS: readonly Column<Change>[] = [
+  {
+    ...{ title: "Line", isNumber: true, isHeader: true },
+    cell: ({ line }) => line.toLocaleString(),
+  },
+  { title: "Key", cell: ({ key }) => <ValueText value={key} /> },
+  { title: "Column", cell: ({ name }) => <bdi class="unbroken">{name}</bdi> },
+  { title: "As it is", cell: ({ here }) => <ValueText value={here} /> },
+  {
+    title: "As in the file",
+    cell: ({ record }) => <ValueText value={record} />,
+    isMarked: () => true,
+  },
+];

@@ -1,0 +1,179 @@
+import { useEffect, useState } from "preact/hooks";
+import { ActionButton } from "../../components/buttons.tsx";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
+import { Card, Focused, ProgressBar } from "../../components/notes.tsx";
+import { bytesText, counted } from "../../components/numbers.ts";
+import { setTitle } from "../../state/use-page-visit.ts";
+import { FileFields, readChoice } from "./file-choice.tsx";
+import { ImportOutcome } from "./import-outcome.tsx";
+import type { ListedTable } from "./row-form.tsx";
+import { tableAddress } from "./row-page.tsx";
+import { type EndedImport, type FileImport, useImport, type WantedImport } from "./use-import.ts";
+
+/** Imports a file into a table: first what it would do, then what it did. D-14.5. */
+export function ImportPage({ listed }: { readonly listed: ListedTable }) {
+  const { table } = listed;
+  const [file, setFile] = useState<File | null>(null);
+  const work = useImport(table);
+  useEffect(() => setTitle("Tables", table), [table]);
+  return (
+    <>
+      <p>
+        <a href={tableAddress(table)}>
+          All rows of <bdi>{table}</bdi>
+        </a>
+      </p>
+      <h2>
+        Import a file into <bdi>{table}</bdi>
+      </h2>
+      <div class="card" hidden={work.state.kind === "running"}>
+        <ActionForm
+          name="Preview"
+          onSubmit={async (typed) => {
+            const options = optionsIn(typed);
+            void work.start({ ...readChoice(file, typed), options }, true);
+          }}
+        >
+          <FileFields
+            file={file}
+            onFile={setFile}
+            otherwise="the registry says it, else a file is CSV with commas, in UTF-8"
+          />
+          <Options listed={listed} />
+        </ActionForm>
+      </div>
+      <ImportWork table={table} work={work} />
+    </>
+  );
+}
+
+function Options({ listed: { entry, direction, deletes } }: { readonly listed: ListedTable }) {
+  const { import: files } = entry as { readonly import?: { readonly number_rows?: boolean } };
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <div class="checks">
+      <CheckField
+        label="Lax"
+        name="lax"
+        hint="A value that its column's type does not understand is written as it came"
+      />
+      {files?.number_rows === true && (
+        <CheckField
+          label="Append"
+          name="append"
+          hint="Records are numbered on behind the last row"
+        />
+      )}
+      {direction === "pull" && (
+        <CheckField label="Force" name="force" hint="The rows are written at the remote" />
+      )}
+      {deletes && (
+        <CheckField
+          label="Whole"
+          name="whole"
+          hint="Then rows that the file does not have are removed"
+          isChecked={isWhole}
+          onChecked={setWhole}
+        />
+      )}
+      {isWhole && (
+        <Field
+          label="Most rows to remove"
+          name="max_deletes"
+          hint="Empty: the limit of the table"
+          type="number"
+          hints={{ min: "0" }}
+        />
+      )}
+    </div>
+  );
+}
+
+function optionsIn(typed: Typed): WantedImport["options"] {
+  const flag = (name: string) => (typed(name) === "on" ? "true" : "");
+  return {
+    ...{ lax: flag("lax"), append: flag("append"), force: flag("force"), whole: flag("whole") },
+    max_deletes: typed("max_deletes"),
+  };
+}
+
+interface ImportWorkProps {
+  readonly table: string;
+  readonly work: FileImport;
+}
+
+/** How far an import has come, or how it ended. */
+export function ImportWork({ table, work }: ImportWorkProps) {
+  const { state, start, cancel } = work;
+  if (state.kind === "idle") return null;
+  const { wanted, isDryRun } = state;
+  if (state.kind === "running") {
+    const { sentBytes, rows } = state;
+    const { size } = wanted.file.content;
+    const sent = `${bytesText(Math.min(sentBytes, size))} of ${bytesText(size)}`;
+    return (
+      <Focused key="running">
+        <Card
+          title={isDryRun ? "Looking through the file" : "Importing"}
+          beside={<ActionButton onPress={cancel}>Cancel</ActionButton>}
+        >
+          <ProgressBar
+            label={wanted.name}
+            done={sentBytes}
+            total={sentBytes < size ? size : null}
+            text={rows === null ? sent : `${sent}, ${counted(rows, "record")} read`}
+          />
+        </Card>
+      </Focused>
+    );
+  }
+  return (
+    <Focused key="ended">
+      <Card title={titleOf(state)}>
+        <ImportOutcome ended={state} />
+        <div class="actions">
+          {isDryRun ? (
+            <ImportButton table={table} ended={state} onImport={() => start(wanted, false)} />
+          ) : (
+            <a href={tableAddress(table)}>Show the rows</a>
+          )}
+        </div>
+      </Card>
+    </Focused>
+  );
+}
+
+function titleOf({ isDryRun, wanted: { name }, error }: EndedImport): string {
+  if (isDryRun) return `What the import of ${name} would do`;
+  return error === null ? `${name} was imported` : `The import of ${name} ended early`;
+}
+
+interface ImportButtonProps {
+  readonly table: string;
+  readonly ended: EndedImport;
+  readonly onImport: () => unknown;
+}
+
+/** Nothing where the preview found no end, or nothing to do. What removes rows is asked about once more. */
+function ImportButton({ table, ended: { result, error }, onImport }: ImportButtonProps) {
+  if (error !== null || result === null || result.written + (result.removed ?? 0) === 0) {
+    return null;
+  }
+  const { removed = 0 } = result;
+  if (removed === 0) {
+    return (
+      <ActionButton look="main" onPress={() => void onImport()}>
+        Import
+      </ActionButton>
+    );
+  }
+  return (
+    <ConfirmButton
+      name="Import"
+      look="danger"
+      question={`Import, and remove ${counted(removed, "row")} of “${table}” that the file does not have?`}
+      onConfirm={() => void onImport()}
+    />
+  );
+}

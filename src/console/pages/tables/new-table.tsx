@@ -1,0 +1,123 @@
+import { useEffect, useState } from "preact/hooks";
+import type { TableGuess } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
+import { asRequestError } from "../../api/request-error.ts";
+import { ActionForm, CheckField } from "../../components/form.tsx";
+import { setTitle } from "../../state/use-page-visit.ts";
+import { type FileChoice, FileFields, readChoice } from "./file-choice.tsx";
+import { GuessForm, type GuessWishes, NO_WISHES } from "./guess-form.tsx";
+import { ImportWork } from "./import-page.tsx";
+import { useImport } from "./use-import.ts";
+
+/** In place of the name of a table, which has no such sign. */
+export const FROM_FILE = "from-file";
+export const FROM_FILE_ADDRESS = `/console/tables/${FROM_FILE}`;
+
+/** The service looks at so much; one byte more tells it that there is more. */
+const GUESSED_BYTES = 64 * 1024 * 1024 + 1;
+
+interface Guessed {
+  readonly choice: FileChoice;
+  readonly numberRows: string;
+  readonly guess: TableGuess;
+  /** Which it goes by. */
+  readonly wishes: GuessWishes;
+}
+
+/** Makes a table of a file: what is guessed of it and why, what somebody makes of that, and the import. D-14.5. */
+export function NewTable() {
+  const [file, setFile] = useState<File | null>(null);
+  const [guessed, setGuessed] = useState<Guessed | null>(null);
+  const [made, setMade] = useState("");
+  useEffect(() => setTitle("Tables", "from a file"), []);
+
+  async function guess(choice: FileChoice, numberRows: string, wishes: GuessWishes) {
+    const content = choice.file.content.slice(0, GUESSED_BYTES);
+    const { key, time, types } = wishes;
+    const found = await request("post /api/v1/sync/infer", {
+      query: {
+        ...{ ...choice.form, name: nameOf(choice.name), number_rows: numberRows },
+        ...{ key: key?.join(",") ?? "", timestamp: time },
+        type: Object.entries(types).map(([name, type]) => `${name}=${type}`),
+      },
+      file: { ...choice.file, content },
+    });
+    setGuessed({ choice, numberRows, guess: found, wishes });
+  }
+
+  async function make(name: string, entry: object) {
+    const body = { entry: entry as Readonly<Record<string, never>> };
+    try {
+      await request("put /api/v1/sync/tables/{name}", { path: { name }, body });
+    } catch (failure) {
+      const error = asRequestError(failure);
+      throw error.status === 409 ? error.at("name") : error;
+    }
+    setMade(name);
+  }
+
+  if (guessed !== null && made !== "") return <FirstImport table={made} choice={guessed.choice} />;
+  return (
+    <>
+      <p>
+        <a href="/console/tables">All tables</a>
+      </p>
+      <h2>A table from a file</h2>
+      <div class="card">
+        <ActionForm
+          name="Guess"
+          onSubmit={(typed) => {
+            const choice = readChoice(file, typed);
+            const numberRows = typed("number_rows") === "on" ? "true" : "";
+            return guess(choice, numberRows, NO_WISHES);
+          }}
+        >
+          <FileFields file={file} onFile={setFile} otherwise="it is found out" />
+          <CheckField
+            label="Number the rows"
+            name="number_rows"
+            hint="For a file in which nothing identifies a row: its lines do"
+          />
+        </ActionForm>
+      </div>
+      {guessed !== null && (
+        <GuessForm
+          key={JSON.stringify(guessed)}
+          guess={guessed.guess}
+          wishes={guessed.wishes}
+          isNumbered={guessed.numberRows !== ""}
+          onGuess={(wishes) => guess(guessed.choice, guessed.numberRows, wishes)}
+          onMake={make}
+        />
+      )}
+    </>
+  );
+}
+
+/** A name for the table of a file: `Price list.csv` is `price_list`. */
+function nameOf(fileName: string): string {
+  const words = fileName.replace(/(?:\.[a-z]+)+$/i, "").normalize("NFKD");
+  const name = words
+    .replace(/\p{M}/gu, "")
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .replace(/^_|_$/g, "");
+  return `${/^\d/.test(name) ? "_" : ""}${name.toLowerCase()}`.slice(0, 63) || "table";
+}
+
+/** The table is there: its rows follow. */
+function FirstImport({ table, choice }: { readonly table: string; readonly choice: FileChoice }) {
+  const work = useImport(table);
+  useEffect(() => void work.start({ ...choice, options: {} }, false), []);
+  return (
+    <>
+      <p>
+        <a href="/console/tables">All tables</a>
+      </p>
+      <h2>
+        <bdi>{table}</bdi>
+      </h2>
+      <p>The table was made.</p>
+      <ImportWork table={table} work={work} />
+    </>
+  );
+}

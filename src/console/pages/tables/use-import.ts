@@ -1,0 +1,130 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { readEventStream } from "../../api/event-stream.ts";
+import type { ImportEvent } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
+import { asRequestError, RequestError } from "../../api/request-error.ts";
+import { counted } from "../../components/numbers.ts";
+import { say } from "../../state/messages.ts";
+import type { FileChoice, ImportQuery } from "./file-choice.tsx";
+
+export type ImportResult = NonNullable<Extract<ImportEvent, { readonly type: "error" }>["result"]>;
+
+/** A file, and how it is to be imported. */
+export interface WantedImport extends FileChoice {
+  readonly options: Pick<ImportQuery, "lax" | "force" | "append" | "whole" | "max_deletes">;
+}
+
+export interface EndedImport {
+  readonly kind: "ended";
+  readonly wanted: WantedImport;
+  readonly isDryRun: boolean;
+  /** What was done; null where nobody knows. */
+  readonly result: ImportResult | null;
+  /** Why it ended before the end of the file; null when it did not. */
+  readonly error: RequestError | null;
+}
+
+type ImportState =
+  | { readonly kind: "idle" }
+  | {
+      readonly kind: "running";
+      readonly wanted: WantedImport;
+      readonly isDryRun: boolean;
+      readonly sentBytes: number;
+      /** Null before it is told. */
+      readonly rows: number | null;
+    }
+  | EndedImport;
+
+export interface FileImport {
+  readonly state: ImportState;
+  /** Never rejects. */
+  readonly start: (wanted: WantedImport, isDryRun: boolean) => Promise<void>;
+  /** Ends the one under way before its next write. */
+  readonly cancel: () => Promise<unknown>;
+}
+
+/** Imports files into a table, one after another. An import goes on when its page is left; a dry run does not. */
+export function useImport(table: string): FileImport {
+  const [state, setState] = useState<ImportState>({ kind: "idle" });
+  const underWay = useRef({ controller: new AbortController(), runId: "", isDryRun: true });
+  const isShown = useRef(true);
+  useEffect(
+    () => () => {
+      isShown.current = false;
+      if (underWay.current.isDryRun) underWay.current.controller.abort();
+    },
+    [],
+  );
+  useEffect(() => {
+    if (state.kind !== "running" || state.isDryRun) return;
+    window.addEventListener("beforeunload", askBeforeLeaving);
+    return () => window.removeEventListener("beforeunload", askBeforeLeaving);
+  }, [state.kind]);
+
+  async function start(wanted: WantedImport, isDryRun: boolean) {
+    const controller = new AbortController();
+    underWay.current = { controller, runId: "", isDryRun };
+    const running = { kind: "running", wanted, isDryRun, sentBytes: 0, rows: null } as const;
+    setState(running);
+    const told: { result: ImportResult | null; error: RequestError | null } = {
+      ...{ result: null, error: null },
+    };
+    try {
+      const events = readEventStream("post /api/v1/sync/import/{table_name}", {
+        path: { table_name: table },
+        query: { ...wanted.form, ...wanted.options, dry_run: isDryRun ? "true" : "" },
+        file: {
+          ...wanted.file,
+          onSent: (sentBytes) => setState((now) => ({ ...running, ...now, sentBytes })),
+        },
+        signal: controller.signal,
+        onHeaders: (headers) => {
+          underWay.current.runId = headers.get("x-run-id") ?? "";
+        },
+      });
+      for await (const event of events) {
+        if (event.type === "progress")
+          setState((now) => ({ ...running, ...now, rows: event.rows }));
+        if (event.type === "done") told.result = event;
+        if (event.type === "error") {
+          told.result = event.result;
+          told.error = new RequestError(0, { detail: event.error });
+        }
+      }
+    } catch (failure) {
+      told.error = controller.signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
+    }
+    setState({ kind: "ended", wanted, isDryRun, ...told });
+    // Whoever has left the page.
+    if (!isDryRun && !isShown.current) say(endText(table, told));
+  }
+
+  async function cancel() {
+    const { controller, runId } = underWay.current;
+    if (runId === "") return controller.abort();
+    // It is sent, and ends on the service; whether it has meanwhile, its own events tell.
+    const path = { run_id: runId };
+    await request("post /api/v1/sync/runs/{run_id}/cancel", { path }).catch(() => {});
+  }
+
+  return { state, start, cancel };
+}
+
+function askBeforeLeaving(event: Event): void {
+  event.preventDefault();
+}
+
+function cancelled(isDryRun: boolean): RequestError {
+  return new RequestError(0, {
+    detail: isDryRun ? "The preview was cancelled" : "The import was cancelled",
+    hint: isDryRun
+      ? ""
+      : "Rows that were written before stay. To import the file again is safe, from its beginning.",
+  });
+}
+
+function endText(table: string, { result, error }: Pick<EndedImport, "result" | "error">): string {
+  if (error !== null) return `The import into ${table} ended early`;
+  return `The import into ${table} has ended: ${counted(result?.written ?? 0, "row")}`;
+}
