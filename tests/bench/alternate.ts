@@ -1,19 +1,24 @@
 // Times two things side by side, so that whatever else the machine does hits both alike.
 
+import { sized } from "./quick.ts";
+
 /** What is timed; `round` counts from 0, warm-up included. */
 export type Timed = (round: number) => Promise<unknown>;
 
-/** Medians in milliseconds. */
+/** Medians in milliseconds, and what 95 of 100 of our turns took at most. */
 export interface Medians {
   readonly oursMs: number;
   readonly otherMs: number;
+  readonly oursP95Ms: number;
 }
 
 /** Times `ours` and `other` in turns. Warm-up rounds come first and do not count. */
 export async function alternate(
   contestants: { readonly ours: Timed; readonly other: Timed },
-  { warmUpRounds, rounds }: { readonly warmUpRounds: number; readonly rounds: number },
+  length: { readonly warmUpRounds: number; readonly rounds: number },
 ): Promise<Medians> {
+  const warmUpRounds = sized(length.warmUpRounds, 1);
+  const rounds = sized(length.rounds, 2);
   const ours: number[] = [];
   const other: number[] = [];
   for (let round = 0; round < warmUpRounds + rounds; round++) {
@@ -23,7 +28,9 @@ export async function alternate(
     ours.push(oursMs);
     other.push(otherMs);
   }
-  return { oursMs: median(ours), otherMs: median(other) };
+  ours.sort((a, b) => a - b);
+  const oursP95Ms = ours[Math.ceil(ours.length * 0.95) - 1] ?? Number.NaN;
+  return { oursMs: median(ours), otherMs: median(other), oursP95Ms };
 }
 
 /** How long something takes, in milliseconds. */

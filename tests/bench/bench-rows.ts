@@ -1,4 +1,5 @@
-// The table that is measured: ten columns of mixed types, about 240 bytes of JSON a row.
+// The tables that are measured: one of ten columns of mixed types, about 240 bytes of JSON a row, and one whose rows have a
+// size that is asked for.
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { GZIP_LEVEL } from "../../src/domain/shared/limits.ts";
@@ -9,6 +10,13 @@ export interface PushedRows {
   readonly rows: number;
   readonly gzipped: Uint8Array<ArrayBuffer>;
   readonly checksum: string;
+}
+
+/** A table to measure, and its rows. */
+export interface Shape {
+  readonly table: string;
+  /** Rows of consecutive places; versions differ in all but the key. */
+  makeRows(first: number, count: number, version?: number): readonly object[];
 }
 
 /** Name of the measured table. */
@@ -33,8 +41,23 @@ export const TABLE_ENTRY: TableEntry = {
   },
 };
 
-/** Its columns in registry order. */
-export const COLUMN_NAMES = Object.keys(TABLE_ENTRY.columns);
+const SIZED_NAME = "bench_sized";
+
+/** Every measured table by its name. */
+export const TABLES: Readonly<Record<string, TableEntry>> = {
+  [TABLE_NAME]: TABLE_ENTRY,
+  [SIZED_NAME]: {
+    timestamp_column: "updated_at",
+    upsert_key: ["shop", "sku"],
+    update_columns: "__all__",
+    columns: {
+      shop: { type: "text", nullable: false },
+      sku: { type: "text", nullable: false },
+      title: { type: "text" },
+      updated_at: { type: "datetime" },
+    },
+  },
+};
 
 /** One row, as a page shows it and as a push sends it. */
 export interface BenchRow {
@@ -51,6 +74,7 @@ export interface BenchRow {
 }
 
 const SHOPS = 97;
+const WORD_CHARS = 8;
 const FIRST_TIME_MS = Date.UTC(2024, 0, 1);
 /** Versions of a row are this far apart, further than the rows of one version are. */
 const VERSION_MS = 30 * 86_400_000;
@@ -84,6 +108,26 @@ export function makeRow(place: number, version = 0): BenchRow {
 /** Rows of consecutive places. */
 export function makeRows(first: number, count: number, version = 0): BenchRow[] {
   return Array.from({ length: count }, (_, i) => makeRow(first + i, version));
+}
+
+/** The table of ten columns. */
+export const MIXED: Shape = { table: TABLE_NAME, makeRows };
+
+/** Rows with so many bytes of JSON, in the table of four columns. */
+export function sizedRows(bytes: number): Shape {
+  const makeSized = (place: number, version: number) => {
+    const { shop, sku, views, updated_at } = makeRow(place, version);
+    const room = bytes - JSON.stringify({ shop, sku, title: "", updated_at }).length;
+    const words = Array.from({ length: Math.ceil(room / WORD_CHARS) }, (_, i) =>
+      ((views * (i + 1) * 7_919) % 60_466_176).toString(36).padEnd(WORD_CHARS, " "),
+    );
+    return { shop, sku, title: words.join("").slice(0, room), updated_at };
+  };
+  return {
+    table: SIZED_NAME,
+    makeRows: (first, count, version = 0) =>
+      Array.from({ length: count }, (_, i) => makeSized(first + i, version)),
+  };
 }
 
 /** A push of rows, with gzip and checksum. */

@@ -6,6 +6,8 @@ import { createInterface } from "node:readline";
 
 const START_MS = 60_000;
 const STOP_MS = 15_000;
+/** Of /proc. */
+const TICK_MS = 10;
 
 /** A running server. */
 export interface Server {
@@ -64,6 +66,14 @@ export function residentBytes(pid: number): number {
     ? (/VmRSS:\s+(\d+)/.exec(readFileSync(status, "utf8"))?.[1] ?? "0")
     : execFileSync("ps", ["-o", "rss=", "-p", String(pid)]).toString();
   return Number(text) * 1024;
+}
+
+/** Processor time of a process so far; NaN where there is no /proc. */
+export function processorMs(pid: number): number {
+  const stat = `/proc/${pid}/stat`;
+  if (!existsSync(stat)) return Number.NaN;
+  const fields = readFileSync(stat, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 function findUrl(child: ChildProcess, find: (line: string) => string | null): Promise<string> {

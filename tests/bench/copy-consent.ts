@@ -1,8 +1,11 @@
 // Gives a person's consent to thousands of others, around the service: one by one through its routes takes minutes on
 // MongoDB. Knows how consents were kept before they were documents, so that older versions can be measured beside this one.
 import { Database } from "bun:sqlite";
+import { SQL } from "bun";
 import { type Document, Long, MongoClient } from "mongodb";
+import { CollectionTable } from "../../src/adapters/postgres/documents/collection-table.ts";
 import { keyBytes } from "../../src/domain/shared/key-bytes.ts";
+import { CONSENTS } from "../../src/repositories/accounts/account-collections.ts";
 
 const NAME = "repsync_consents";
 /** Stands in the order of open consents for one that does not expire. */
@@ -50,6 +53,26 @@ function rowCopier(database: Database): (copy: Copy) => void {
      SELECT ?, purpose, granted_at, expires_at FROM ${NAME} ORDER BY id LIMIT 1`,
   );
   return ({ username }) => void copy.run(username);
+}
+
+/** Copies the only consent in a PostgreSQL database. */
+export async function copyPostgresConsent(
+  url: string,
+  usernames: readonly string[],
+): Promise<void> {
+  const table = new CollectionTable(CONSENTS);
+  const database = new SQL({ url, max: 1 });
+  try {
+    const [found] = await database.unsafe(`SELECT doc FROM ${table.name}`);
+    if (found === undefined) throw new Error("There is no consent to copy");
+    const copies = copiesAfter(1, usernames).map(({ username, id }) => {
+      return { ...found.doc, username, id };
+    });
+    const { text, parameters } = table.put(copies);
+    await database.unsafe(text, [...parameters]);
+  } finally {
+    await database.close();
+  }
 }
 
 /** Copies the only consent in a MongoDB database. */

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { lookupPath, PEOPLE, personName } from "./lookup-scene.ts";
+import { sized } from "./quick.ts";
 
 /** Connections of `wrk`. */
 export const CONNECTIONS = 64;
@@ -50,7 +51,7 @@ export async function loadWithWrk({ url, key }: Target, options: LoadOptions): P
   const { folder, seconds, connections = CONNECTIONS } = options;
   const script = join(folder, `lookups-${++scripts}.lua`);
   writeFileSync(script, LUA);
-  const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency", "-s", script];
+  const flags = ["-t1", `-c${connections}`, `-d${sized(seconds, 1)}s`, "--latency", "-s", script];
   const { stdout } = await promisify(execFile)("wrk", [...flags, "-H", `X-API-Key: ${key}`, url]);
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`Some requests failed: ${stdout}`);
   const [, value = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(stdout) ?? [];
@@ -91,7 +92,7 @@ export async function steadyP95Ms(
     idle.push(connection);
   }
   const beganMs = performance.now();
-  const total = perSecond * seconds;
+  const total = perSecond * sized(seconds, 1);
   for (let asked = 0; timesMs.length < total; ) {
     const now = Math.min(total, ((performance.now() - beganMs) / 1_000) * perSecond);
     for (; asked < now; asked++) due.push(beganMs + (asked / perSecond) * 1_000);

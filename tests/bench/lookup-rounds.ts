@@ -1,6 +1,7 @@
 // Loads contestants of lookups in short turns, so that whatever else the machine does hits all alike.
 import { median } from "./alternate.ts";
 import type { Load } from "./lookup-load.ts";
+import { sized } from "./quick.ts";
 
 /** Loads one contestant for a turn. */
 export type Turn = () => Promise<Load>;
@@ -18,7 +19,7 @@ export async function takeTurns<Names extends string>(
     Names,
     Load[]
   >;
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < sized(rounds, 1); round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       loads[name].push(await turns[name]());
     }

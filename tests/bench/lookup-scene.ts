@@ -3,9 +3,10 @@
 import { sendJson, signInAdministrator } from "./administrator.ts";
 import { makePushBody } from "./bench-rows.ts";
 import { pushRows } from "./client.ts";
+import { sized } from "./quick.ts";
 
 /** People with a profile, three verified platforms and a consent. */
-export const PEOPLE = 10_000;
+export const PEOPLE = sized(10_000, 500);
 
 const PLATFORMS = ["github", "linkedin", "tokopedia"];
 const UPDATED_AT = "2026-01-01T00:00:00Z";

@@ -1,10 +1,10 @@
-// npm run bench [-- pull push memory health wide runs lookups changes accounts instances endurance pocketbase tracing costs]
-//               [sqlite mongodb] [--write]
-// npm run bench -- beside COMMIT [lookups pages pushes runs] [sqlite mongodb]
+// npm run bench [-- [publish] pull push sizes memory health wide runs lookups changes accounts instances endurance pocketbase tracing costs]
+//               [sqlite mongodb postgresql] [--quick]
+// npm run bench -- beside COMMIT [lookups pages pushes runs] [sqlite mongodb postgresql] [--quick]
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another commit.
 import { parseArgs } from "node:util";
 import { benchBeside, COMPARISONS } from "./beside/beside.ts";
-import { describeMachine, printResults, writeResults } from "./report.ts";
+import { commitHere, describeMachine, printResults, publishResults } from "./report.ts";
 import type { BenchResult, Reporter } from "./result.ts";
 import { benchAccounts } from "./sections/accounts.ts";
 import { benchChanges } from "./sections/changes.ts";
@@ -17,6 +17,7 @@ import { benchPocketbase } from "./sections/pocketbase.ts";
 import { benchPull } from "./sections/pull.ts";
 import { benchPush } from "./sections/push.ts";
 import { benchRuns } from "./sections/runs.ts";
+import { benchSizes } from "./sections/sizes.ts";
 import { benchTracing } from "./sections/tracing.ts";
 import { benchWide, benchWideMillion } from "./sections/wide.ts";
 import { type BenchStore, openStores } from "./stores.ts";
@@ -29,23 +30,24 @@ interface Section {
   readonly isOnlyNamed?: boolean;
 }
 
-const STORES: readonly string[] = ["sqlite", "mongodb"];
+const STORES: readonly string[] = ["sqlite", "mongodb", "postgresql"];
 const SECTIONS: Readonly<Record<string, Section>> = {
   pull: { run: benchPull, storeNames: STORES },
   push: { run: benchPush, storeNames: STORES },
+  sizes: { run: benchSizes, storeNames: STORES },
   memory: { run: benchMillion, storeNames: STORES },
   health: { run: benchHealth, storeNames: STORES },
   wide: { run: benchWide, storeNames: ["sqlite"], isOnlyNamed: true },
   "wide-million": { run: benchWideMillion, storeNames: ["sqlite"], isOnlyNamed: true },
-  runs: { run: benchRuns, storeNames: ["sqlite"] },
+  runs: { run: benchRuns, storeNames: ["sqlite", "postgresql"] },
   lookups: { run: benchLookups, storeNames: STORES },
   changes: { run: benchChanges, storeNames: STORES },
   accounts: { run: benchAccounts, storeNames: STORES },
-  instances: { run: benchInstances, storeNames: ["mongodb"] },
+  instances: { run: benchInstances, storeNames: ["mongodb", "postgresql"] },
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
   tracing: { run: benchTracing, storeNames: STORES },
-  costs: { run: benchCosts, storeNames: STORES, isOnlyNamed: true },
+  costs: { run: benchCosts, storeNames: ["sqlite", "mongodb"], isOnlyNamed: true },
 };
 
 /** What the command line asks for. */
@@ -54,7 +56,8 @@ interface Choice {
   readonly names: readonly string[];
   readonly storeNames: readonly string[];
   readonly commit: string | null;
-  readonly isWriting: boolean;
+  /** The commit whose figures are to be published. */
+  readonly published: string | null;
 }
 
 process.once("SIGTERM", () => process.exit(1));
@@ -68,12 +71,16 @@ function readChoice(args: string[]): Choice {
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
-      options: { write: { type: "boolean", default: false } },
+      options: {
+        quick: { type: "boolean", default: false },
+      },
     });
+    const isPublishing = positionals[0] === "publish";
+    if (isPublishing && values.quick) throw new Error("Figures of --quick are not published");
     const isBeside = positionals[0] === "beside";
     const commit = isBeside ? (positionals[1] ?? "") : null;
     if (commit === "") throw new Error("beside wants a commit");
-    const words = isBeside ? positionals.slice(2) : positionals;
+    const words = positionals.slice(isBeside ? 2 : Number(isPublishing));
     const possible = Object.keys(isBeside ? COMPARISONS : SECTIONS);
     const known = [...possible, ...STORES];
     const unknown = words.filter((name) => !known.includes(name));
@@ -84,7 +91,7 @@ function readChoice(args: string[]): Choice {
       names: chosenOf(possible, words),
       storeNames: chosenOf(STORES, words),
       commit,
-      isWriting: values.write,
+      published: isPublishing ? commitHere() : null,
     };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
@@ -98,7 +105,7 @@ function chosenOf(names: readonly string[], named: readonly string[]): readonly 
   return chosen.length > 0 ? chosen : names.filter((name) => !SECTIONS[name]?.isOnlyNamed);
 }
 
-async function bench({ names, storeNames, commit, isWriting }: Choice): Promise<void> {
+async function bench({ names, storeNames, commit, published }: Choice): Promise<void> {
   const results: BenchResult[] = [];
   const reporter: Reporter = {
     add: (result) => {
@@ -115,9 +122,9 @@ async function bench({ names, storeNames, commit, isWriting }: Choice): Promise<
     else await benchBeside({ commit, names }, stores, reporter);
   } finally {
     await close();
+    printResults(results);
+    if (published !== null) publishResults(results, published);
   }
-  printResults(results);
-  if (isWriting) writeResults(results);
 }
 
 async function benchSections(

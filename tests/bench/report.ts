@@ -1,12 +1,17 @@
 // Prints the results, and keeps them in docs/performance.md.
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { type BenchResult, verdict } from "./result.ts";
 
-const DOCUMENT = new URL("../../docs/performance.md", import.meta.url);
+const ROOT = new URL("../..", import.meta.url);
+const DOCUMENT = new URL("docs/performance.md", ROOT);
 const BEGIN = "<!-- bench:begin -->";
 const END = "<!-- bench:end -->";
-const HEADINGS = ["measured", "repsync", "beside it", "ratio", "bar", ""];
+const HEADINGS = [
+  ...["measured", "repsync", "beside it", "ratio", "bar", ""],
+  ...["50 / 95 of 100 turns", "a core"],
+];
 
 /** What the numbers were taken on, in one line. */
 export function describeMachine(): string {
@@ -14,6 +19,14 @@ export function describeMachine(): string {
   const memory = `${Math.floor(totalmem() / 2 ** 30)} GiB`;
   const platform = `${process.platform} ${process.arch}`;
   return `Bun ${Bun.version}, ${cores[0]?.model.trim()}, ${cores.length} cores, ${memory}, ${platform}`;
+}
+
+/** The commit that is measured. Throws where the program differs from it. */
+export function commitHere(): string {
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: ROOT }).toString().trim();
+  const changed = git("status", "--porcelain", "src", "tests", "package.json");
+  if (changed !== "") throw new Error(`Commit first what is measured:\n${changed}`);
+  return git("rev-parse", "--short=8", "HEAD");
 }
 
 /** Prints the table. */
@@ -30,17 +43,17 @@ export function printResults(results: readonly BenchResult[]): void {
   }
 }
 
-/** Writes the results and their date between the markers in docs/performance.md, each in place of its former line. */
-export function writeResults(results: readonly BenchResult[]): void {
+/** Writes the results, their date and commit between the marks in docs/performance.md, each in place of its former line. */
+export function publishResults(results: readonly BenchResult[], commit: string): void {
   const text = readFileSync(DOCUMENT, "utf8");
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its markers");
+  if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its marks");
   const [, , ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
-  const alignments = ["---", "---:", "---:", "---:", "---:", "---", "---"];
-  const heading = [[...HEADINGS, "date"], alignments].map(lineOf);
+  const alignments = ["---", "---:", "---:", "---:", "---:", "---", "---:", "---:", "---"];
+  const heading = [[...HEADINGS, "date, commit"], alignments].map(lineOf);
   const date = new Date().toISOString().slice(0, 10);
-  const measured = results.map((result) => lineOf([...cells(result), date]));
+  const measured = results.map((result) => lineOf([...cells(result), `${date}, ${commit}`]));
   const lines = new Map([...former, ...measured].map((line) => [line.split(" | ")[0], line]));
   const table = [...heading, ...lines.values()].join("\n");
   const written = `${BEGIN}\n${describeMachine()}.\n\n${table}\n`;
@@ -53,9 +66,9 @@ function lineOf(row: readonly string[]): string {
 }
 
 function cells(result: BenchResult): string[] {
-  const { name, ours, other, ratio, spread, bar } = result;
+  const { name, ours, other, ratio, spread, bar, percentiles = "", perCore = "" } = result;
   const ratioText = ratio.toFixed(2) + (spread === undefined ? "" : ` (${spread})`);
-  return [name, ours, other, ratioText, barText(bar), verdict(result)];
+  return [name, ours, other, ratioText, barText(bar), verdict(result), percentiles, perCore];
 }
 
 function barText(bar: BenchResult["bar"]): string {
@@ -63,7 +76,7 @@ function barText(bar: BenchResult["bar"]): string {
   return "atLeast" in bar ? `>= ${bar.atLeast}` : `<= ${bar.atMost}`;
 }
 
-/** The first column and the verdict are text; the others line up at their ends. */
+/** The first column is text; the others line up at their ends. */
 function pad(cell: string, { column, width }: { column: number; width: number }): string {
-  return column === 0 || column === HEADINGS.length - 1 ? cell.padEnd(width) : cell.padStart(width);
+  return column === 0 ? cell.padEnd(width) : cell.padStart(width);
 }

@@ -8,6 +8,10 @@ export interface BenchResult {
   readonly ratio: number;
   /** The least and the greatest ratio of a round, where each round is a pair. */
   readonly spread?: string;
+  /** Half of the turns, and 95 of 100, took at most so long. */
+  readonly percentiles?: string;
+  /** What the service does in a second of processor time, without that of the store's servers. */
+  readonly perCore?: string;
   /** What the ratio has to be; null for a line that only informs. */
   readonly bar: { readonly atLeast: number } | { readonly atMost: number } | null;
 }

@@ -3,23 +3,27 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SQL } from "bun";
 import { CITIES_REGISTRY } from "../../src/cli/demo/cities.ts";
 import { startReplicaSet } from "../support/mongo-replica-set.ts";
+import { startPostgres } from "../support/postgres-server.ts";
 import { ADMIN } from "./administrator.ts";
-import { makePushBody, makeRows, TABLE_ENTRY, TABLE_NAME } from "./bench-rows.ts";
+import { MIXED, makePushBody, type Shape, TABLES } from "./bench-rows.ts";
 import { type Checkout, OURS } from "./beside/checkout.ts";
 import { type Server, startServer } from "./child-process.ts";
 import { pushRows, SYNC_KEY } from "./client.ts";
-import { copyMongoConsent, copySqliteConsent } from "./copy-consent.ts";
+import { copyMongoConsent, copyPostgresConsent, copySqliteConsent } from "./copy-consent.ts";
 
 const FILL_ROWS = 5_000;
+/** As a server with a GiB for itself has. */
+const BUFFERS = ["shared_buffers=256MB"];
 let services = 0;
 let labels = 0;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** One store to measure with. */
 export interface BenchStore {
-  readonly name: "SQLite" | "MongoDB";
+  readonly name: "SQLite" | "MongoDB" | "PostgreSQL";
   /** Starts the service, ours unless said otherwise, on a place of that label, which is empty the first time. */
   startService(
     label: string,
@@ -30,8 +34,8 @@ export interface BenchStore {
   storageUrl(label: string): string;
   /** Copies the only consent in the place of that label to other people. */
   copyConsent(label: string, usernames: readonly string[]): Promise<void> | void;
-  /** Starts the floor on a place that the service has made. */
-  startFloor(label: string): Promise<Server>;
+  /** Starts the floor of a table on a place that the service has made. */
+  startFloor(label: string, table: string): Promise<Server>;
 }
 
 /** Every store that can be had here. */
@@ -43,30 +47,39 @@ export interface BenchStores {
   close(): Promise<void>;
 }
 
-/** Opens the named stores, `sqlite` and `mongodb`; the latter where there is a mongod. */
+/** Opens the named stores, `sqlite`, `mongodb` and `postgresql`; the servers where their programs are here. PostgreSQL's data is on the disk. */
 export async function openStores(names: readonly string[]): Promise<BenchStores> {
   const folder = mkdtempSync(join(tmpdir(), "repsync-bench-"));
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeAtExit);
-  const tables = { [TABLE_NAME]: TABLE_ENTRY, ...CITIES_REGISTRY.tables };
+  const tables = { ...TABLES, ...CITIES_REGISTRY.tables };
   writeFileSync(registryFile(folder), JSON.stringify({ tables }));
   const stores = names.includes("sqlite") ? [sqliteStore(folder)] : [];
   const missing: string[] = [];
-  let stopMongo = async () => {};
-  if (names.includes("mongodb")) {
-    try {
-      const set = await startReplicaSet({ members: 3, electionTimeoutMs: 10_000 });
-      stopMongo = () => set.stop();
-      stores.push(mongoStore(folder, (database) => set.uri(database)));
-    } catch (error) {
-      missing.push(`MongoDB: ${error instanceof Error ? error.message : error}`);
-    }
-  }
+  const stops: (() => Promise<void>)[] = [];
+  const open = async (name: string, start: () => Promise<void>) => {
+    if (!names.includes(name.toLowerCase())) return;
+    await start().catch((error: Error) => missing.push(`${name}: ${error.message}`));
+  };
+  await open("MongoDB", async () => {
+    const set = await startReplicaSet({ members: 3, electionTimeoutMs: 10_000 });
+    stops.push(() => set.stop());
+    stores.push(mongoStore(folder, (database) => set.uri(database)));
+  });
+  await open("PostgreSQL", async () => {
+    const server = await startPostgres({ isDurable: true, root: tmpdir(), settings: BUFFERS });
+    const admin = new SQL({ url: server.uri("postgres"), max: 1 });
+    stops.push(
+      () => admin.close(),
+      () => server.stop(),
+    );
+    stores.push(postgresStore(folder, (database) => server.uri(database), admin));
+  });
   return {
     stores,
     missing,
     close: async () => {
-      await stopMongo();
+      for (const stop of stops) await stop();
       removeAtExit();
       process.off("exit", removeAtExit);
     },
@@ -81,11 +94,11 @@ export function newLabel(name: string): string {
 /** Starts a service, ours unless said otherwise, on a new place with so many rows. */
 export async function startFilled(
   store: BenchStore,
-  { rows, label = newLabel("filled"), checkout }: FilledStart,
+  { rows, label = newLabel("filled"), checkout, shape }: FilledStart,
 ): Promise<Server> {
   const service = await store.startService(label, {}, checkout);
   try {
-    await fill(service, rows);
+    await fill(service, rows, shape);
     return service;
   } catch (error) {
     await service.stop();
@@ -97,6 +110,7 @@ interface FilledStart {
   readonly rows: number;
   readonly label?: string;
   readonly checkout?: Checkout;
+  readonly shape?: Shape;
 }
 
 /** Our service, and its floor. */
@@ -107,12 +121,12 @@ export interface Pair {
 }
 
 /** Starts both, each on a place of its own with the same rows, made by a service. */
-export async function startBoth(store: BenchStore, rows: number): Promise<Pair> {
+export async function startBoth(store: BenchStore, rows: number, shape: Shape): Promise<Pair> {
   const label = newLabel("floor");
-  await (await startFilled(store, { rows, label })).stop();
-  const service = await startFilled(store, { rows });
+  await (await startFilled(store, { rows, label, shape })).stop();
+  const service = await startFilled(store, { rows, shape });
   try {
-    const floor = await store.startFloor(label);
+    const floor = await store.startFloor(label, shape.table);
     const stop = async () => {
       await Promise.all([service.stop(), floor.stop()]);
     };
@@ -123,11 +137,11 @@ export async function startBoth(store: BenchStore, rows: number): Promise<Pair> 
   }
 }
 
-/** Pushes the first rows of the measured table, or to another table with its columns. */
-export async function fill(server: Server, rows: number, table = TABLE_NAME): Promise<void> {
+/** Pushes the first rows of a table. */
+export async function fill(server: Server, rows: number, shape = MIXED): Promise<void> {
   for (let first = 0; first < rows; first += FILL_ROWS) {
-    const some = makeRows(first, Math.min(FILL_ROWS, rows - first));
-    await pushRows(server.url, makePushBody(some), { table });
+    const some = shape.makeRows(first, Math.min(FILL_ROWS, rows - first));
+    await pushRows(server.url, makePushBody(some), shape);
   }
 }
 
@@ -139,7 +153,8 @@ function sqliteStore(folder: string): BenchStore {
       startService(folder, { url: `sqlite:${file(label)}`, env, checkout }),
     storageUrl: (label) => `sqlite:${file(label)}`,
     copyConsent: (label, usernames) => copySqliteConsent(file(label), usernames),
-    startFloor: (label) => startFloor(folder, { name: "sqlite-floor.ts", target: file(label) }),
+    startFloor: (label, table) =>
+      startFloor(folder, { name: "sqlite-floor.ts", target: file(label), table }),
   };
 }
 
@@ -150,7 +165,24 @@ function mongoStore(folder: string, uri: (database: string) => string): BenchSto
       startService(folder, { url: uri(label), env, checkout }),
     storageUrl: uri,
     copyConsent: (label, usernames) => copyMongoConsent(uri(label), usernames),
-    startFloor: (label) => startFloor(folder, { name: "mongo-floor.ts", target: uri(label) }),
+    startFloor: (label, table) =>
+      startFloor(folder, { name: "mongo-floor.ts", target: uri(label), table }),
+  };
+}
+
+function postgresStore(folder: string, uri: (database: string) => string, admin: SQL): BenchStore {
+  const made = new Set<string>();
+  return {
+    name: "PostgreSQL",
+    startService: async (label, env, checkout) => {
+      if (!made.has(label)) await admin.unsafe(`create database ${label} template template0`);
+      made.add(label);
+      return await startService(folder, { url: uri(label), env, checkout });
+    },
+    storageUrl: uri,
+    copyConsent: (label, usernames) => copyPostgresConsent(uri(label), usernames),
+    startFloor: (label, table) =>
+      startFloor(folder, { name: "postgres-floor.ts", target: uri(label), table }),
   };
 }
 
@@ -186,12 +218,16 @@ function startService(
 
 function startFloor(
   folder: string,
-  { name, target }: { readonly name: string; readonly target: string },
+  {
+    name,
+    target,
+    table,
+  }: { readonly name: string; readonly target: string; readonly table: string },
 ): Promise<Server> {
   return startServer({
     command: process.execPath,
     args: [join(ROOT, "tests/bench/floors", name)],
-    env: { FLOOR_TARGET: target },
+    env: { FLOOR_TARGET: target, FLOOR_TABLE: table },
     logFile: join(folder, "floor.log"),
     findUrl: listeningUrl,
   });

@@ -78,10 +78,11 @@ export async function startPostgres({
   settings = [] as readonly string[],
   /** With one it offers TLS. */
   certificate = null as Pick<TestCertificate, "certificate" | "key"> | null,
+  root = dataRoot(),
 } = {}): Promise<PostgresServer> {
   const found = findPostgres();
   if ("reason" in found) throw new Error(`No PostgreSQL: ${found.reason}`);
-  const folder = mkdtempSync(join(dataRoot(), "repsync-postgres-"));
+  const folder = mkdtempSync(join(root, "repsync-postgres-"));
   const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
     stdio: ["pipe", "ignore", "ignore"],
   });

@@ -1,4 +1,6 @@
 // Measures this checkout beside another commit, in turns, so that nothing gets slower unnoticed.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Reporter } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
 import { checkOut, OURS } from "./checkout.ts";
@@ -24,7 +26,12 @@ export async function benchBeside(
   reporter: Reporter,
 ): Promise<void> {
   const sides = { ours: OURS, other: checkOut(commit) };
+  const hasPostgres = existsSync(join(sides.other.folder, "src/adapters/postgres"));
   for (const store of stores) {
+    if (store.name === "PostgreSQL" && !hasPostgres) {
+      reporter.say(`Left out: ${commit} has no PostgreSQL`);
+      continue;
+    }
     for (const name of names) {
       reporter.say(`${name}, ${store.name} …`);
       await COMPARISONS[name]?.(store, sides, (what, loads, unit) =>

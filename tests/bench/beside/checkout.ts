@@ -9,12 +9,17 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** How to start the service of a working copy. */
 export interface Checkout {
+  readonly folder: string;
   readonly bun: string;
   readonly main: string;
 }
 
 /** This working copy, on the Bun that runs us. */
-export const OURS: Checkout = { bun: process.execPath, main: join(ROOT, mainOf(ROOT)) };
+export const OURS: Checkout = {
+  folder: ROOT,
+  bun: process.execPath,
+  main: join(ROOT, mainOf(ROOT)),
+};
 
 /** A commit in a folder of its own, set up with its own packages; the folder goes when the process ends. Throws for an unknown commit. */
 export function checkOut(commit: string): Checkout {
@@ -26,7 +31,8 @@ export function checkOut(commit: string): Checkout {
   mkdirSync(folder);
   execFileSync("tar", ["-xf", archive, "-C", folder]);
   execFileSync("node", [".ci/setup.mjs"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  return { bun: join(folder, "node_modules/.bin/bun"), main: join(folder, mainOf(folder)) };
+  const bun = join(folder, "node_modules/.bin/bun");
+  return { folder, bun, main: join(folder, mainOf(folder)) };
 }
 
 /** The program that `npm start` runs. */

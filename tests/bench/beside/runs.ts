@@ -7,7 +7,7 @@ import { type BenchStore, newLabel } from "../stores.ts";
 import type { Checkout } from "./checkout.ts";
 import type { Report, Sides } from "./paired.ts";
 
-const ROWS = { SQLite: 20_000, MongoDB: 4_000 };
+const ROWS = { SQLite: 20_000, MongoDB: 4_000, PostgreSQL: 10_000 };
 const ROUNDS = 6;
 const BATCH_ROWS = 1_000;
 

@@ -4,16 +4,18 @@ import type { Server } from "../child-process.ts";
 import { pullPage, pushRows } from "../client.ts";
 import type { Load } from "../lookup-load.ts";
 import { type Turn, takeTurns } from "../lookup-rounds.ts";
+import { sized } from "../quick.ts";
 import { type BenchStore, startFilled } from "../stores.ts";
 import type { Report, Sides } from "./paired.ts";
 
-const TABLE_ROWS = 50_000;
+const TABLE_ROWS = sized(50_000, 10_000);
 const ROWS = 1_000;
 const PAGES_PER_ROUND = 50;
 const PAGE_ROUNDS = 10;
 const PUSHES = {
   SQLite: { perRound: 10, rounds: 10 },
   MongoDB: { perRound: 4, rounds: 8 },
+  PostgreSQL: { perRound: 10, rounds: 10 },
 };
 
 /** Pages of a thousand rows, read in order. */

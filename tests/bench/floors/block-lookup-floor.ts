@@ -1,5 +1,6 @@
-// The floor of lookups on MongoDB: the same bytes after a transaction of the bare driver that writes the chained records
+// The floor of lookups on a server: the same bytes after a transaction of the bare driver that writes the chained records
 // of 64 callers as one document. It knows no keys, limits, people or consents.
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { CONNECTIONS } from "../lookup-load.ts";
 import { nextRecord } from "./chained-record.ts";
@@ -10,27 +11,42 @@ interface Waiting {
   readonly resolve: (reply: Response) => void;
 }
 
+type WriteBlock = (id: number, records: readonly object[]) => Promise<void>;
+
 /** A batch waits so long for callers of the last one that have not come back. */
 const WAIT_MS = 3;
 
-const client = new MongoClient(process.env.FLOOR_DATABASE ?? "");
-await client.connect();
-const blocks = await client.db().createCollection<{ _id: number; records: object[] }>("blocks");
-const transaction = {
-  readConcern: { level: "snapshot" },
-  writeConcern: { w: "majority", j: true },
-} as const;
+const address = process.env.FLOOR_DATABASE ?? "";
+const write = await (address.startsWith("postgres:") ? openPostgres() : openMongo());
 let sequence = 0;
 let waiting: Waiting[] = [];
 let isBusy = false;
 let everybodyIsThere = () => {};
 
-async function writeBlock(usernames: readonly string[]): Promise<void> {
-  const at = new Date().toISOString();
-  const block = { _id: ++sequence, records: usernames.map((name) => nextRecord(name, at)) };
-  await client.withSession((session) =>
-    session.withTransaction(() => blocks.insertOne(block, { session }), transaction),
-  );
+async function openPostgres(): Promise<WriteBlock> {
+  const database = new SQL({ url: address, max: 1 });
+  await database.unsafe("CREATE TABLE floor_blocks (id int8 PRIMARY KEY, records json NOT NULL)");
+  const insert = "INSERT INTO floor_blocks VALUES ($1::int8, $2::text::json)";
+  return async (id, records) => {
+    await database.begin((tx) => tx.unsafe(insert, [id, JSON.stringify(records)]));
+  };
+}
+
+async function openMongo(): Promise<WriteBlock> {
+  const client = new MongoClient(address);
+  await client.connect();
+  const blocks = await client
+    .db()
+    .createCollection<{ _id: number; records: readonly object[] }>("floor_blocks");
+  const transaction = {
+    readConcern: { level: "snapshot" },
+    writeConcern: { w: "majority", j: true },
+  } as const;
+  return async (_id, records) => {
+    await client.withSession((session) =>
+      session.withTransaction(() => blocks.insertOne({ _id, records }, { session }), transaction),
+    );
+  };
 }
 
 async function answerWaiting(): Promise<void> {
@@ -38,7 +54,11 @@ async function answerWaiting(): Promise<void> {
     await callersAreThere();
     const batch = waiting;
     waiting = [];
-    await writeBlock(batch.map(({ username }) => username));
+    const at = new Date().toISOString();
+    await write(
+      ++sequence,
+      batch.map(({ username }) => nextRecord(username, at)),
+    );
     for (const { resolve } of batch) resolve(reply());
     await new Promise((resolve) => setTimeout(resolve, 1));
   }

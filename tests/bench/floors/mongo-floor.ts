@@ -1,12 +1,13 @@
 // The floor on MongoDB: started on a database that the service has made, so indexes are the same.
 import { Double, MongoClient } from "mongodb";
-import { type BenchRow, TABLE_NAME } from "../bench-rows.ts";
-import { serveFloor } from "./serve-floor.ts";
+import type { BenchRow } from "../bench-rows.ts";
+import { COLUMN_NAMES, serveFloor, TABLE_NAME } from "./serve-floor.ts";
 
 const client = new MongoClient(process.env.FLOOR_TARGET ?? "");
 await client.connect();
 const collection = client.db().collection(TABLE_NAME);
 const order = { updated_at: 1, shop: 1, sku: 1 } as const;
+const hasRating = COLUMN_NAMES.includes("rating");
 const projection = { _id: 0 };
 const transaction = {
   readConcern: { level: "snapshot" },
@@ -28,7 +29,7 @@ serveFloor({
       const { shop, sku, ...fields } = row;
       const changed = {
         ...fields,
-        rating: new Double(row.rating),
+        ...(hasRating ? { rating: new Double(row.rating) } : {}),
         updated_at: row.updated_at.slice(0, -1),
       };
       return { updateOne: { filter: { shop, sku }, update: { $set: changed }, upsert: true } };

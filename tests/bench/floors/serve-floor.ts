@@ -2,7 +2,16 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { GZIP_LEVEL } from "../../../src/domain/shared/limits.ts";
-import type { BenchRow } from "../bench-rows.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { type BenchRow, TABLES } from "../bench-rows.ts";
+
+/** The table that is served. */
+export const TABLE_NAME = process.env.FLOOR_TABLE ?? "";
+
+export const TABLE_ENTRY = TABLES[TABLE_NAME] as TableEntry;
+
+/** Its columns in registry order. */
+export const COLUMN_NAMES = Object.keys(TABLE_ENTRY.columns) as readonly (keyof BenchRow)[];
 
 /** A store by the bare calls of its library. */
 export interface FloorStore {

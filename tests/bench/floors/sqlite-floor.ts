@@ -1,12 +1,13 @@
 // The floor on SQLite: started on a file that the service has made, so the schema is the same.
 import { Database } from "bun:sqlite";
-import { type BenchRow, COLUMN_NAMES, TABLE_NAME } from "../bench-rows.ts";
-import { serveFloor } from "./serve-floor.ts";
+import type { BenchRow } from "../bench-rows.ts";
+import { COLUMN_NAMES, serveFloor, TABLE_NAME } from "./serve-floor.ts";
 
 const database = new Database(process.env.FLOOR_TARGET);
 database.run("PRAGMA journal_mode = WAL");
 database.run("PRAGMA synchronous = FULL");
 
+const unstamped = COLUMN_NAMES.slice(0, -1);
 const columns = COLUMN_NAMES.join(", ");
 const changed = COLUMN_NAMES.slice(2).map((name) => `${name} = excluded.${name}`);
 const marks = COLUMN_NAMES.map(() => "?").join(", ");
@@ -25,18 +26,8 @@ serveFloor({
     after === null ? first.all(limit) : following.all(after.slice(0, -1), limit),
   write: database.transaction((rows: readonly BenchRow[]) => {
     for (const row of rows) {
-      upsert.run(
-        row.shop,
-        row.sku,
-        row.title,
-        row.city,
-        row.price,
-        row.views,
-        row.rating,
-        row.active,
-        row.listed_on,
-        row.updated_at.slice(0, -1),
-      );
+      const values = unstamped.map((name) => row[name]);
+      upsert.run(...values, row.updated_at.slice(0, -1));
     }
   }).immediate,
 });

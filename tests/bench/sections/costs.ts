@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { MongoClient } from "mongodb";
 import { makePushBody, makeRows } from "../bench-rows.ts";
+import { processorMs } from "../child-process.ts";
 import { pushRows } from "../client.ts";
 import { PEOPLE } from "../lookup-scene.ts";
 import { LookupScene } from "../lookup-services.ts";
@@ -11,18 +12,19 @@ import type { BenchStore } from "../stores.ts";
 const SECONDS = 10;
 const ROWS = 5_000;
 const PUSHES = 10;
-/** Of a tick of /proc, in microseconds. */
-const TICK_US = 10_000;
 
 export async function benchCosts(store: BenchStore, reporter: Reporter): Promise<void> {
   await LookupScene.use(store, reporter, async (scene) => {
     const service = await scene.startService();
     const url = store.storageUrl(service.label);
-    const spent = () => ({ service: ticksOf([service.pid]), store: ticksOf(mongods(url)) });
+    const spent = () => ({
+      service: processorMs(service.pid),
+      store: sumOf(mongods(url).map(processorMs)),
+    });
     const say = (what: string, count: number, before: ReturnType<typeof spent>) => {
       const after = spent();
       const us = (name: keyof typeof after) =>
-        (((after[name] - before[name]) * TICK_US) / count).toFixed(1);
+        (((after[name] - before[name]) * 1_000) / count).toFixed(1);
       reporter.say(`  ${what}: ${us("service")} µs of the service, ${us("store")} µs of the store`);
     };
     const bytesBefore = await bytesOf(url);
@@ -43,12 +45,8 @@ export async function benchCosts(store: BenchStore, reporter: Reporter): Promise
   });
 }
 
-/** Processor time of processes so far. */
-function ticksOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return sum + Number(fields[11]) + Number(fields[12]);
-  }, 0);
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** The members of the replica set at an address; none for a file. */

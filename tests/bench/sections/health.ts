@@ -1,9 +1,10 @@
 import { makePushBody, makeRows } from "../bench-rows.ts";
 import { pushRows } from "../client.ts";
+import { sized } from "../quick.ts";
 import type { Reporter } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
 
-const PUSHED_ROWS = 300_000;
+const PUSHED_ROWS = sized(300_000, 20_000);
 /** Health is asked this often, however long the answers before take. */
 const EVERY_MS = 10;
 const MAX_P99_MS = 100;

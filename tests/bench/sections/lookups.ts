@@ -1,27 +1,34 @@
 import { fileURLToPath } from "node:url";
-import { residentBytes, type Server, startServer } from "../child-process.ts";
+import { processorMs, residentBytes, type Server, startServer } from "../child-process.ts";
 import { CONNECTIONS, loadWithWrk, steadyP95Ms, type Target } from "../lookup-load.ts";
 import { type Loads, p99Text, rateText, ratioOf, takeTurns } from "../lookup-rounds.ts";
 import { PEOPLE } from "../lookup-scene.ts";
 import { LookupScene, type LookupService } from "../lookup-services.ts";
 import { megabytes } from "../memory-watch.ts";
+import { sized } from "../quick.ts";
 import type { BenchResult, Reporter } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
 
 const floorPath = (name: string) => fileURLToPath(new URL(`../floors/${name}.ts`, import.meta.url));
 /** Decides nothing and records nothing. */
 const BARE = floorPath("bare-lookup-floor");
+const BLOCKS = {
+  path: floorPath("block-lookup-floor"),
+  title: "a block for 64 callers",
+  atLeast: 0.5,
+};
 /** Decides nothing, and records durably. */
 const RECORDS = {
   SQLite: { path: floorPath("audited-lookup-floor"), title: "durable records alone", atLeast: 0.4 },
-  MongoDB: { path: floorPath("block-lookup-floor"), title: "a block for 64 callers", atLeast: 0.5 },
+  MongoDB: BLOCKS,
+  PostgreSQL: BLOCKS,
 };
 const ROUNDS = 5;
 const SECONDS = 3;
 const STEADY = { perSecond: 1_000, seconds: 10 };
 const WARM_SECONDS = 5;
-const STEADY_REQUESTS = 300_000;
-const MANY_REQUESTS = 2_000_000;
+const STEADY_REQUESTS = sized(300_000, 1_000);
+const MANY_REQUESTS = sized(2_000_000, 1_000);
 const MAX_GROWTH = 1.2;
 
 /** Lookups of ten thousand people with every check and the durable audit. */
@@ -53,6 +60,7 @@ async function againstFloors(scene: LookupScene, reporter: Reporter): Promise<vo
   const service = await scene.startService();
   const bare = await startFloor(scene, service, BARE);
   const records = await startFloor(scene, service, path);
+  const beforeMs = processorMs(service.pid);
   const loads = await takeTurns(
     {
       service: scene.loadFor(SECONDS, service),
@@ -61,8 +69,11 @@ async function againstFloors(scene: LookupScene, reporter: Reporter): Promise<vo
     },
     ROUNDS,
   );
+  const requests = loads.service.reduce((sum, load) => sum + load.requests, 0);
+  const perCore = (requests * 1_000) / (processorMs(service.pid) - beforeMs);
   reporter.add({
     ...rateResult(loads.service, loads.bare, null),
+    perCore: `${Math.round(perCore)}/s`,
     name: `lookups of ${PEOPLE} people, ${CONNECTIONS} connections, ${name}`,
   });
   reporter.add({
@@ -115,7 +126,7 @@ async function startFloor(
     env: {
       FLOOR_TARGET: body,
       FLOOR_FOLDER: scene.folder,
-      FLOOR_DATABASE: scene.store.storageUrl(`${label}_floor`),
+      FLOOR_DATABASE: scene.store.storageUrl(label),
     },
     logFile: "/dev/null",
     findUrl: (line) => / is listening on (\S+)$/.exec(line)?.[1] ?? null,

@@ -3,10 +3,11 @@ import { makePushBody, makeRows } from "../bench-rows.ts";
 import type { Server } from "../child-process.ts";
 import { openPage, pullPage, pushRows } from "../client.ts";
 import { megabytes, watchMemory } from "../memory-watch.ts";
+import { sized } from "../quick.ts";
 import { type Reporter, rowRate } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
 
-const TABLE_ROWS = 1_000_000;
+const TABLE_ROWS = sized(1_000_000, 100_000);
 const BATCH_ROWS = 5_000;
 const PAGE_ROWS = 5_000;
 /** Pages at each end of the table that stand for its first and its last. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { alternate } from "../alternate.ts";
 import {
   type BenchRow,
+  MIXED,
   makePushBody,
   makeRows,
   type PushedRows,
@@ -11,14 +12,16 @@ import {
   TABLE_NAME,
 } from "../bench-rows.ts";
 import { pushRows } from "../client.ts";
+import { sized } from "../quick.ts";
 import { type Reporter, rowRate } from "../result.ts";
 import { type BenchStore, fill } from "../stores.ts";
 
-const TABLE_ROWS = 50_000;
+const TABLE_ROWS = sized(50_000, 10_000);
 const BATCH_ROWS = 1_000;
 const ROUNDS = {
   SQLite: { warmUpRounds: 10, rounds: 60 },
   MongoDB: { warmUpRounds: 3, rounds: 31 },
+  PostgreSQL: { warmUpRounds: 10, rounds: 60 },
 };
 const WITH_DELETES = "bench_rows_with_deletes";
 const GUARD = { "X-Sync-Conflict": "newer" };
@@ -38,7 +41,8 @@ export async function benchPushOptions(store: BenchStore, reporter: Reporter): P
   const rounds = ROUNDS[store.name];
   const batches = new Batches(rounds.warmUpRounds + rounds.rounds);
   try {
-    for (const table of [TABLE_NAME, WITH_DELETES]) await fill(service, TABLE_ROWS, table);
+    for (const table of [TABLE_NAME, WITH_DELETES])
+      await fill(service, TABLE_ROWS, { ...MIXED, table });
     for (const { name, table, headers, atMost } of CASES) {
       for (const keys of ["existing", "new"] as const) {
         const [ours, other] = batches.next(keys);

@@ -2,7 +2,7 @@ import { rateText, ratioOf, takeTurns } from "../lookup-rounds.ts";
 import { LookupScene } from "../lookup-services.ts";
 import type { Reporter } from "../result.ts";
 import type { BenchStore } from "../stores.ts";
-import { startSink } from "../trace-sink.ts";
+import { startSink } from "./trace-sink.ts";
 
 const ROUNDS = 10;
 const SECONDS = 3;
