@@ -7,7 +7,7 @@ import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
-import { jsonBody, Person } from "../reputation/people.ts";
+import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { onEveryBackend, onOneBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
@@ -268,6 +268,8 @@ onOneBackend("a live registry", (backend) => {
     const added = await put(app, "versions", VERSIONS);
     expect(added.status).toBe(201);
     expect(added.json).toEqual({ table: "versions", entry: VERSIONS });
+    const audit = dataOf(await app.admin.send("/v1/admin/audit?limit=5"))["items"];
+    expect(audit).toMatchObject([{ account: "root", action: "table.added", table: "versions" }]);
     expect((await app.pull("versions")).json["total"]).toBe(0);
     const { json } = await app.ask("/tables");
     const entries = json["tables"] as { table: string; entry: object }[];

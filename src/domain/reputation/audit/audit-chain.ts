@@ -33,8 +33,8 @@ export type AdminAction =
 /** What is done to a row of a table. D-14.3. */
 export type RowAction = "row.changed" | "row.removed";
 
-/** What is done with a file of a table's rows. D-14.3. */
-export type FileAction = "rows.imported" | "rows.exported";
+/** What is done with a table, or a file of its rows. D-14.3. */
+export type FileAction = "rows.imported" | "rows.exported" | "table.added";
 
 /** One lookup with a known key that was answered 200, 403 or 404, or what an administrator did (`adminEntry`). D-6.5, D-8.8. */
 export interface AuditEntry {

@@ -48,9 +48,14 @@ export function tableRoutes({
         409: "There is such a table, in the registry or in the store",
       },
       isSlow: true,
-      async run({ params, body }) {
+      async run({ caller, params, body }) {
         const added = await registryKeeper.add(params.name, body.entry);
-        return added.isAdded ? added : new Answer(403, added);
+        if (!added.isAdded) return new Answer(403, added);
+        const act = { ...caller, action: "table.added" as const, table: added.table, counts: {} };
+        await identity.administration
+          .noteFileAct(act)
+          .catch((error: unknown) => sync.logger.error("An added table was not noted", error));
+        return added;
       },
     }),
     operation({
