@@ -28,17 +28,18 @@ function readBuilt(root) {
   }
 }
 
-/** Files of the service that the console has in it. */
-const SHARED = ["src/domain/shared/spreadsheet-field.ts"];
+/** The console, and what it shares with the service. */
+const SOURCES = [join("src", "console"), join("src", "domain")];
 
 /** A hash of all that the console is built from. */
 export function consoleInputs(root) {
-  const source = join(root, "src", "console");
-  const entries = fs.readdirSync(source, { recursive: true, withFileTypes: true });
-  const sources = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
-  const others = [".ci/build-console.mjs", ".ci/bundle-console.mjs", "package.json", ...SHARED];
+  const sources = SOURCES.flatMap((folder) => {
+    const entries = fs.readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  });
+  const others = [".ci/build-console.mjs", ".ci/bundle-console.mjs", "package.json"];
   const hash = createHash("sha256");
   for (const file of [...sources, ...others.map((name) => join(root, name))].sort()) {
     hash

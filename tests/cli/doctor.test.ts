@@ -37,6 +37,15 @@ describe("repsync doctor", () => {
     expect(stdout).not.toContain("a long password");
   });
 
+  test("D-1.3 a setting that sync has not is told with the one that is meant", async () => {
+    const { code, stdout } = await runCli(["doctor"], { env: { SYNC_SCHEDUL: "* * * * *" } });
+    expect(code).toBe(2);
+    expect(stdout).toContain(
+      "fail  configuration: SYNC_SCHEDUL is not a setting; did you mean SYNC_SCHEDULE?",
+    );
+    expect(stdout).not.toContain("?.");
+  });
+
   test("D-4.12 says of each part that it is well, exit code 0", async () => {
     const { cli } = await startPair();
     const { code, stdout, stderr } = await cli("doctor");

@@ -98,7 +98,10 @@ begin
 end $body$;`;
   const triggers = (["insert", "update"] as const).map((event) =>
     trigger(layout, {
-      ...{ short: `told_${event}`, events: event, call, when: IS_OTHERS },
+      short: `told_${event}`,
+      events: event,
+      call,
+      when: IS_OTHERS,
       referencing: "referencing new table as rows_after",
     }),
   );

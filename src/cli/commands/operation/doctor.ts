@@ -48,7 +48,7 @@ export async function examine(
     const { status, check, message, hint } = finding;
     output.print([
       { colour: STATUS_COLOURS[status], text: status.padEnd(4) },
-      `  ${check}: ${message}${hint === null ? "" : `. ${hint}`}`,
+      `  ${check}: ${message}${hint === null ? "" : `${message.endsWith("?") ? "" : "."} ${hint}`}`,
     ]);
   };
   const conclude = (code: ExitCode) => ({ code, findings });
