@@ -32,7 +32,7 @@ const SLOW = [
 ];
 /** Folders whose tests play more seeds among the slow ones. */
 const SEEDED = ["tests/simulation"];
-const MANY_SEEDS = "200";
+const MANY_SEEDS = "100";
 const CACHE = join(ROOT, "node_modules", ".cache", "repsync");
 // Remembers how long files take, so that the longest begin first; everything works without it.
 const TIMINGS = join(CACHE, "test-timings.json");

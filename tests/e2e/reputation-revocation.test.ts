@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { dataOf, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { onReputationBackends } from "../http/reputation/reputation-backends.ts";
-import { MONGODB } from "../http/support/backends.ts";
+import { SQLITE_FILE } from "../http/support/backends.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import type { Reply, SyncClient } from "../http/support/sync-app.ts";
 import { makeQuickUrl, patient, setPlan, startServices } from "./support/reputation-services.ts";
@@ -13,8 +13,8 @@ import type { ServiceProcess } from "./support/service-process.ts";
 setDefaultTimeout(3_600_000);
 
 const ROUNDS = Number(process.env["REVOCATION_ROUNDS"] ?? 100);
-/** A replica set takes far longer for a round; its adapter has a test of its own. */
-const MONGODB_ROUNDS = Math.ceil(ROUNDS / 10);
+/** Servers take far longer for a round; the adapter of MongoDB has a test of its own. */
+const SERVER_ROUNDS = Math.ceil(ROUNDS / 10);
 const READERS = 6;
 const ISSUER = "https://id.example.com/";
 const AUDIENCE = "repsync-test";
@@ -71,7 +71,7 @@ class Outcomes {
 onReputationBackends(
   "revocation over three services",
   (backend) => {
-    const rounds = backend === MONGODB ? MONGODB_ROUNDS : ROUNDS;
+    const rounds = backend === SQLITE_FILE ? ROUNDS : SERVER_ROUNDS;
 
     let services: readonly ServiceProcess[];
     /** The same account, signed in at each of the services. */
