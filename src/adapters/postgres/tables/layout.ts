@@ -1,6 +1,6 @@
 // How a table of the registry stands in the database: its names, its order, and its rows as lines.
 import { hashHex } from "../../../domain/shared/hash.ts";
-import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { quoted, textList } from "../driver/sql.ts";
 import { castType, held, readValue } from "./columns.ts";
@@ -13,8 +13,9 @@ export interface OrderColumn {
   /** In SQL, of the table `t`. Never null. */
   readonly text: string;
   readonly type: string;
-  /** Null for the time. */
-  readonly column: Column | null;
+  readonly column: Column;
+  /** True for the time: what is none comes before all times. */
+  readonly isTime: boolean;
 }
 
 export class Layout {
@@ -27,6 +28,8 @@ export class Layout {
   readonly numbers: string;
   /** Under which its version is counted. */
   readonly slot: number;
+  /** Rows that take some MiB, as the last ones that were read did; few until then. */
+  portionRows = 200;
   /** Stands in names of what belongs to it, which have at most 63 bytes. */
   readonly short: string;
 
@@ -48,6 +51,7 @@ export class Layout {
       text: `t.${quoted(column.name)}`,
       type: castType(column),
       column,
+      isTime: false,
     }));
     return time === undefined ? keys : [timeOrder(time), ...keys];
   }
@@ -100,11 +104,14 @@ export function fieldOf(row: Row, name: string) {
   return Object.hasOwn(row, name) ? (row[name] ?? null) : null;
 }
 
-/** The row of a line whose columns begin at a place. */
+/** The row of a line whose columns begin at a place. A loop, as each row of each page is made here. */
 export function rowAt(columns: readonly Column[], line: readonly unknown[], at = 0): Row {
-  return Object.fromEntries(
-    columns.map((column, i) => [column.name, readValue(column, line[at + i])] as const),
-  );
+  const row: Record<string, ColumnValue> = {};
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i] as Column;
+    row[column.name] = readValue(column, line[at + i]);
+  }
+  return row;
 }
 
 /** Before all times: rows without one, and those whose time no calendar has. */
@@ -121,6 +128,7 @@ function timeOrder(column: Column): OrderColumn {
   return {
     text: `(case when ${isTime} then ${name} else ${type} '${NO_TIME}' end)`,
     type,
-    column: null,
+    column,
+    isTime: true,
   };
 }

@@ -14,8 +14,8 @@ export type Position = readonly string[];
 /** The position of a row, which need not be there. */
 export function positionOf(order: readonly OrderColumn[], table: Table, row: Row): Position {
   const position: string[] = [];
-  for (const { column, type } of order) {
-    if (column === null) {
+  for (const { column, type, isTime } of order) {
+    if (isTime) {
       const time = rowTime(table, row);
       position.push(time === null ? NO_TIME : type === "date" ? time.slice(0, 10) : time);
       continue;
@@ -32,6 +32,20 @@ export function positionOf(order: readonly OrderColumn[], table: Table, row: Row
     position.push(text);
   }
   return position;
+}
+
+const SERVER_TIME = /^(?!0000)\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)?$/;
+
+/** The position of a row whose columns came as texts: those of the order stand at `places`. */
+export function positionAt(
+  order: readonly OrderColumn[],
+  line: readonly unknown[],
+  places: readonly number[],
+): Position {
+  return order.map(({ isTime }, i) => {
+    const text = line[places[i] ?? 0];
+    return isTime && !(typeof text === "string" && SERVER_TIME.test(text)) ? NO_TIME : String(text);
+  });
 }
 
 /** Rows that come after a position, or that do not; before one only where it has all values. */

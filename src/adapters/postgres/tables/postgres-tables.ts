@@ -19,12 +19,11 @@ import {
 import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
-import { comparison, type Position, positionOf, sinceText } from "./positions.ts";
+import { comparison, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
 import { settle } from "./tombstone-places.ts";
 
-/** Rows of the first portion of a page; the next ones have as many as fill some MiB. */
-const FIRST_PORTION = 200;
+/** A portion of a page has as many rows as fill some MiB. */
 const MOST_PORTION = 2_000;
 const PORTION_BYTES = 4 * 1024 * 1024;
 /** Keys that are asked for in one statement. */
@@ -190,28 +189,38 @@ async function readRows(
   { order, bounds, columns, limitRows, size, asksForNext, isReverse }: Reading,
 ): Promise<ReadRows> {
   const rows: Row[] = [];
+  const places = order.map(({ column }) => columns.findIndex(({ name }) => name === column.name));
+  const selected = [...columns];
+  for (const [i, { column }] of order.entries()) {
+    if (places[i] === -1) places[i] = selected.push(column) - 1;
+  }
   let last: Position | null = null;
   let { after, skip } = bounds;
-  let portion = FIRST_PORTION;
   const wanted = limitRows + Number(asksForNext);
   for (;;) {
-    const limit = Math.min(portion, wanted - rows.length);
+    const limit = Math.min(layout.portionRows, wanted - rows.length);
     const from = { ...bounds, after, skip };
-    const portionOf = { order, columns, limit, isReverse, bounds: from };
-    const lines = await readPortion(tx, layout, portionOf);
+    const portion = { order, columns: selected, limit, isReverse, bounds: from };
+    const lines = await readPortion(tx, layout, portion);
     skip = 0;
     let bytes = 0;
+    let taken = 0;
     for (const line of lines) {
-      const row = rowAt(columns, line, order.length);
-      if (rows.length === limitRows || !size.takes(row)) return { rows, last, hasNext: true };
+      const row = rowAt(columns, line);
+      if (rows.length === limitRows || !size.takes(row)) break;
       rows.push(row);
-      last = line.slice(0, order.length).map(String);
+      taken++;
       for (const cell of line) if (typeof cell === "string") bytes += cell.length;
     }
+    const lastLine = lines[taken - 1];
+    if (lastLine !== undefined) {
+      last = positionAt(order, lastLine, places);
+      const fitting = Math.floor(PORTION_BYTES / (bytes / taken + 1));
+      layout.portionRows = Math.max(1, Math.min(fitting, MOST_PORTION));
+    }
+    if (taken < lines.length) return { rows, last, hasNext: true };
     if (lines.length < limit || rows.length === wanted) return { rows, last, hasNext: false };
     after = last;
-    portion = Math.floor(PORTION_BYTES / (bytes / lines.length + 1));
-    portion = Math.max(1, Math.min(portion, MOST_PORTION));
   }
 }
 
@@ -243,12 +252,11 @@ async function readPortion(
     conditions.push(comparison(order, sign, position, parameters.length + 1));
     parameters.push(...position);
   }
-  const shown = [...order.map(({ text }) => `${text}::text`), layout.shown(columns)].join(", ");
   const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
   const by = order.map(({ text }) => `${text}${isReverse ? " desc" : ""}`).join(", ");
   parameters.push(String(limit), String(skip));
   const [limits, skips] = [parameters.length - 1, parameters.length];
-  const text = `select ${shown} from ${layout.name} as t${where} order by ${by} limit $${limits}::int8 offset $${skips}::int8`;
+  const text = `select ${layout.shown(columns)} from ${layout.name} as t${where} order by ${by} limit $${limits}::int8 offset $${skips}::int8`;
   return await tx.query(text, parameters);
 }
 
