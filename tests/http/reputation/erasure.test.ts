@@ -1,6 +1,7 @@
 // What an erasure leaves, here and with the deployments that this one syncs with. D-8.2.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { POSTGRESQL } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { SyncApp } from "../support/sync-app.ts";
 import { type RunApp, startPair } from "../sync-runs/support/run-apps.ts";
@@ -184,7 +185,9 @@ onReputationBackends(
         expect(await run()).toMatchObject({ status: "success", erased: 2, changed: 1 });
         expect(await rows(to, "platform_accounts")).toEqual(["bea"]);
         await releaseName(to, username);
-        expect(await run()).toMatchObject({ status: "success", erased: 1, changed: 1 });
+        // What is exact does not read the older row again. D-12.3.
+        const erased = backend === POSTGRESQL ? 0 : 1;
+        expect(await run()).toMatchObject({ status: "success", erased, changed: 1 });
         const taken = await to.rows("platform_accounts");
         expect(taken.map((row) => `${row["username"]} ${row["platform"]}`).toSorted()).toEqual(
           ["bea new", `${username} new`].toSorted(),

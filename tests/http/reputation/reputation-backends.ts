@@ -1,7 +1,7 @@
 // The stores that keep the reputation half, and the shortest way to a service on one.
 import { describe } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
-import { type Backend, MONGODB, SQLITE_FILE } from "../support/backends.ts";
+import { type Backend, MONGODB, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV } from "./people.ts";
 
@@ -15,7 +15,7 @@ const SQLITE_MEMORY: Backend = {
 interface ReputationBackends {
   /** True where several services share the store, or it outlives them. */
   readonly isFile?: boolean;
-  /** True plays the tests on MongoDB too; without it they are of what is decided above the store. */
+  /** True plays the tests on the servers too; without it they are of what is decided above the store. */
   readonly isEverywhere?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function onReputationBackends(
   { isFile = false, isEverywhere = false }: ReputationBackends = {},
 ): void {
   const sqlite = isFile ? SQLITE_FILE : SQLITE_MEMORY;
-  for (const backend of isEverywhere ? [sqlite, MONGODB] : [sqlite]) {
+  for (const backend of isEverywhere ? [sqlite, MONGODB, POSTGRESQL] : [sqlite]) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
   }
 }
