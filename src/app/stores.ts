@@ -192,7 +192,7 @@ export async function hasStore(url: string): Promise<boolean> {
   return await storeAt(url).isThere([]);
 }
 
-/** The store of an address, or an empty one in memory where there is none yet, for who only reads. */
+/** The store of an address for a command that only reads: an empty one in memory where none was made yet. */
 export async function readableStore(url: string, tables: readonly Table[]): Promise<Store> {
   const store = storeAt(url);
   return (await store.isThere(tables)) ? store : storeAt("sqlite::memory:");

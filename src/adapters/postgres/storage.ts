@@ -50,7 +50,7 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
   }
 }
 
-/** False for a database that repsync has written nothing to, but could. Throws as `openPostgresStorage` does. */
+/** False for a database that repsync has written nothing to; one that it could not use is refused. Throws as `openPostgresStorage` does. */
 export async function isUsed({
   tables = [],
   ...options

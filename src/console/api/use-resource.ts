@@ -25,8 +25,8 @@ interface ResourceOptions {
 }
 
 /**
- * Loads something now, again as the options say, and by itself while the service does not answer. `load` may show what it has
- * so far; it is aborted when it is no longer needed.
+ * Loads something now, again as the options say, and again while the service does not answer. `load` may show what it has so
+ * far; its signal is aborted once nobody needs the data.
  */
 export function useResource<T>(
   load: (signal: AbortSignal, show: (soFar: T) => void) => Promise<T>,

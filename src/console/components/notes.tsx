@@ -26,6 +26,22 @@ export function Card({ title, beside, children }: CardProps) {
   );
 }
 
+/** The head of a page below another one. */
+export function PageHead({
+  back,
+  title,
+}: {
+  readonly back: ComponentChildren;
+  readonly title: ComponentChildren;
+}) {
+  return (
+    <>
+      <p>{back}</p>
+      <h2>{title}</h2>
+    </>
+  );
+}
+
 /** A part that comes by what somebody did: it has the focus then, and is scrolled to. */
 export function Focused({ children }: { readonly children: ComponentChildren }) {
   const part = useRef<HTMLDivElement>(null);

@@ -3,7 +3,6 @@
 // tombstones with the place behind it and its own name, so every event is recorded once. Places are numbers that the commit
 // raises, so they are in the order of becoming visible. A key that is there again when its delete is recorded was replaced, and
 // leaves no tombstone.
-
 import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";

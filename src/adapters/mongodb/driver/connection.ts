@@ -1,5 +1,4 @@
 // Connects to MongoDB: the options of the client, and the check that the deployment can do what repsync needs.
-
 import {
   type Db,
   MongoClient,

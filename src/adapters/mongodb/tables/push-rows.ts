@@ -5,7 +5,6 @@
 // The server tells how many rows a bulk write changed, not which: a push of late rows that changed in part runs again and reads,
 // as an update that compares in the server costs a fifth more. To read before every push cost a tenth of those of existing keys
 // (0.71 to 0.99 in four runs on a busy machine). Nothing is read while a table is being filled either.
-
 import type { ClientSession } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";

@@ -14,8 +14,8 @@ export async function openStoppedPostgres(
   return {
     dump: (dumping) => source.dump(dumping),
     async requireStopped() {
-      if (await database.read({ name: "store.held" }, isHeld))
-        throw storeHeld("A running service", HOLD_SECONDS);
+      const isInUse = await database.read({ name: "store.held" }, isHeld);
+      if (isInUse) throw storeHeld("A running service", HOLD_SECONDS);
     },
     close: () => database.close(),
   };

@@ -13,7 +13,7 @@ import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
-import { READ_STATUS, ServerTransaction, type TransactionId } from "./transaction.ts";
+import { READ_STATUS, ServerTransaction, type TransactionId, within } from "./transaction.ts";
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
@@ -238,16 +238,17 @@ export class PostgresDatabase {
   async #statusOf({ id, life }: TransactionId): Promise<"committed" | "aborted" | null> {
     const { clock, driver } = this.#deps;
     const lastMs = clock.monotonicMs() + DOUBT_MS;
+    const timeUp = () => new TimeUp();
     for (; clock.monotonicMs() < lastMs; await sleep(LONGEST_PAUSE_MS)) {
       try {
-        const connection = await within(driver.connect(), lastMs - clock.monotonicMs());
+        const connection = await within(driver.connect(), lastMs - clock.monotonicMs(), timeUp);
         const asked = connection.query(READ_STATUS, [id]);
-        const [[status, lifeNow] = []] = await within(asked, lastMs - clock.monotonicMs());
+        const [[status, lifeNow] = []] = await within(asked, lastMs - clock.monotonicMs(), timeUp);
         connection.release(true);
         if (lifeNow !== life) return status === "committed" ? null : "aborted";
         if (status === "committed" || status === "aborted") return status;
       } catch (error) {
-        // Its ids have not come so far again.
+        // The id is not given yet: a server that fell has lost it.
         if (error instanceof Failure && error.state === "22023") return "aborted";
       }
     }
@@ -262,16 +263,6 @@ type Outcome<T> =
 /** What a body or the port throws comes out as it is. */
 function isOurs(error: unknown): boolean {
   return !(error instanceof Failure);
-}
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  work.catch(() => {});
-  return await Promise.race([
-    work,
-    sleep(ms).then(() => {
-      throw new TimeUp();
-    }),
-  ]);
 }
 
 /** Others have their turn meanwhile. */

@@ -18,7 +18,8 @@ end $body$;`;
 
 /**
  * Makes it; a `create` of what is there does nothing. Versions are counted by lines that are added, so that raising one waits
- * for nobody; the sum of a slot is its version. So are the times that a table was written with. Locks are those of the bodies under way, so a server that fell needs none.
+ * for nobody; the sum of a slot is its version. Times that other programs wrote a table with are lines, too. Locks are those of
+ * the bodies under way, so a server that fell needs none.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);

@@ -21,7 +21,7 @@ export interface Beginning {
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
 }
 
-/** The shortest wait that the server knows. */
+/** The server takes 0 for no limit. */
 const NO_WAIT_MS = 1;
 /** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
 const BEGIN_MS = 5_000;
@@ -181,7 +181,9 @@ export class ServerTransaction {
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
-    const [[[nowMs, id, life] = []]] = await this.#noting(answered(Promise.all([asked, begun])));
+    const [[[nowMs, id, life] = []]] = await this.#noting(
+      within(Promise.all([asked, begun]), BEGIN_MS, silent),
+    );
     this.#nowMs = this.#beginning.storeClock?.nowMs() ?? Number(nowMs);
     this.#id = typeof id === "string" ? { id, life: String(life) } : null;
   }
@@ -196,14 +198,19 @@ export class ServerTransaction {
   }
 }
 
-async function answered<T>(answer: Promise<T>): Promise<T> {
+function silent(): Failure {
+  return new Failure(new Error("The connection is silent"));
+}
+
+/** The answer to work, or a failure where it takes longer; the work itself goes on. */
+export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    const fail = () => reject(new Failure(new Error("The connection is silent")));
-    timer = setTimeout(fail, BEGIN_MS);
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
   });
+  work.catch(() => {});
   try {
-    return await Promise.race([answer, silence]);
+    return await Promise.race([work, end]);
   } finally {
     clearTimeout(timer);
   }

@@ -55,6 +55,15 @@ export function castType(column: Pick<Column, "type" | "isKey">): string {
   return serverType(column).split(" ")[0] ?? "text";
 }
 
+/** In SQL: whether a time is one of the calendar, so that runs can go by it. */
+export function isOfCalendar(time: string, type: string): string {
+  const [first, end] =
+    type === "date"
+      ? ["date '0001-01-01'", "date '10000-01-01'"]
+      : ["timestamptz '0001-01-01 00:00:00+00'", "timestamptz '10000-01-01 00:00:00+00'"];
+  return `${time} >= ${first} and ${time} < ${end}`;
+}
+
 /** A value as the server keeps it; null for one that it cannot hold. */
 export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue): Held {
   if (value === null) return { text: null };

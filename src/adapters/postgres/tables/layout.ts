@@ -3,7 +3,7 @@ import { hashHex } from "../../../domain/shared/hash.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { quoted, textList } from "../driver/sql.ts";
-import { castType, held, readValue } from "./columns.ts";
+import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
 /** Slots of tables come after those of names. */
 const FIRST_SLOT = 2 ** 32;
@@ -120,13 +120,8 @@ export const NO_TIME = "-infinity";
 function timeOrder(column: Column): OrderColumn {
   const type = castType(column);
   const name = `t.${quoted(column.name)}`;
-  const [first, end] =
-    type === "date"
-      ? ["date '0001-01-01'", "date '10000-01-01'"]
-      : ["timestamptz '0001-01-01 00:00:00+00'", "timestamptz '10000-01-01 00:00:00+00'"];
-  const isTime = `${name} >= ${first} and ${name} < ${end}`;
   return {
-    text: `(case when ${isTime} then ${name} else ${type} '${NO_TIME}' end)`,
+    text: `(case when ${isOfCalendar(name, type)} then ${name} else ${type} '${NO_TIME}' end)`,
     type,
     column,
     isTime: true,

@@ -34,17 +34,15 @@ export function positionOf(order: readonly OrderColumn[], table: Table, row: Row
   return position;
 }
 
-const SERVER_TIME = /^(?!0000)\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)?$/;
-
 /** The position of a row whose columns came as texts: those of the order stand at `places`. */
 export function positionAt(
   order: readonly OrderColumn[],
   line: readonly unknown[],
   places: readonly number[],
 ): Position {
-  return order.map(({ isTime }, i) => {
-    const text = line[places[i] ?? 0];
-    return isTime && !(typeof text === "string" && SERVER_TIME.test(text)) ? NO_TIME : String(text);
+  return order.map((column, i) => {
+    const text = String(line[places[i] ?? 0]);
+    return column.isTime && !isOf(column, text) ? NO_TIME : text;
   });
 }
 
@@ -69,4 +67,16 @@ export function sinceText(layout: Layout, sinceTime: string): string {
   if (compareDateTimes(`${day}T00:00:00Z`, sinceTime) === 0) return day;
   const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString();
   return next.startsWith("+") ? "10000-01-01" : next.slice(0, 10);
+}
+
+const SERVER_TEXTS: Readonly<Record<string, RegExp>> = {
+  int8: /^-?\d{1,19}$/,
+  bool: /^(?:true|false)$/,
+  date: /^(?:-infinity|\d{4}-\d\d-\d\d)$/,
+  timestamptz: /^(?:-infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)$/,
+};
+
+/** Whether the server writes a value of a column so; of times only those of the calendar. */
+export function isOf({ type }: OrderColumn, text: string): boolean {
+  return !text.includes("\0") && (SERVER_TEXTS[type]?.test(text) ?? true);
 }

@@ -19,7 +19,7 @@ import {
 import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
-import { comparison, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
+import { comparison, isOf, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
 import { settle } from "./tombstone-places.ts";
 
@@ -300,7 +300,7 @@ function placeIn(order: readonly OrderColumn[], cursor: string): Position {
   const position = textsIn(cursor);
   if (position === null || position.length !== order.length) refuseCursor();
   if (cursorOf(position) !== cursor) refuseCursor();
-  const isPlace = position.every((text, i) => isOf(order[i], text));
+  const isPlace = position.every((text, i) => isOf(order[i] as OrderColumn, text));
   return isPlace ? position : refuseCursor();
 }
 
@@ -312,15 +312,4 @@ function textsIn(cursor: string): Position | null {
   } catch {
     return null;
   }
-}
-
-const SERVER_TEXTS: Readonly<Record<string, RegExp>> = {
-  int8: /^-?\d{1,19}$/,
-  bool: /^(?:true|false)$/,
-  date: /^(?:-infinity|\d{4}-\d\d-\d\d)$/,
-  timestamptz: /^(?:-infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)$/,
-};
-
-function isOf(column: OrderColumn | undefined, text: string): boolean {
-  return !text.includes("\0") && (SERVER_TEXTS[column?.type ?? ""]?.test(text) ?? true);
 }

@@ -98,7 +98,10 @@ async function find(
   };
 }
 
-function problemsOf(table: Table, { kept, isThere, hasRows }: Found): readonly string[] {
+function problemsOf(
+  table: Table,
+  { kept, isThere, hasRows }: Pick<Found, "kept" | "isThere" | "hasRows">,
+): readonly string[] {
   if (!isThere) return [];
   if (kept === null) return ["tables of other programs are not used in PostgreSQL yet"];
   if (!hasRows) return [];
@@ -144,9 +147,7 @@ function isWatched(layout: Layout, { kept, isThere, triggers }: Found): boolean 
 
 /** True when an empty table can stay as it is, but for columns that it lacks. */
 function fits(kept: TableEntryKept, table: Table): boolean {
-  return (
-    problemsOf(table, { kept, isThere: true, hasRows: true, list: null, triggers: 0 }).length === 0
-  );
+  return problemsOf(table, { kept, isThere: true, hasRows: true }).length === 0;
 }
 
 function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept {

@@ -1,7 +1,7 @@
 // What the bodies of triggers share.
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
 import { quoted } from "../driver/sql.ts";
-import { castType } from "./columns.ts";
+import { castType, isOfCalendar } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 
 /** True while it is not repsync that writes. */
@@ -24,5 +24,5 @@ export function timeText({ table }: Layout, row: string): string {
   if (column === undefined) return "null::timestamptz";
   const name = `${row}.${quoted(column.name)}`;
   const time = castType(column) === "date" ? `(${name}::timestamp at time zone 'UTC')` : name;
-  return `case when ${time} >= timestamptz '0001-01-01 00:00:00+00' and ${time} < timestamptz '10000-01-01 00:00:00+00' then ${time} end`;
+  return `case when ${isOfCalendar(time, "timestamptz")} then ${time} end`;
 }

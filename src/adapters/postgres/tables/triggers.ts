@@ -1,5 +1,4 @@
 // What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
-
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { EVERYBODY } from "../driver/schema.ts";
@@ -10,7 +9,7 @@ import { IS_OTHERS, NOW_AND_AHEAD, sameKey, timeText } from "./trigger-sql.ts";
 
 const EVENTS = ["insert", "update", "delete", "truncate"] as const;
 type Event = (typeof EVENTS)[number];
-/** When, and of which rows. Those that a truncate takes are still there before it. */
+/** When a trigger of each event fires, and by which names it reads the rows: before a truncate they are in their table. */
 const HOW: Readonly<Record<Event, Pick<Trigger, "time" | "referencing">>> = {
   insert: { referencing: "referencing new table as rows_after" },
   update: { referencing: "referencing old table as rows_before new table as rows_after" },

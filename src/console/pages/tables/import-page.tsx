@@ -2,13 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
-import { Card, Focused, ProgressBar } from "../../components/notes.tsx";
+import { Card, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
 import { bytesText, counted } from "../../components/numbers.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { FileFields, readChoice } from "./file-choice.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";
 import type { ListedTable } from "./row-form.tsx";
-import { tableAddress } from "./row-page.tsx";
+import { AllRows, tableAddress } from "./row-page.tsx";
 import { type EndedImport, type FileImport, useImport, type WantedImport } from "./use-import.ts";
 
 /** Imports a file into a table: first what it would do, then what it did. D-14.5. */
@@ -19,14 +19,14 @@ export function ImportPage({ listed }: { readonly listed: ListedTable }) {
   useEffect(() => setTitle("Tables", table), [table]);
   return (
     <>
-      <p>
-        <a href={tableAddress(table)}>
-          All rows of <bdi>{table}</bdi>
-        </a>
-      </p>
-      <h2>
-        Import a file into <bdi>{table}</bdi>
-      </h2>
+      <PageHead
+        back={<AllRows table={table} />}
+        title={
+          <>
+            Import a file into <bdi>{table}</bdi>
+          </>
+        }
+      />
       <div class="card" hidden={work.state.kind === "running"}>
         <ActionForm
           name="Preview"

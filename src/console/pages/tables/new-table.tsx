@@ -3,10 +3,12 @@ import type { TableGuess } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { asRequestError } from "../../api/request-error.ts";
 import { ActionForm, CheckField } from "../../components/form.tsx";
+import { PageHead } from "../../components/notes.tsx";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { type FileChoice, FileFields, readChoice } from "./file-choice.tsx";
 import { GuessForm, type GuessWishes, NO_WISHES } from "./guess-form.tsx";
 import { ImportWork } from "./import-page.tsx";
+import { ALL_TABLES } from "./row-page.tsx";
 import { useImport } from "./use-import.ts";
 
 /** In place of the name of a table, which has no such sign. */
@@ -36,8 +38,11 @@ export function NewTable() {
     const { key, time, types } = wishes;
     const found = await request("post /api/v1/sync/infer", {
       query: {
-        ...{ ...choice.form, name: nameOf(choice.name), number_rows: numberRows },
-        ...{ key: key?.join(",") ?? "", timestamp: time },
+        ...choice.form,
+        name: nameOf(choice.name),
+        number_rows: numberRows,
+        key: key?.join(",") ?? "",
+        timestamp: time,
         type: Object.entries(types).map(([name, type]) => `${name}=${type}`),
       },
       file: { ...choice.file, content },
@@ -59,10 +64,7 @@ export function NewTable() {
   if (guessed !== null && made !== "") return <FirstImport table={made} choice={guessed.choice} />;
   return (
     <>
-      <p>
-        <a href="/console/tables">All tables</a>
-      </p>
-      <h2>A table from a file</h2>
+      <PageHead back={ALL_TABLES} title="A table from a file" />
       <div class="card">
         <ActionForm
           name="Guess"
@@ -110,12 +112,7 @@ function FirstImport({ table, choice }: { readonly table: string; readonly choic
   useEffect(() => void work.start({ ...choice, options: {} }, false), []);
   return (
     <>
-      <p>
-        <a href="/console/tables">All tables</a>
-      </p>
-      <h2>
-        <bdi>{table}</bdi>
-      </h2>
+      <PageHead back={ALL_TABLES} title={<bdi>{table}</bdi>} />
       <p>The table was made.</p>
       <ImportWork table={table} work={work} />
     </>

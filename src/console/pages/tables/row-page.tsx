@@ -19,6 +19,8 @@ import { type ListedTable, RowForm } from "./row-form.tsx";
 const NEW_ROW = "new";
 export const IMPORT = "import";
 
+export const ALL_TABLES = <a href="/console/tables">All tables</a>;
+
 export function tableAddress(table: string): string {
   return `/console/tables/${encodeURIComponent(table)}`;
 }
@@ -50,12 +52,19 @@ export function RowPage({ listed, row }: RowPageProps) {
   return (
     <>
       <p>
-        <a href={tableAddress(table)}>
-          All rows of <bdi>{table}</bdi>
-        </a>
+        <AllRows table={table} />
       </p>
       {row === NEW_ROW ? <NewRow listed={listed} /> : <KnownRow listed={listed} row={row} />}
     </>
+  );
+}
+
+/** The way back to a table. */
+export function AllRows({ table }: { readonly table: string }) {
+  return (
+    <a href={tableAddress(table)}>
+      All rows of <bdi>{table}</bdi>
+    </a>
   );
 }
 

@@ -7,13 +7,14 @@ import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { NAME_HINTS, type Options, SelectField } from "../../components/form.tsx";
 import { type Filter, type ListDescription, ListPage } from "../../components/list-page.tsx";
+import { PageHead } from "../../components/notes.tsx";
 import { counted } from "../../components/numbers.ts";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
 import { queryValue, queryValues } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
 import type { ListedTable } from "./row-form.tsx";
-import { importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
+import { ALL_TABLES, importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
 
 const FORMATS = [
   ["json", "JSON"],
@@ -84,12 +85,7 @@ export function TableRows({ table, listed }: TableRowsProps) {
   };
   return (
     <>
-      <p>
-        <a href="/console/tables">All tables</a>
-      </p>
-      <h2>
-        <bdi>{table}</bdi>
-      </h2>
+      <PageHead back={ALL_TABLES} title={<bdi>{table}</bdi>} />
       <ListPage
         list={list}
         path={{ table_name: table }}

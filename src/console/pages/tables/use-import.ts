@@ -40,7 +40,7 @@ export interface FileImport {
   readonly state: ImportState;
   /** Never rejects. */
   readonly start: (wanted: WantedImport, isDryRun: boolean) => Promise<void>;
-  /** Ends the one under way before its next write. */
+  /** Ends the import under way before its next write. */
   readonly cancel: () => Promise<unknown>;
 }
 
@@ -67,9 +67,8 @@ export function useImport(table: string): FileImport {
     underWay.current = { controller, runId: "", isDryRun };
     const running = { kind: "running", wanted, isDryRun, sentBytes: 0, rows: null } as const;
     setState(running);
-    const told: { result: ImportResult | null; error: RequestError | null } = {
-      ...{ result: null, error: null },
-    };
+    let result: ImportResult | null = null;
+    let error: RequestError | null = null;
     try {
       const events = readEventStream("post /api/v1/sync/import/{table_name}", {
         path: { table_name: table },
@@ -86,18 +85,18 @@ export function useImport(table: string): FileImport {
       for await (const event of events) {
         if (event.type === "progress")
           setState((now) => ({ ...running, ...now, rows: event.rows }));
-        if (event.type === "done") told.result = event;
+        if (event.type === "done") result = event;
         if (event.type === "error") {
-          told.result = event.result;
-          told.error = new RequestError(0, { detail: event.error });
+          result = event.result;
+          error = new RequestError(0, { detail: event.error });
         }
       }
     } catch (failure) {
-      told.error = controller.signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
+      error = controller.signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
     }
-    setState({ kind: "ended", wanted, isDryRun, ...told });
+    setState({ kind: "ended", wanted, isDryRun, result, error });
     // Whoever has left the page.
-    if (!isDryRun && !isShown.current) say(endText(table, told));
+    if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
   async function cancel() {

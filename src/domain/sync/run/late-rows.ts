@@ -15,7 +15,7 @@ export interface LateNotes {
   readonly origin: string;
   /** The number of the mark of now, from 0. */
   readonly last: number;
-  /** Late rows that runs of this deployment brought; all lists ascend by number and by time. */
+  /** Late rows that runs of this deployment brought. Each list ascends by number and by time. */
   readonly byOwnRuns: readonly LateNote[];
   /** All other late rows, and those that were kept. */
   readonly byOthers: readonly LateNote[];

@@ -31,7 +31,7 @@ interface MarkerOptions {
   readonly pushedAnew: KnownColumns | null;
   /** By how much later than their times rows may be committed at the source, without being noted. */
   readonly lagSeconds: number;
-  /** By how much a clock may go back. */
+  /** By how much the clock of an end may be set back between two runs. */
   readonly clockLagSeconds: number;
   /** True of a remote that tells its late rows. */
   readonly tellsOfLateRows: boolean;

@@ -79,7 +79,7 @@ export class StoreWriter implements ImportWriter {
   }
 }
 
-/** Of the text of a change that is told. */
+/** Length to which each row of a change is cut, in characters. */
 const MAX_CHANGE_CHARS = 2_000;
 /** New keys that a dry run remembers; of more, one that comes again in a later batch counts as new again. */
 const MAX_REMEMBERED = 1_000_000;
