@@ -1,6 +1,8 @@
 // The real service for a test: composed as `main.ts` composes it, behind a real server on a free port.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BunPasswordHasher } from "../../../src/adapters/bun/bun-password-hasher.ts";
+import { SystemClock, SystemTimer } from "../../../src/adapters/system/system.ts";
 import { compose, serverOfRuntime } from "../../../src/app/compose.ts";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
@@ -13,6 +15,13 @@ import { makeTempFolder } from "./make-temp-folder.ts";
 import { type RawReply, rawExchange } from "./raw-http.ts";
 import { keepResource } from "./resources.ts";
 import { TABLES } from "./tables.ts";
+
+/** Real time, and hashes that cost next to nothing: what they cost else is tested with their adapter. */
+const QUICK: TimeDeps = {
+  clock: new SystemClock(),
+  timer: new SystemTimer(),
+  passwords: new BunPasswordHasher({ memoryCost: 8, timeCost: 1 }),
+};
 
 /** The key of every service that the tests start. */
 export const SYNC_KEY = "correct horse battery staple";
@@ -100,7 +109,7 @@ export async function startApp(
     ...options.env,
   };
   const config = readConfig(env, (path) => readFileSync(path, "utf8"));
-  const deployment = await compose(config, options.time);
+  const deployment = await compose(config, { ...QUICK, ...options.time });
   const { idleTimeoutSeconds } = options;
   const startServer = await serverOfRuntime();
   const server = await startServer(deployment.handler, {
