@@ -6,6 +6,7 @@ import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";
+const DOC = "doc TEXT NOT NULL";
 
 type IndexOf = readonly [name: string, placeOf: (doc: object) => Key | null];
 
@@ -34,8 +35,9 @@ export class CollectionTable {
   }
 
   create(): string {
+    const others = this.#columns().map((column) => (column === "doc" ? DOC : `${column} BLOB`));
     return `CREATE TABLE IF NOT EXISTS ${this.name} (
-      key BLOB PRIMARY KEY, doc TEXT NOT NULL
+      key BLOB PRIMARY KEY, ${others.join(", ")}
     ) WITHOUT ROWID`;
   }
 
