@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
-import type { Table } from "../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../domain/sync/table/table.ts";
 
 export interface TombstoneQuery {
   /** Only those listed after this place, a `cursor` of this store; null: from the first on. */
@@ -37,6 +37,9 @@ export interface Tombstones {
   /** The number of tombstones listed after a place; null: of all. */
   countAfter(table: Table, after: string | null): Promise<number>;
 
+  /** Those of the keys, once each, in any order, as far as they are in the record: it does not wait. */
+  byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]>;
+
   /**
    * The number of rows that `TableStore.write` would remove now if these tombstones arrived; each row counts once.
    * Changes nothing.
@@ -63,6 +66,7 @@ export class NoTombstones implements Tombstones {
   readonly list = none;
   readonly end = none;
   readonly countAfter = none;
+  readonly byKeys = none;
   readonly countRemovable = none;
   readonly forgetAfter = none;
   readonly prune = none;

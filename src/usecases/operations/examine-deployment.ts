@@ -9,8 +9,8 @@ import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
+import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
 import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
-import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
 
 export interface Finding {
   readonly check: string;

@@ -1,6 +1,7 @@
 // The remote's status for many who ask, of which the remote notices little. D-9.5.
+
+import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
-import { type RemoteStatus, readRemoteStatus } from "./read-remote-status.ts";
 
 /** How long a status is good. */
 const REUSE_MS = 15_000;

@@ -6,8 +6,8 @@ import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts
 import type { CompareRun, ListedRun, SyncRun } from "../../domain/sync/run/run.ts";
 import type { TableResult } from "../../domain/sync/run/table-result.ts";
 import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
+import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
-import type { RemoteStatus } from "./read-remote-status.ts";
 
 /** Of one table. */
 interface TableHistory {

@@ -6,15 +6,17 @@ import { openServices } from "../../../src/app/services.ts";
 import { openSources } from "../../../src/cli/files/guess-sources.ts";
 import { openImportSource } from "../../../src/cli/files/import-source.ts";
 import { type GuessWishes, NO_WISHES } from "../../../src/domain/sync/guess/table-guess.ts";
+import { STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
 import type { ImportCounts, ImportFailure } from "../../../src/domain/sync/run/import-events.ts";
 import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import { DryWriter } from "../../../src/usecases/sync/files/dry-writer.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
 import { withFileForm } from "../../../src/usecases/sync/files/file-form.ts";
 import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/guess-table.ts";
 import { importRows } from "../../../src/usecases/sync/files/import-rows.ts";
-import { DryWriter, StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
+import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
 import { RecordReader } from "../../../src/usecases/sync/files/record-reader.ts";
 import { RowNumbers } from "../../../src/usecases/sync/files/row-numbers.ts";
 import { keepResource } from "../../http/support/resources.ts";
@@ -61,7 +63,7 @@ export async function tryFile(folder: string, file: FileOnDisk, isDry = false): 
   const storage = isDry ? null : await openStore(table);
   const writer =
     storage === null
-      ? new DryWriter(null, table, 0)
+      ? new DryWriter(null, table, { nowMs: 0, stamps: STAMP_NOW })
       : new StoreWriter(writingParts(storage), table);
   const run = async (from: string, format?: "csv", given: ImportEntry = {}) => {
     const source = await openImportSource(file.table ?? table.name, from, format);

@@ -143,6 +143,25 @@ function arrivalTests(harness: StoreHarness<TombstoneParts>): void {
     expect((await items.listed()).length).toBe(1);
   });
 
+  it("D-14.7.1 byKeys() gives the tombstones of keys, each once, as they were listed last", async (parts, store) => {
+    const items = await ItemsWithDeletes.prepare(parts);
+    expect(await parts.tombstones.byKeys(ITEMS, [{ k: "a" }])).toEqual([]);
+    await items.bury("a", at(store, -30));
+    await items.bury("b", at(store, -20));
+    await items.bury("b", at(store, -10));
+    await items.write([{ k: "here", at: at(store, -5), v: 1 }]);
+    const keys = ["a", "b", "here", "unknown", "a"].map((k) => ({ k, v: 7 }));
+    const found = await parts.tombstones.byKeys(ITEMS, keys);
+    const told = found.map(({ key, deletedAt }) => [key["k"], deletedAt]);
+    expect(told.sort()).toEqual([
+      ["a", at(store, -30)],
+      ["b", at(store, -10)],
+    ]);
+    const many = Array.from({ length: 2_500 }, (_, n) => ({ k: `k${n}` }));
+    expect(await parts.tombstones.byKeys(ITEMS, [...many, { k: "b" }])).toHaveLength(1);
+    expect(await parts.tombstones.byKeys(ITEMS, [])).toEqual([]);
+  });
+
   it("D-7.6 a thousand tombstones arrive in one write", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const time = at(store, -60);

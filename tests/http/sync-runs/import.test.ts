@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../e2e/support/poll-until.ts";
-import { dataOf } from "../reputation/people.ts";
+import { dataOf, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { gzip } from "../support/bytes.ts";
 import { fastTime } from "../support/fast-time.ts";
@@ -14,6 +14,7 @@ import {
   readEvents,
   type StreamEvent,
   SYNC,
+  startPair,
   startRunApp,
 } from "./support/run-apps.ts";
 
@@ -162,6 +163,31 @@ onEveryBackend("imports", (backend) => {
     });
   });
 
+  test("D-14.7.1 a dry run tells what the import does beside deletes, erased people, and rows that come again", async () => {
+    const guarded: TableEntry = { ...STOCK, conflict: "newer", stamped: false };
+    const app = await startRunApp({ backend, tables: { stock: guarded } });
+    const both = async (table: string, text: string) => {
+      const dry = resultOf(await app.ask(`/import/${table}?dry_run=true`, fileOf(text)));
+      const real = resultOf(await app.ask(`/import/${table}`, fileOf(text)));
+      const { changes: _, dry_run: isDry, ...told } = dry ?? { type: "" };
+      expect([isDry, { ...told, dry_run: false }]).toEqual([true, real]);
+      return real;
+    };
+    const at = "2026-01-01T00:00:00Z";
+    await both("stock", `sku,qty,updated_at\na,1,${at}\nb,2,${at}\n`);
+    await app.ask("/import/stock?whole=true", fileOf(`sku,qty,updated_at\nb,2,${at}\n`));
+    const old = await both("stock", `sku,qty,updated_at\na,1,${at}\nb,2,${at}\nc,3,${at}\n`);
+    expect(old).toMatchObject({ read: 3, new: 1, changed: 0, same: 2 });
+    const many = Array.from({ length: 1_500 }, (_, i) => `k${i},${i},${at}\n`).join("");
+    const again = `k1,1,${at}\nk2,5,2026-01-02T00:00:00Z\n`;
+    const twice = await both("stock", `sku,qty,updated_at\n${many}${again}`);
+    expect(twice).toMatchObject({ read: 1_502, new: 1_500, changed: 1, same: 1 });
+    const ana = await Person.signUp(app, "ana");
+    await ana.send("/v1/me", { method: "DELETE" });
+    const people = await both("profiles", "username,display_name\nana,Ana\nbob,Bob\n");
+    expect(people).toMatchObject({ read: 2, new: 1, failed: 1 });
+  });
+
   test("D-14.4.2 a session that ends meanwhile ends it before the next batch", async () => {
     const app = await startRunApp({ backend });
     const connection = await begin(app, "/import/notes");
@@ -279,4 +305,18 @@ test("D-8.6, D-14.4.2 with the session cookie a file comes from a page of this s
   expect((await send({ ...own, "Content-Type": "text/plain" })).status).toBe(400);
   const other = { "Sec-Fetch-Site": "cross-site", "Content-Type": CSV };
   expect((await send(other)).status).toBe(403);
+});
+
+test("D-14.7.2 into an empty stamped table whose remote has rows, the preview and the import say so: pull instead", async () => {
+  const { local, remote } = await startPair({ tables: { stock: STOCK } });
+  await remote.push("stock", { records: [{ sku: "a", qty: 1 }] });
+  const message =
+    'The remote has 1 row of "stock", and this end none: pull them instead, with their times';
+  const said = [{ line: 1, column: null, value: null, message }];
+  const file = fileOf("sku,qty\nb,2\n");
+  for (const query of ["?dry_run=true", ""]) {
+    const told = resultOf(await local.ask(`/import/stock${query}`, file));
+    expect(told).toMatchObject({ type: "done", new: 1, warnings: said, warning_count: 1 });
+  }
+  expect(resultOf(await local.ask("/import/stock", file))).toMatchObject({ warnings: [] });
 });

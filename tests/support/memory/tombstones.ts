@@ -4,7 +4,7 @@ import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../src/domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
-import type { Table } from "../../../src/domain/sync/table/table.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type {
   TombstonePage,
@@ -51,6 +51,14 @@ export class MemoryTombstones implements Tombstones {
 
   async countAfter(table: Table, after: string | null): Promise<number> {
     return this.#listedAfter(table, after).length;
+  }
+
+  async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
+    const wanted = new Set(keys.map((key) => keyText(table, key)));
+    const listed = this.#listedAfter(table, null);
+    return listed
+      .filter(({ key }) => wanted.has(keyText(table, key)))
+      .map(({ key, deletedAt }) => ({ key, deletedAt }));
   }
 
   async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {

@@ -2,6 +2,8 @@ import type { ClientSession, Collection, Filter } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson } from "../../../domain/shared/json.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -13,7 +15,12 @@ import type {
 import { lastNumber } from "../driver/id-counters.ts";
 import { readSnapshot, SNAPSHOT, type StoreDeps, writeTogether } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
-import { counterOf, type TombstoneDocument, tombstonesOf } from "../driver/tombstone-documents.ts";
+import {
+  counterOf,
+  type TombstoneDocument,
+  TombstoneDocuments,
+  tombstonesOf,
+} from "../driver/tombstone-documents.ts";
 import { type KeyOfRow, keyOfRow, StoredRows } from "../tables/stored-rows.ts";
 import type { DeleteRecorder } from "./delete-recorder.ts";
 import { RecorderStates } from "./recorder-state.ts";
@@ -74,6 +81,16 @@ export class MongoTombstones implements Tombstones {
       const filter = { table: table.name, place: { $gt: place } };
       return await this.#tombstones.countDocuments(filter, inSnapshot(tx));
     });
+  }
+
+  async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
+    const named = new Map(
+      keys.map((row) => [keyText(table, row), keyRow(table, keyOf(table, row))]),
+    );
+    const found = await readSnapshot(this.#deps, (tx) =>
+      new TombstoneDocuments(this.#deps.db, this.#deps.storeClock).find(table, named.keys(), tx),
+    );
+    return Array.from(found, ([text, deletedAt]) => ({ key: named.get(text) ?? {}, deletedAt }));
   }
 
   async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {

@@ -6,7 +6,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   TombstonePage,
   TombstoneQuery,
@@ -16,6 +16,7 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
+import { inParts } from "./row-statements.ts";
 import { DELETED_AT, deletedAtOf, settle } from "./tombstone-places.ts";
 
 interface ListFacts {
@@ -67,6 +68,24 @@ export class PostgresTombstones implements Tombstones {
       const text = `select count(*) from ${deleted} where place > $1::int8`;
       const [[count] = []] = await tx.query(text, [String(place)]);
       return Number(count);
+    });
+  }
+
+  async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
+    const { keyColumns } = table;
+    const layout = this.#tables.layout(table);
+    const held = new Map(
+      keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
+    );
+    const text = layout.byKeys(`${DELETED_AT}, ${layout.shown(keyColumns)}`, layout.deleted);
+    return await this.#database.read({ name: "tombstones.by_keys" }, async (tx) => {
+      const found: Tombstone[] = [];
+      for (const some of inParts([...held.values()])) {
+        for (const line of await tx.query(text, layout.keyLists(some))) {
+          found.push({ key: rowAt(keyColumns, line, 1), deletedAt: deletedAtOf(line[0]) });
+        }
+      }
+      return found;
     });
   }
 

@@ -87,6 +87,20 @@ export class TombstoneWrites {
     }
   }
 
+  /** Those of the keys, once each. */
+  find(keys: readonly Row[]): readonly Tombstone[] {
+    const bound = keys.map((key) => this.bindKey(key));
+    const steps = this.meet(bound.length, (i) => bound[i] as BoundKey);
+    while (steps.next().done !== true);
+    const found = new Map<string, Tombstone>();
+    for (const [i, key] of keys.entries()) {
+      const text = keyText(bound[i] as BoundKey);
+      const deletedAt = this.#met.get(text);
+      if (deletedAt !== undefined) found.set(text, { key, deletedAt });
+    }
+    return [...found.values()];
+  }
+
   /** True when a record has a tombstone. */
   get hasMet(): boolean {
     return this.#met.size > 0;

@@ -1,7 +1,8 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
+import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   TombstonePage,
   TombstoneQuery,
@@ -73,6 +74,13 @@ export class SqliteTombstones implements Tombstones {
       const list = this.#find(table);
       const sql = `SELECT count(*) AS n FROM ${list.names.list} WHERE repsync_place > ?`;
       return Number(this.#database.all(sql, [placeOf(list, after)])[0]?.["n"]);
+    });
+  }
+
+  async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
+    return this.#database.read(() => {
+      const writes = new TombstoneWrites(this.#database, table);
+      return writes.find(keys.map((row) => keyRow(table, keyOf(table, row))));
     });
   }
 

@@ -6,15 +6,16 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
+import { NoTombstones } from "../../../ports/tables/tombstones.ts";
 import { requireDeletes } from "../../../usecases/sync/deletes/delete-row.ts";
+import { DryWriter } from "../../../usecases/sync/files/dry-writer.ts";
 import {
   type FormOptions,
   importEntry,
   withFileForm,
 } from "../../../usecases/sync/files/file-form.ts";
 import { importFile as importInto } from "../../../usecases/sync/files/import-file.ts";
-import { DryWriter, StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
+import { StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../../../usecases/sync/files/row-numbers.ts";
 import { WholeFile } from "../../../usecases/sync/files/whole-file.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
@@ -142,8 +143,8 @@ async function importFile(
   const { output, interruption } = tools;
   const given = importEntry(options, source.format);
   const isDryRun = options.dryRun === true;
-  const opened = await openTable(tools, tableName, isDryRun);
-  const table = withFileForm(opened.table, {
+  const { table: opened, sync } = await openTable(tools, tableName, isDryRun);
+  const table = withFileForm(opened, {
     ...(source.delimiter === null ? {} : { delimiter: source.delimiter }),
     ...given,
   });
@@ -151,15 +152,18 @@ async function importFile(
   if (options.force !== true) requireOwned(table, "invalid_request", hint);
   if (options.whole === true) requireDeletes(table);
   if (options.append === true) requireNumbered(table, "--append");
-  const numbers = await numbersOf(table, source.format, options.append === true ? opened : null);
+  const numbers = await numbersOf(
+    table,
+    source.format,
+    options.append === true ? { tables: sync?.tables ?? null } : null,
+  );
   const stamps = { fileTime, restores: options.restore === true };
   const writer =
-    opened.deps === null
-      ? new DryWriter(opened.tables, table, opened.nowMs)
-      : new StoreWriter(opened.deps, table, stamps);
+    isDryRun || sync === null
+      ? new DryWriter(sync, table, { nowMs: sync?.clock.nowMs() ?? 0, stamps })
+      : new StoreWriter(sync, table, stamps);
   const whole = options.whole === true ? new WholeFile(writer, table) : null;
-  const { tables, deps } = opened;
-  if (deps !== null) await warnOfRemoteRows(tools, table, deps);
+  if (sync !== null) await warnOfRemoteRows(tools, table, { sync, isDryRun });
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const report = new ToldReport(table.name, isDryRun);
@@ -194,8 +198,8 @@ async function importFile(
   if (whole === null) return { report, code };
   output.addToFailure(report.result());
   report.removed = await whole.removeOthers({
-    tables,
-    deps,
+    tables: sync?.tables ?? null,
+    deps: isDryRun ? null : sync,
     counts: report.counts,
     maxDeletes: options.maxDeletes ?? null,
     requireGoingOn: async () => stop.throwIfAborted(),
@@ -213,11 +217,8 @@ async function modificationTime(path: string): Promise<string | null> {
 
 interface OpenedTable {
   readonly table: Table;
-  /** Null where there is no store yet. */
-  readonly tables: TableStore | null;
-  /** Null for a dry run. */
-  readonly deps: SyncDeps | null;
-  readonly nowMs: number;
+  /** Null where there is no store yet, or none with this table. */
+  readonly sync: SyncDeps | null;
 }
 
 /** The table and its store; a dry run makes none. */
@@ -226,20 +227,23 @@ async function openTable(
   tableName: string,
   isDryRun: boolean,
 ): Promise<OpenedTable> {
-  if (isDryRun) {
-    const { registry, storageUrl } = await readDeploymentConfig();
-    const table = findTable(registry, tableName);
-    if (!(await hasStore(storageUrl))) return { table, tables: null, deps: null, nowMs: 0 };
-    const { storage, clock } = (await openStore()).services;
-    // A table of the registry that the store does not have yet cannot be read.
-    const isThere = await storage.tables.count(table).then(
-      () => true,
-      () => false,
-    );
-    const tables = isThere ? storage.tables : null;
-    return { table, tables, deps: null, nowMs: clock.nowMs() };
+  if (!isDryRun) {
+    const { config, services } = await open();
+    return { table: findTable(config.registry, tableName), sync: services.sync };
   }
-  const { config, services } = await open();
-  const table = findTable(config.registry, tableName);
-  return { table, tables: services.storage.tables, deps: services.sync, nowMs: 0 };
+  const { registry, storageUrl } = await readDeploymentConfig();
+  const table = findTable(registry, tableName);
+  if (!(await hasStore(storageUrl))) return { table, sync: null };
+  const { sync } = (await openStore()).services;
+  if (!(await succeeds(sync.tables.count(table)))) return { table, sync: null };
+  const isListed = table.deletes && (await succeeds(sync.tombstones.countAfter(table, null)));
+  return { table, sync: isListed ? sync : { ...sync, tombstones: new NoTombstones() } };
+}
+
+/** False for what the store does not have yet, as no command that writes has opened it with this registry. */
+async function succeeds(reading: Promise<unknown>): Promise<boolean> {
+  return await reading.then(
+    () => true,
+    () => false,
+  );
 }

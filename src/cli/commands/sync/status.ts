@@ -2,15 +2,15 @@ import { withHint } from "../../../domain/shared/text.ts";
 import { markerName } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import {
-  type RemoteStatus,
-  readRemoteStatus,
-} from "../../../usecases/operations/read-remote-status.ts";
-import {
   behindSeconds,
   countedAt,
   readTableHistories,
 } from "../../../usecases/operations/table-histories.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
+import {
+  type RemoteStatus,
+  readRemoteStatus,
+} from "../../../usecases/sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommand,

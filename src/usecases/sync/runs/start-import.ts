@@ -6,11 +6,13 @@ import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
 import { requireDeletes } from "../deletes/delete-row.ts";
+import { DryWriter } from "../files/dry-writer.ts";
 import { type FormOptions, importEntry, withFileForm } from "../files/file-form.ts";
 import { importFile, recordsOf } from "../files/import-file.ts";
 import { ImportReport } from "../files/import-report.ts";
-import { DryWriter, type ImportWriter, StoreWriter } from "../files/import-writer.ts";
+import { type ImportWriter, StoreWriter } from "../files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../files/row-numbers.ts";
+import { rowsElsewhere } from "../files/rows-elsewhere.ts";
 import { WholeFile } from "../files/whole-file.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { RunEvents } from "./run-events.ts";
@@ -93,9 +95,11 @@ async function importBytes(
   const { format, isDryRun, isLax, isAppending, restores } = request;
   const { tables, files, clock } = deps;
   const numbers = await numbersOf(table, format, isAppending ? { tables } : null);
+  const stamps = { fileTime: null, restores };
+  if (isDryRun) await tables.settled(table);
   const writer = isDryRun
-    ? new DryWriter(tables, table, clock.nowMs())
-    : new StoreWriter(deps, table, { fileTime: null, restores });
+    ? new DryWriter(deps, table, { nowMs: clock.nowMs(), stamps })
+    : new StoreWriter(deps, table, stamps);
   const guarded: ImportWriter = {
     async write(writes) {
       await request.requireStill();
@@ -110,6 +114,8 @@ async function importBytes(
   const chunks = (known: typeof encoding) =>
     files.decode(bytes, { name: "The body", encoding: known });
   try {
+    const elsewhere = await rowsElsewhere(deps, table);
+    if (elsewhere !== null) onNote(`${elsewhere}: pull them instead, with their times`);
     await importFile(whole ?? guarded, {
       table,
       isLax,

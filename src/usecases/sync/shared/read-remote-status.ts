@@ -1,7 +1,7 @@
-import { AppError, isAppError } from "../../domain/shared/errors.ts";
-import { dateTimeMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { StatusReply } from "../../ports/tables/remote-peer.ts";
-import { openRemote, type SyncDeps } from "../sync/shared/sync-deps.ts";
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
+import type { StatusReply } from "../../../ports/tables/remote-peer.ts";
+import { openRemote, type SyncDeps } from "./sync-deps.ts";
 
 /** The remote deployment with its status, or why the status could not be read. */
 export type RemoteStatus = {

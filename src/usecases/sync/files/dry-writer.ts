@@ -1,0 +1,141 @@
+// Of an import that writes nothing: what it would do, decided as a store would. D-14.7.
+import { meetPeople, peopleOf } from "../../../domain/sync/people/arrivals.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
+import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
+import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import {
+  type ArrivingRecord,
+  changedColumns,
+  decideWrite,
+  type FoundRow,
+} from "../../../domain/sync/rows/write-decision.ts";
+import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
+import { type ImportWriter, NOTHING, type RowChange, type WrittenBatch } from "./import-writer.ts";
+
+/** Where a dry run looks. */
+export type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
+
+/** Length to which each row of a change is cut, in characters. */
+const MAX_CHANGE_CHARS = 2_000;
+/** Rows that a dry run remembers; of more, one that comes again in a later batch counts as if it did not. */
+const MAX_REMEMBERED = 1_000_000;
+
+export class DryWriter implements ImportWriter {
+  readonly #deps: DryDeps | null;
+  readonly #table: Table;
+  readonly #rule: { readonly nowMs: number; readonly stamps: StampRule };
+  /** What would have been written, by key and content. */
+  readonly #sent = new RowMemory();
+
+  /** `deps` is null where there is no store yet. */
+  constructor(
+    deps: DryDeps | null,
+    table: Table,
+    rule: { readonly nowMs: number; readonly stamps: StampRule },
+  ) {
+    this.#deps = deps;
+    this.#table = table;
+    this.#rule = rule;
+  }
+
+  async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
+    if (writes.length === 0) return NOTHING;
+    const table = this.#table;
+    const { records: met, erased } = await this.#meet(writes);
+    const stored = (await this.#deps?.tables.byKeys(table, rowsOf(writes), "sent")) ?? [];
+    const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
+    const rows = new Map<string, FoundRow>();
+    for (const [key, row] of storedByKey) rows.set(key, { time: rowTime(table, row), row });
+    const records = met.flatMap(({ index, row }) => {
+      const record = { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
+      const { note, isSame } = this.#sent.find(memoryOf(record));
+      if (note > 0) rows.set(record.keyText, { time: record.time, row: null });
+      return isSame ? [] : [record];
+    });
+    const { nowMs, stamps } = this.#rule;
+    const rule = { conflict: table.conflict, nowMs, stamps: table.stamped ? stamps : undefined };
+    const found = { rows, tombstones: await this.#tombstones(writes) };
+    const decision = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
+    const { added, sent, buried } = decision;
+    const arrived = new Map(records.map((record) => [record.index, record]));
+    for (const { index } of sent) {
+      const record = arrived.get(index);
+      if (record === undefined || this.#sent.size >= MAX_REMEMBERED) continue;
+      this.#sent.note(memoryOf(record), 1);
+    }
+    return {
+      refusals: new Map(erased.map((index) => [index, ERASED_MESSAGE])),
+      deleted: buried.length,
+      added: added.length,
+      changed: sent.length - added.length,
+      changes: changesOf(table, sent, storedByKey),
+    };
+  }
+
+  /** What is left of the records, by what is known of the people whom they name. */
+  async #meet(writes: readonly RowWrite[]) {
+    const table = this.#table;
+    const nothing = { records: writes, erased: [] };
+    if (this.#deps === null || !isOfPeople(table)) return nothing;
+    const facts = await this.#deps.names.readFacts(peopleOf(rowsOf(writes)));
+    if (facts.size === 0) return nothing;
+    const [here] = await this.#deps.documents.read({ name: "rows.people" }, (at) =>
+      at.read({ rowsOf: table, where: ["username", [...facts.keys()]] }),
+    );
+    const isGuarded = table.conflict === "newer" && isVersioned(table);
+    const rules = { facts, here, aheadLimit: aheadLimit(this.#rule.nowMs), isGuarded };
+    return lastOf(meetPeople(table, writes, rules));
+  }
+
+  async #tombstones(writes: readonly RowWrite[]): Promise<Map<string, string>> {
+    const table = this.#table;
+    if (this.#deps === null || !table.deletes) return new Map();
+    const found = await this.#deps.tombstones.byKeys(table, rowsOf(writes));
+    return new Map(found.map(({ key, deletedAt }) => [keyText(table, key), deletedAt]));
+  }
+}
+
+function rowsOf(writes: readonly RowWrite[]): readonly Row[] {
+  return writes.map(({ row }) => row);
+}
+
+function memoryOf({ keyText: key, row }: ArrivingRecord) {
+  return { key, content: JSON.stringify(row) };
+}
+
+function lastOf<Result>(steps: Generator<undefined, Result, undefined>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The last record of a key is what its row would be. */
+function changesOf(
+  table: Table,
+  sent: readonly ArrivingRecord[],
+  stored: ReadonlyMap<string, Row>,
+): readonly RowChange[] {
+  const changes = new Map<string, RowChange>();
+  for (const { index, row, keyText: key } of sent) {
+    const before = stored.get(key);
+    if (before === undefined) continue;
+    const names = changedColumns(table, row, before);
+    changes.set(key, { index, here: pick(before, names), record: pick(row, names) });
+  }
+  return [...changes.values()];
+}
+
+function pick(row: Row, names: readonly string[]): Row {
+  return shownRow(
+    Object.fromEntries(names.map((name) => [name, row[name] ?? null])),
+    MAX_CHANGE_CHARS,
+  );
+}

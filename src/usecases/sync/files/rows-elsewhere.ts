@@ -1,0 +1,17 @@
+// Whether the rows of a table are at the remote and none here: an import of the same rows makes versions of its own, where a pull
+// fetches them with their times. D-14.7.
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { readRemoteStatus } from "../shared/read-remote-status.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
+
+const MAX_REMOTE_MS = 3_000;
+
+/** What to tell before the first row of an import, of a stamped table that is empty here and not at the remote; else null. */
+export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
+  if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
+    return null;
+  const there = (await readRemoteStatus(deps, MAX_REMOTE_MS))?.status?.tableCounts[table.name] ?? 0;
+  if (there <= 0) return null;
+  const rows = there === 1 ? "1 row" : `${there.toLocaleString("en-US")} rows`;
+  return `The remote has ${rows} of "${table.name}", and this end none`;
+}
