@@ -23,6 +23,7 @@ const KEPT = [
   ...COLLECTIONS.map(({ name }) => `repsync_${name}`),
   ...[...STORE, ...TABLES].map(({ name }) => name),
 ];
+const isKeptFact = (name: string) => name === "deployment_id" || name === "collections";
 const MAX_TIME_EXPIRED = 50;
 const EMPTY_MAX_MS = 1_000;
 
@@ -46,8 +47,8 @@ export async function giveBackDatabase(url: string): Promise<void> {
   cleaner ??= new MongoClient(url);
   const db = cleaner.db(new URL(url).pathname.slice(1));
   try {
-    const facts = await readFacts(db);
-    const isUsable = facts.size === 2 && facts.get("format") === String(STORE_FORMAT);
+    const { format, ...others } = Object.fromEntries(await readFacts(db));
+    const isUsable = format === String(STORE_FORMAT) && Object.keys(others).every(isKeptFact);
     if (!isUsable) {
       await db.command({ dropDatabase: 1, maxTimeMS: EMPTY_MAX_MS });
       return;
