@@ -104,6 +104,25 @@ onEveryBackend("rows by hand", (backend) => {
     expect((await actsOf(app)).map(({ table }) => table)).toEqual(["samples", "listings"]);
   });
 
+  test("D-14.3 numbers within JSON that no browser has exactly are texts there, and numbers again where they stay", async () => {
+    const app = await startRunApp({ backend });
+    const json = '{"id":12345678901234567890,"of":[0.1234567890123456789,{"n":1.10}],"t":"a"}';
+    const record = `{"shop":"s","sku":"a","price":"1","updated_at":"${T1}","extra":${json}}`;
+    await app.push("listings", `{"records":[${record}]}`);
+    const extraOf = async () =>
+      /"extra":(\{.*?\}\],"t":"."\})/.exec((await app.pull("listings")).text)?.[1];
+    expect(await extraOf()).toBe(json);
+    const [read] = await rowsOf(app, "listings");
+    const extra = { id: "12345678901234567890", of: ["0.1234567890123456789", { n: 1.1 }], t: "a" };
+    expect(read?.["extra"]).toEqual(extra);
+    const other = await edit(app, "listings", { row: { price: "2" }, expected: read });
+    expect([other.status, await extraOf()]).toEqual([200, json]);
+    const expected = other.json["row"] as JsonFields;
+    const row = { extra: { ...extra, t: "b" } };
+    expect((await edit(app, "listings", { row, expected })).status).toBe(200);
+    expect(await extraOf()).toBe(json.replace("1.10", "1.1").replace('"a"', '"b"'));
+  });
+
   test("D-14.3 of two that change a row at once one is told, and changes nothing", async () => {
     const app = await startRunApp({ backend });
     await app.push("versions", { records: [{ name: "a", at: T1, body: "0" }] });

@@ -4,7 +4,7 @@ import { isOfPeople, type NameFacts, ownedRow } from "../people/owned-row.ts";
 import { convertPosition, keyRow } from "../rows/row-key.ts";
 import { isSameValue } from "../rows/row-text.ts";
 import { rowTime } from "../rows/row-time.ts";
-import { shownRow } from "../rows/shown-row.ts";
+import { asStored, shownRow } from "../rows/shown-row.ts";
 import { changeTime } from "../rows/time-rank.ts";
 import { type Column, type Row, type Table, timestampColumnOf } from "../table/table.ts";
 import { type ReadValue, readValueByHand, withNumber } from "./typed-value.ts";
@@ -54,6 +54,16 @@ export function readEdit(table: Table, request: EditRequest): ReadEdit {
       ),
     );
   return { edit: { key: known ?? values(true), changes: values(false) }, problems: [] };
+}
+
+/** The edit with the numbers of JSON again that its row was shown with as texts. */
+export function withNumbers({ columns }: Table, edit: RowEdit, here: Row | null): RowEdit {
+  const changes = { ...edit.changes };
+  for (const { name, type } of columns) {
+    if (type !== "json" || here === null || !Object.hasOwn(changes, name)) continue;
+    changes[name] = asStored(changes[name] ?? null, here[name] ?? null);
+  }
+  return { ...edit, changes };
 }
 
 function strangeColumns({ pageColumns }: Table, row: JsonObject): ColumnProblem[] {

@@ -1,4 +1,5 @@
 // Rows for people to look at in a browser, whose numbers are doubles. D-9.5.
+import { decimalValueForm } from "../../shared/decimal.ts";
 import { hashHex } from "../../shared/hash.ts";
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { cutText } from "../../shared/text.ts";
@@ -8,13 +9,13 @@ const WHOLE = /^-?\d+$/;
 const MIN_VALUE_CHARS = 64;
 
 /**
- * The row with integers beyond 2^53 as strings. One with more than `maxChars` characters of JSON has its long values cut to
+ * The row with numbers that are no doubles, and integers beyond 2^53, as strings. One with more than `maxChars` characters of JSON has its long values cut to
  * equal shares of that; the end of a cut value says how long it was and has its hash, so that others still differ from it.
  */
 export function shownRow(row: JsonObject, maxChars = Number.POSITIVE_INFINITY): JsonObject {
   const fields = Object.entries(row).map(([name, value]): [string, JsonValue] => [
     name,
-    withoutLargeIntegers(value),
+    exact(value),
   ]);
   const shown = Object.fromEntries(fields);
   if (maxChars === Number.POSITIVE_INFINITY || JSON.stringify(shown).length <= maxChars) {
@@ -24,14 +25,31 @@ export function shownRow(row: JsonObject, maxChars = Number.POSITIVE_INFINITY): 
   return Object.fromEntries(fields.map(([name, value]) => [name, cutValue(value, share)]));
 }
 
-function withoutLargeIntegers(value: JsonValue): JsonValue {
-  if (isRawNumber(value)) {
-    const { rawJSON: text } = value;
-    return WHOLE.test(text) && !Number.isSafeInteger(Number(text)) ? text : value;
-  }
-  if (Array.isArray(value)) return value.map(withoutLargeIntegers);
+function exact(value: JsonValue): JsonValue {
+  if (isRawNumber(value)) return isExact(value.rawJSON) ? value : value.rawJSON;
+  if (Array.isArray(value)) return value.map(exact);
   if (!isJsonObject(value)) return value;
-  const fields = Object.entries(value).map(([name, inner]) => [name, withoutLargeIntegers(inner)]);
+  const fields = Object.entries(value).map(([name, inner]) => [name, exact(inner)]);
+  return Object.fromEntries(fields);
+}
+
+/** True where a double has the value of a number. */
+function isExact(text: string): boolean {
+  const double = Number(text);
+  if (WHOLE.test(text)) return Number.isSafeInteger(double);
+  return decimalValueForm(text) === decimalValueForm(String(double));
+}
+
+/** What somebody sends who was shown a value: texts in the place of numbers, as they were shown, are those numbers. */
+export function asStored(sent: JsonValue, here: JsonValue): JsonValue {
+  if (isRawNumber(here)) return sent === exact(here) ? here : sent;
+  if (Array.isArray(sent)) {
+    return Array.isArray(here) ? sent.map((one, i) => asStored(one, here[i] ?? null)) : sent;
+  }
+  if (!isJsonObject(sent) || !isJsonObject(here)) return sent;
+  const fields = Object.entries(sent).map(([name, one]) => {
+    return [name, Object.hasOwn(here, name) ? asStored(one, here[name] ?? null) : one];
+  });
   return Object.fromEntries(fields);
 }
 

@@ -63,7 +63,7 @@ export function tableRoutes({
       id: "listRows",
       summary: "List the rows of a table",
       description:
-        "Integers beyond 2^53 are strings; columns that are not serialized are left out. A list with `where` is looked for " +
+        "Integers beyond 2^53 and decimals that are no doubles are strings; columns that are not serialized are left out. A list with `where` is looked for " +
         "through 300 milliseconds: a part may be short, even empty, with a `next_cursor`.",
       guard: syncAdministrator(identity),
       params: { table_name: tableName(sync) },

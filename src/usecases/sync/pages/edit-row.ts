@@ -11,6 +11,7 @@ import {
   readEdit,
   readKeyByHand,
   stampedEdit,
+  withNumbers,
 } from "../../../domain/sync/by-hand/row-edit.ts";
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, type NameFacts, personOf } from "../../../domain/sync/people/owned-row.ts";
@@ -70,10 +71,11 @@ export async function editRow(
 ): Promise<EditOutcome> {
   const table = findTable(deps.registry, tableName);
   if (!asked.force) requireOwned(table, "conflict", FORCED);
-  const { edit, problems } = readEdit(table, { row, expected });
-  if (edit === null) return { problems };
+  const { edit: read, problems } = readEdit(table, { row, expected });
+  if (read === null) return { problems };
   return await transactRows(deps, table, EDIT, async (tx) => {
-    const { here, facts } = await find(deps, tx, table, edit.key);
+    const { here, facts } = await find(deps, tx, table, read.key);
+    const edit = withNumbers(table, read, here);
     if (here === null ? expected !== null : !(expected && isExpected(table, here, expected))) {
       return { differs: shownOf(table, here) };
     }
