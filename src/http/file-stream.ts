@@ -3,6 +3,9 @@ import { AppError } from "../domain/shared/errors.ts";
 import { FILE_SILENCE_MS } from "../domain/shared/limits.ts";
 import type { Timer } from "../ports/runtime/runtime.ts";
 
+/** What is read comes in parts of a megabyte, of which the records would be held together. */
+const PART_BYTES = 64 * 1024;
+
 type Parts = AsyncGenerator<string | Uint8Array, void, undefined>;
 
 /** A reply's body. `parts` are ended when the client leaves, or takes nothing for a minute; what they throw cuts it. */
@@ -64,7 +67,8 @@ async function* bytesOf(
       if (problem !== null) throw new AppError("file_failed", problem);
       if (done) break;
       receivedBytes += value.length;
-      yield value;
+      for (let at = 0; at < value.length; at += PART_BYTES)
+        yield value.subarray(at, at + PART_BYTES);
     }
     // A connection that breaks may look like an end.
     if (declared !== null && receivedBytes < Number(declared)) throw brokenOff();

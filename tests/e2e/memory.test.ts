@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { constants, deflateRawSync } from "node:zlib";
+import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
 import { gzip, joinBytes } from "../http/support/bytes.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { RawConnection } from "../http/support/raw-http.ts";
@@ -132,6 +133,25 @@ describe.skipIf(!HAS_PROC)("memory of the service", () => {
       );
     },
   );
+
+  test("D-14.4.2 a file of any length is imported within 256 MiB", async () => {
+    const service = await startService({ env: ADMIN_ENV });
+    const { token } = await Person.signIn(service, "root");
+    const connection = await RawConnection.open(service.url);
+    const lines = ["Content-Type: text/csv", `Authorization: Bearer ${token}`];
+    const more = [...lines, "Transfer-Encoding: chunked"];
+    await connection.write(requestText("POST /api/v1/sync/import/notes", more));
+    await connection.write("a\r\nname,body\n\r\n");
+    for (let n = 0; n < 600_000; n += 20_000) {
+      const rows = Array.from({ length: 20_000 }, (_, i) => `k${n + i},body of ${n + i}\n`).join(
+        "",
+      );
+      await connection.write(`${rows.length.toString(16)}\r\n${rows}\r\n`);
+    }
+    await connection.write("0\r\n\r\n");
+    expect(await connection.readUntil('{"type":"finished"}')).toContain('"new":600000,');
+    expect(peakBytes(service)).toBeLessThan(256 * MIB);
+  });
 
   test("D-3.5.8 half a gigabyte that comes after a refusal is not kept", async () => {
     const service = await startService();

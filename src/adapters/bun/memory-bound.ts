@@ -4,8 +4,8 @@ import process from "node:process";
 
 /** Resident memory up to which garbage is left to the runtime. */
 const UNTOUCHED_BYTES = 200_000_000;
-/** Growth since the last collection that starts another, so that memory in use does not. */
-const GROWTH = 1.2;
+/** Growth since the last collection that starts another, so that memory in use does not: files stay below 256 MiB. */
+const GROWTH = 1.1;
 /**
  * The same after a collection that freed less than half of the growth. A collection stops the service for up to 100 ms;
  * where it frees little, as under lookups, JavaScriptCore's own collections keep the process as small.
