@@ -3,7 +3,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 
 export const ONE_ARRAY =
-  "a JSON file must hold one array of objects; for one object per line give --format ndjson";
+  "a JSON file must hold one array of objects; for one object per line name the format ndjson";
 
 /** A name that is longer leads nowhere. */
 const MAX_NAME_CHARS = 1_000;
@@ -118,7 +118,7 @@ export class ArraySeeker {
     const place = this.#candidate;
     this.#candidate = null;
     if (character !== "{") return;
-    throw this.#failure(`${ONE_ARRAY}; "${place}" holds one here: give --path ${place}`);
+    throw this.#failure(`${ONE_ARRAY}; "${place}" holds one here: name the path ${place}`);
   }
 
   #failure(text: string): AppError {

@@ -59,7 +59,7 @@ describe("what is no table", () => {
     };
     const features = '{"bbox": [1],\n"features": [{"id": 1}]}';
     expect(await failure("a.json", features)).toBe(
-      'Line 2: a JSON file must hold one array of objects; for one object per line give --format ndjson; "features" holds one here: give --path features',
+      'Line 2: a JSON file must hold one array of objects; for one object per line name the format ndjson; "features" holds one here: name the path features',
     );
     expect(await failure("b.json", features, "data")).toBe(
       'Line 2: there is no array at "data" in the JSON document',

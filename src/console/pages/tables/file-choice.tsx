@@ -55,7 +55,7 @@ export function readChoice(content: File | null, typed: Typed): FileChoice {
       encoding: typed("encoding"),
       decimal: typed("decimal"),
       date_format: typed("date_format"),
-      path: typed("path"),
+      path: typed("path") || (ending === "geojson" ? "features" : ""),
     },
   };
 }
@@ -79,6 +79,8 @@ interface FileFieldsProps {
 /** Fields for `readChoice`, within a form. */
 export function FileFields({ file, onFile, otherwise }: FileFieldsProps) {
   const [encoding, setEncoding] = useState("");
+  const text = useBeginning(file, encoding || "utf-8");
+  const isEncodedOtherwise = text.includes("\ufffd");
   return (
     <>
       <FileField
@@ -88,8 +90,14 @@ export function FileFields({ file, onFile, otherwise }: FileFieldsProps) {
         accept={ACCEPT}
         onFile={onFile}
       />
-      {file !== null && <FirstLines file={file} encoding={encoding || "utf-8"} />}
-      <details>
+      {text !== "" && <FirstLines text={text} />}
+      {isEncodedOtherwise && (
+        <p>
+          Some of it is no text in {encoding || "utf-8"}: choose another encoding. Files of Excel
+          are often latin1.
+        </p>
+      )}
+      <details open={isEncodedOtherwise}>
         <summary>What the file is like</summary>
         <p class="quiet">Where nothing is said, {otherwise}.</p>
         <div class="checks">
@@ -134,23 +142,32 @@ export function FileFields({ file, onFile, otherwise }: FileFieldsProps) {
 const SHOWN_BYTES = 2_000;
 const SHOWN_LINES = 5;
 
-/** How the file begins: enough to see a wrong encoding or another delimiter. */
-function FirstLines({ file, encoding }: { readonly file: File; readonly encoding: string }) {
+/** How a file begins; empty for one that is packed, or not chosen yet. */
+function useBeginning(file: File | null, encoding: string): string {
   const [text, setText] = useState("");
   useEffect(() => {
     let isOver = false;
-    void file
-      .slice(0, SHOWN_BYTES)
-      .arrayBuffer()
-      .then((bytes) => {
-        if (!isOver) setText(new TextDecoder(encoding).decode(bytes));
-      })
-      .catch(() => setText(""));
+    const show = (beginning: string) => {
+      if (!isOver) setText(beginning);
+    };
+    if (file === null || /\.gz$/i.test(file.name)) show("");
+    else {
+      void file
+        .slice(0, SHOWN_BYTES)
+        .arrayBuffer()
+        // The last character may be cut.
+        .then((bytes) => show(new TextDecoder(encoding).decode(bytes, { stream: true })))
+        .catch(() => show(""));
+    }
     return () => {
       isOver = true;
     };
   }, [file, encoding]);
-  if (/\.gz$/i.test(file.name) || text === "") return null;
+  return text;
+}
+
+/** Enough to see a wrong encoding or another delimiter. */
+function FirstLines({ text }: { readonly text: string }) {
   const lines = text.split(/\r\n|\r|\n/).slice(0, SHOWN_LINES);
   return (
     <>

@@ -26,7 +26,7 @@ export async function guessFile(
     isCut = true;
   };
   const { encoding = null, path = null, delimiter: given } = wishes.files;
-  const decoded = files.decode(atMost(bytes, maxBytes, cut), { name: "The body", encoding });
+  const decoded = files.decode(atMost(bytes, maxBytes, cut), { name: "The file", encoding });
   const text = new HeldText(atMost(decoded, maxBytes, cut));
   const delimiter =
     format === "csv" ? (given ?? (await files.findDelimiter(text.beginning()))) : ",";

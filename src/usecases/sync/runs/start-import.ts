@@ -112,7 +112,7 @@ async function importBytes(
   const onNote = (message: string) =>
     report.warnings.add({ line: 1, column: null, value: null, message });
   const chunks = (known: typeof encoding) =>
-    files.decode(bytes, { name: "The body", encoding: known });
+    files.decode(bytes, { name: "The file", encoding: known });
   try {
     const elsewhere = await rowsElsewhere(deps, table);
     if (elsewhere !== null) onNote(`${elsewhere}: pull them instead, with their times`);
