@@ -48,8 +48,10 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** The folder with the programs, or why there is none. */
+/** The folder with the programs, or why there is none; `POSTGRES_FOLDER` names another one, as Debian's of a version. */
 export function findPostgres(): { readonly path: string } | { readonly reason: string } {
+  const { POSTGRES_FOLDER: named } = process.env;
+  if (named !== undefined) return { path: named };
   try {
     const found = createRequire(import.meta.url).resolve(PACKAGE);
     const path = join(dirname(dirname(found)), "native");
@@ -161,7 +163,8 @@ function isReady(pidFile: string): boolean {
 
 /** A folder of data as `initdb` makes it, which takes seconds. */
 async function madeOnce(native: string): Promise<string> {
-  const { version } = JSON.parse(readFileSync(join(dirname(native), "package.json"), "utf8"));
+  const told = spawnSync(join(native, "bin", "postgres"), ["--version"], { encoding: "utf8" });
+  const [version = "unknown"] = /[\d.]+/.exec(told.stdout) ?? [];
   const cache = join(ROOT, "node_modules", ".cache", "repsync");
   const made = join(cache, `postgres-${version}`);
   if (existsSync(made)) return made;
