@@ -177,6 +177,16 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     expect(await page.getByText("Some of it is no text").count()).toBe(0);
   });
 
+  test("D-14.5.1 a file is shown in the encoding that the registry has for its table", async () => {
+    const stock: TableEntry = { ...STOCK, import: { encoding: "latin1" } };
+    const app = await startRunApp({ tables: { stock } });
+    const { page } = await open(app, "/stock/import");
+    const latin = Buffer.from("sku,title\na,M\xfcller\n", "latin1");
+    await field(page, "File").setInputFiles(fileOf(latin));
+    await page.getByText("a,Müller").waitFor();
+    expect(await page.getByText("Some of it is no text").count()).toBe(0);
+  });
+
   test("D-14.5.1 of GeoJSON the features are the records", async () => {
     const app = await startRunApp();
     const { page } = await open(app, "/from-file");

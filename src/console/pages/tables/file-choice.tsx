@@ -72,14 +72,16 @@ function endingOf(name: string): string {
 interface FileFieldsProps {
   readonly file: File | null;
   readonly onFile: (file: File | null) => void;
-  /** What holds where nothing is said. */
+  /** What holds where nothing is said, and which encoding. */
   readonly otherwise: string;
+  readonly usualEncoding?: string | undefined;
 }
 
 /** Fields for `readChoice`, within a form. */
-export function FileFields({ file, onFile, otherwise }: FileFieldsProps) {
+export function FileFields({ file, onFile, otherwise, usualEncoding }: FileFieldsProps) {
   const [encoding, setEncoding] = useState("");
-  const text = useBeginning(file, encoding || "utf-8");
+  const supposed = encoding || usualEncoding || "utf-8";
+  const text = useBeginning(file, supposed);
   const isEncodedOtherwise = text.includes("\ufffd");
   return (
     <>
@@ -93,8 +95,8 @@ export function FileFields({ file, onFile, otherwise }: FileFieldsProps) {
       {text !== "" && <FirstLines text={text} />}
       {isEncodedOtherwise && (
         <p>
-          Some of it is no text in {encoding || "utf-8"}: choose another encoding. Files of Excel
-          are often latin1.
+          Some of it is no text in {supposed}: choose another encoding. Files of Excel are often
+          latin1.
         </p>
       )}
       <details open={isEncodedOtherwise}>

@@ -39,6 +39,7 @@ export function ImportPage({ listed }: { readonly listed: ListedTable }) {
             file={file}
             onFile={setFile}
             otherwise="the registry says it, else a file is CSV with commas, in UTF-8"
+            usualEncoding={formOf(listed).encoding}
           />
           <Options listed={listed} />
         </ActionForm>
@@ -48,8 +49,14 @@ export function ImportPage({ listed }: { readonly listed: ListedTable }) {
   );
 }
 
-function Options({ listed: { entry, direction, deletes } }: { readonly listed: ListedTable }) {
-  const { import: files } = entry as { readonly import?: { readonly number_rows?: boolean } };
+/** What the registry says of the files of a table. */
+function formOf({ entry }: ListedTable) {
+  type Form = { readonly number_rows?: boolean; readonly encoding?: string };
+  return (entry as { readonly import?: Form }).import ?? {};
+}
+
+function Options({ listed }: { readonly listed: ListedTable }) {
+  const { direction, deletes } = listed;
   const [isWhole, setWhole] = useState(false);
   return (
     <div class="checks">
@@ -58,7 +65,7 @@ function Options({ listed: { entry, direction, deletes } }: { readonly listed: L
         name="lax"
         hint="A value that its column's type does not understand is written as it came"
       />
-      {files?.number_rows === true && (
+      {formOf(listed).number_rows === true && (
         <CheckField
           label="Append"
           name="append"
