@@ -90,6 +90,12 @@ export class LateRows {
     await this.#addAll(table).catch(() => {});
   }
 
+  /** Adds what others have committed so far to the notes of tables: a copy takes along those alone. */
+  async settle(tables: Iterable<Table>): Promise<void> {
+    if (!this.#tellsCommits) return;
+    for (const table of tables) await this.#addAll(table);
+  }
+
   /** Null when there are no notes yet, or commits are to be added. */
   async #readComplete({ name: table }: Table): Promise<LateNotes | null> {
     if (this.#tellsCommits) return null;

@@ -28,7 +28,8 @@ export function starterSettings(joined: JoinedDeployment | null = null): string 
 # HOST=127.0.0.1
 ${joined === null ? "# PORT=3000" : ownPlace(joined)}
 
-# Where data lives, from the folder in which repsync is started. For MongoDB: mongodb://host1,host2,host3/repsync?replicaSet=rs0
+# Where data lives, from the folder in which repsync is started. For PostgreSQL: postgres://user:password@host/database,
+# for MongoDB: mongodb://host1,host2,host3/repsync?replicaSet=rs0
 STORAGE_URL=sqlite:./data/repsync.db
 
 # Your own tables.

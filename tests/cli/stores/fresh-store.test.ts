@@ -7,6 +7,7 @@ import { MongoClient } from "mongodb";
 import { MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { giveBackDatabase, takeDatabase } from "../../support/mongo-databases.ts";
 import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -25,7 +26,8 @@ const FIRST = ["repsync_secrets", "repsync_store", "repsync_time", "repsync_vers
 test.skipIf(!MONGODB.isAvailable)(
   "D-10.4 a command makes in MongoDB what it writes to, and a start the rest",
   async () => {
-    const url = await MONGODB.makeUrl();
+    const url = await takeDatabase({ isNew: true });
+    keepResource(() => giveBackDatabase(url));
     const cli = (...args: readonly string[]) => runCli(args, { env: { STORAGE_URL: url } });
     const none = await cli("keys", "list", "ana");
     expect(none).toMatchObject({ code: 1, stderr: 'There is no account "ana"\n' });

@@ -1,8 +1,11 @@
 // Runs between stores that tell of every commit: whatever other programs commit late comes with the next run. D-12.3.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { SQL } from "bun";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { runCli } from "../../cli/support/run-cli.ts";
 import { onBackends, POSTGRESQL } from "../support/backends.ts";
+import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { type RunApp, startRunApp } from "./support/run-apps.ts";
 
@@ -19,6 +22,8 @@ const TABLES = {
 
 interface End {
   readonly app: RunApp;
+  /** The address of its store. */
+  readonly url: string;
   /** Another program. */
   readonly sql: SQL;
 }
@@ -29,7 +34,7 @@ async function startEnd(remote: RunApp | null = null): Promise<End> {
   const app = await startRunApp({ tables: TABLES, env: { STORAGE_URL: url, ...more } });
   const sql = new SQL({ url, max: 2 });
   keepResource(() => sql.close());
-  return { app, sql };
+  return { app, url, sql };
 }
 
 async function startEnds() {
@@ -109,4 +114,33 @@ onBackends([POSTGRESQL], "commits that come late", () => {
       expect(await run(end)).toMatchObject({ changed: 0, total_pushed: 0 });
     }
   });
+
+  for (const how of ["move", "backup and restore"]) {
+    test(`D-12.3, D-12.5 what no run has seen yet when a store goes elsewhere by ${how} comes with the next one`, async () => {
+      const remote = await startEnd();
+      const local = await startEnd(remote.app);
+      const commit = await writeOpen(local, "late here");
+      await write(local, "here");
+      await local.app.trigger({ table: "items" });
+      await commit();
+      await local.app.stop();
+      const url = await POSTGRESQL.makeUrl();
+      const file = join(makeTempFolder(), "items.backup");
+      const command = async (from: string, ...args: string[]) => {
+        const env = { STORAGE_URL: from, SYNC_TABLES: local.app.tablesFile };
+        const { code, stderr } = await runCli(args, { env });
+        expect([code, stderr]).toEqual([0, ""]);
+      };
+      if (how === "move") await command(local.url, "move", url);
+      else {
+        await command(local.url, "backup", file);
+        await command(url, "restore", file);
+      }
+      const env = { STORAGE_URL: url, SYNC_REMOTE_URL: remote.app.url };
+      const moved = await startRunApp({ tables: TABLES, env });
+      const { json } = await moved.trigger({ table: "items", direction: "push" });
+      expect(json).toMatchObject({ status: "success" });
+      expect(await keys(remote)).toEqual(["here", "late here"]);
+    });
+  }
 });
