@@ -51,6 +51,17 @@ describe("listRows()", () => {
     expect(parts).toHaveLength(5);
   });
 
+  test("D-14.5 a filter that names the whole key looks at that row only", async () => {
+    const { list, lengths } = await openList(numbered(8_000), { pageMs: 100 });
+    const found = { table: "items", items: [{ k: 7_999, v: "no" }], nextCursor: null, total: 1 };
+    expect(await list({ where: ["k:7999"] })).toEqual(found);
+    expect(await list({ where: ["v:N", "k:7999"] })).toEqual(found);
+    for (const where of [["k:8000"], ["k:7999", "v:yes"], ["k:7999", "k:1"]]) {
+      expect(await list({ where })).toEqual({ ...found, items: [], total: 0 });
+    }
+    expect(lengths).toEqual([]);
+  });
+
   test("D-14.5 a full page ends behind its last row, whichever have changed meanwhile", async () => {
     const rows = numbered(600, (k) => (k % 3 === 0 ? "yes" : "no"));
     const opened = await openList(rows, {

@@ -76,7 +76,9 @@ export async function listRows(
   const problems: InputProblem[] = [];
   const { limit, cursor } = readListQuery(query, CURSOR, problems);
   const sinceTime = readSince(table, query.since || null, problems);
-  const record = query.key ? readKey(table, query.key, problems) : null;
+  const record = query.key
+    ? readKey(table, query.key, problems)
+    : keyAmong(table, query.where ?? []);
   const order = readOrder(query.order || null, problems);
   const filters = readFilters(table, query.where ?? [], problems);
   refuse(problems);
@@ -190,6 +192,19 @@ function readKey(table: Table, text: string, problems: InputProblem[]): JsonObje
   const detail = `Must be a JSON object with every part of the key: ${names.join(", ")}`;
   problems.push({ pointer: "/key", detail });
   return null;
+}
+
+/** A whole number as it is written. */
+const WHOLE = /^(?:0|-?[1-9]\d*)$/;
+
+/** The key of whole numbers that filters name; null where they leave more than one row. */
+function keyAmong({ keyColumns }: Table, where: readonly string[]): JsonObject | null {
+  const named = keyColumns.map(({ name, type }) => {
+    const text = where.find((each) => each.startsWith(`${name}:`))?.slice(name.length + 1) ?? "";
+    const isExact = (type === "integer" || type === "bigint") && WHOLE.test(text);
+    return [name, isExact ? text : null] as const;
+  });
+  return named.every(([, text]) => text !== null) ? Object.fromEntries(named) : null;
 }
 
 function parsed(text: string): JsonValue {
