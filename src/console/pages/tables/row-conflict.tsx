@@ -68,11 +68,11 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
   );
 }
 
+/** First what there is to decide between: a narrow screen has room for little more. */
 function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
   const cellOf = (row: Fields | null, name: string) => <ValueText value={row?.[name]} />;
   return [
     { title: "Column", isHeader: true, cell: (name) => <bdi>{name}</bdi> },
-    ...(was === null ? [] : [{ title: "As you read it", cell: (n: string) => cellOf(was, n) }]),
     ...(mine === null
       ? []
       : [{ title: "Yours", cell: (n: string) => cellOf({ ...was, ...mine }, n) }]),
@@ -81,6 +81,7 @@ function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
       cell: (name) => cellOf(now, name),
       isMarked: (name) => !isSame(now?.[name], { ...was, ...mine }[name]),
     },
+    ...(was === null ? [] : [{ title: "As you read it", cell: (n: string) => cellOf(was, n) }]),
   ];
 }
 
