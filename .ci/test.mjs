@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { findMongod } from "../tests/support/mongod-binary.mjs";
+import { findMongod } from "../tests/support/stores/mongod-binary.mjs";
 import { runTests } from "./run-tests.mjs";
 import { filesToPlay, joinTries } from "./second-try.mjs";
 import { ROOT, setUp } from "./setup.mjs";

@@ -5,7 +5,7 @@ import { releaseResources } from "../http/support/resources.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { openConsole } from "./console-page.ts";
+import { openConsole } from "./support/console-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

@@ -5,8 +5,8 @@ import type { Page } from "playwright-core";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { type SyncApp, startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable, openContext } from "../support/browser.ts";
-import { waitUntil } from "./wait-until.ts";
-import { watchPage } from "./watch-page.ts";
+import { waitUntil } from "./support/wait-until.ts";
+import { watchPage } from "./support/watch-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

@@ -8,7 +8,7 @@ import { MONGODB, onBackends, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { openConsole, type WatchedPage } from "./console-page.ts";
+import { openConsole, type WatchedPage } from "./support/console-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(120_000);

@@ -6,7 +6,7 @@ import { releaseResources } from "../http/support/resources.ts";
 import { TABLES } from "../http/support/tables.ts";
 import { startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { openConsole } from "./console-page.ts";
+import { openConsole } from "./support/console-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

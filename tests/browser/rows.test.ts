@@ -7,7 +7,7 @@ import { releaseResources } from "../http/support/resources.ts";
 import type { JsonFields } from "../http/support/sync-app.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { openConsole } from "./console-page.ts";
+import { openConsole } from "./support/console-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

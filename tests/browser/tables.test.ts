@@ -6,7 +6,7 @@ import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { notes, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { openConsole } from "./console-page.ts";
+import { openConsole } from "./support/console-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

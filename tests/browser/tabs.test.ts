@@ -6,8 +6,8 @@ import { onReputationBackends, startReputation } from "../http/reputation/reputa
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { expectPage, openConsole } from "./console-page.ts";
-import { watchPage } from "./watch-page.ts";
+import { expectPage, openConsole } from "./support/console-page.ts";
+import { watchPage } from "./support/watch-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

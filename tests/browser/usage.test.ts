@@ -4,7 +4,7 @@ import { lookUp, Person } from "../http/reputation/people.ts";
 import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { chromiumAvailable } from "../support/browser.ts";
-import { expectPage, openConsole } from "./console-page.ts";
+import { expectPage, openConsole } from "./support/console-page.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

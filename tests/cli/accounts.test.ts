@@ -19,7 +19,7 @@ import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { accountDeps } from "../support/account-deps.ts";
-import { makeRegistry } from "../support/make-table.ts";
+import { makeRegistry } from "../support/rows/make-table.ts";
 import { runCli, startInTerminal } from "./support/run-cli.ts";
 import { PASSWORD, PEOPLE, startBeside } from "./support/start-beside.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import { makeTable } from "../support/make-table.ts";
+import { makeTable } from "../support/rows/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "./harness.ts";
 import { tableStoreContract } from "./tables/table-store-contract.ts";
 import { TableUnderTest } from "./tables/table-under-test.ts";

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import Ajv2020 from "ajv/dist/2020.js";
 import { readRegistry } from "../../src/domain/sync/table/registry.ts";
 import { REGISTRY_SCHEMA } from "../../src/domain/sync/table/registry-schema.ts";
-import { LISTINGS } from "../support/make-table.ts";
 import { refused } from "../support/refused.ts";
+import { LISTINGS } from "../support/rows/make-table.ts";
 
 const FILE = new URL("../../docs/tables.schema.json", import.meta.url);
 const CURRENT = JSON.stringify(REGISTRY_SCHEMA, null, 2);

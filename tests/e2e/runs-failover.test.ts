@@ -2,9 +2,9 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { releaseResources } from "../http/support/resources.ts";
-import { startReplicaSet } from "../support/mongo-replica-set.ts";
-import { findPostgres, startPostgres } from "../support/postgres-server.ts";
-import { mongoAvailable } from "../support/shared-mongo.ts";
+import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
+import { findPostgres, startPostgres } from "../support/stores/postgres-server.ts";
+import { mongoAvailable } from "../support/stores/shared-mongo.ts";
 import { itemsOf, makeRunService } from "./support/run-service.ts";
 
 afterEach(releaseResources);

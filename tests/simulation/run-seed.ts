@@ -1,5 +1,5 @@
 import type { Row } from "../../src/domain/sync/table/table.ts";
-import { compareTables } from "../support/compare-tables.ts";
+import { compareTables } from "../support/rows/compare-tables.ts";
 import { checkEnds, MarkerCheck } from "./checks.ts";
 import type { Scenario } from "./scenario.ts";
 import type { SimProcess } from "./sim-process.ts";

@@ -11,7 +11,7 @@ import {
   RemotePeerError,
 } from "../../src/ports/tables/remote-peer.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
-import type { SimTime } from "../support/sim-time.ts";
+import type { SimTime } from "../support/time/sim-time.ts";
 import type { SimProcess } from "./sim-process.ts";
 import type { SimPush, SimServer } from "./sim-servers.ts";
 

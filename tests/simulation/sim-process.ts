@@ -2,7 +2,7 @@
 // step and the moment it learns of it.
 import type { Timer } from "../../src/ports/runtime/runtime.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
-import { never, type SimTime } from "../support/sim-time.ts";
+import { never, type SimTime } from "../support/time/sim-time.ts";
 
 /** A running process. What it waits for never comes once it is killed. */
 export class SimProcess implements Timer {

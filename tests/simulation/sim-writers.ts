@@ -5,7 +5,7 @@ import type { Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { MemoryTables } from "../support/memory/tables.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
-import type { SimTime } from "../support/sim-time.ts";
+import type { SimTime } from "../support/time/sim-time.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** One end as its writers see it. */

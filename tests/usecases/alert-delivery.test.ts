@@ -12,7 +12,7 @@ import { AlertDelivery } from "../../src/usecases/alerts/alert-delivery.ts";
 import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { MemoryDatabase, MemoryStorage } from "../support/memory/storage.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { SimTime } from "../support/sim-time.ts";
+import { SimTime } from "../support/time/sim-time.ts";
 
 const DAY_MS = 86_400_000;
 const REVOKED: Alert = { type: "key.revoked", account: "ana", keyId: "key-1", name: "shop" };

@@ -4,9 +4,9 @@ import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts"
 import type { Row } from "../../src/domain/sync/table/table.ts";
 import type { TableStore } from "../../src/ports/tables/table-store.ts";
 import { type ListRowsQuery, listRows } from "../../src/usecases/sync/pages/list-rows.ts";
-import { FakeClock } from "../support/fake-clock.ts";
-import { makeRegistry } from "../support/make-table.ts";
 import { openMemoryTables } from "../support/memory/tables.ts";
+import { makeRegistry } from "../support/rows/make-table.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 const ENTRY: TableEntry = {
   upsert_key: ["k"],

@@ -9,7 +9,7 @@ import {
   type LookupDecider,
   LookupQueue,
 } from "../../src/usecases/reputation/lookups/lookup-queue.ts";
-import { FakeClock } from "../support/fake-clock.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 interface Sleeper {
   readonly ms: number;

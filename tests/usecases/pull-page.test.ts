@@ -5,12 +5,12 @@ import type { PageQuery } from "../../src/domain/sync/rows/page.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
-import { FakeClock } from "../support/fake-clock.ts";
-import { LISTINGS, makeRegistry } from "../support/make-table.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { LISTINGS, makeRegistry } from "../support/rows/make-table.ts";
 import { runParts } from "../support/run-parts.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 const NOTHING: PageQuery = { since: null, offset: null, limit: null };
 

@@ -6,12 +6,12 @@ import type { JsonValue } from "../../src/domain/shared/json.ts";
 import { listDeleted } from "../../src/usecases/sync/pages/list-deleted.ts";
 import { countDeletes } from "../../src/usecases/sync/pages/plan-deletes.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
-import { FakeClock } from "../support/fake-clock.ts";
-import { makeRegistry } from "../support/make-table.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { makeRegistry } from "../support/rows/make-table.ts";
 import { runParts } from "../support/run-parts.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 const NOW = "2026-03-01T12:00:00Z";
 

@@ -6,13 +6,13 @@ import { parseJson } from "../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
-import { FakeClock } from "../support/fake-clock.ts";
-import { LISTINGS, makeRegistry } from "../support/make-table.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { readPage } from "../support/read-rows.ts";
+import { LISTINGS, makeRegistry } from "../support/rows/make-table.ts";
+import { readPage } from "../support/rows/read-rows.ts";
 import { runParts } from "../support/run-parts.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 /** A deployment with the table `items`. */
 async function deploy(entry: TableEntry, storage = new MemoryTables(new FakeClock())) {

@@ -5,12 +5,12 @@ import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
 import { MEMORY } from "../../src/repositories/run-collections.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
-import { FakeClock } from "../support/fake-clock.ts";
-import { makeRegistry } from "../support/make-table.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { openMemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { makeRegistry } from "../support/rows/make-table.ts";
 import { runParts } from "../support/run-parts.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 const FEATURES = { gzip: true, sha256: true, incremental: true };
 

@@ -7,8 +7,8 @@ import { renewSession } from "../../src/usecases/reputation/accounts/renew-sessi
 import { releaseResources } from "../http/support/resources.ts";
 import { makeAccount, People } from "../repositories/support/people.ts";
 import { accountDeps } from "../support/account-deps.ts";
-import { FakeClock } from "../support/fake-clock.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 afterEach(releaseResources);
 

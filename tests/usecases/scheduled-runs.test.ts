@@ -3,8 +3,8 @@ import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
 import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
-import { FakeClock } from "../support/fake-clock.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 /** A schedule whose times come when a test says so, over leases that instances share. */
 function startInstance(leases: LeaseGiver, holder: string) {

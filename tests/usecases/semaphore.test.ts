@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AppError } from "../../src/domain/shared/errors.ts";
 import { makePasswordRest, Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
-import { FakeClock } from "../support/fake-clock.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 test("D-8.5.3 use() runs so many tasks at once, the others in order, and refuses those that are too many", async () => {
   const semaphore = new Semaphore({

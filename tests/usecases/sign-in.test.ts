@@ -15,7 +15,7 @@ import {
   Scene,
 } from "../contract/lookups/reputation-harness.ts";
 import { accountDeps } from "../support/account-deps.ts";
-import { FakeClock } from "../support/fake-clock.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 
 const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
 const STORED_ID = storedSessionId(accountDeps({ pepperMac: PEPPER_MAC }), "session-1");

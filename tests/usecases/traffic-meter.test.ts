@@ -5,7 +5,7 @@ import { Traffic } from "../../src/repositories/traffic.ts";
 import { TrafficMeter } from "../../src/usecases/operations/traffic-meter.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
-import { SimTime } from "../support/sim-time.ts";
+import { SimTime } from "../support/time/sim-time.ts";
 
 function startMeter() {
   const time = new SimTime();

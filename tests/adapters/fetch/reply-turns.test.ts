@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readDeletedReply } from "../../../src/adapters/fetch/read-deleted-reply.ts";
 import { readDigestPage } from "../../../src/adapters/fetch/read-reply.ts";
 import { Turns } from "../../../src/ports/runtime/turns.ts";
-import { HurriedClock } from "../../support/hurried-clock.ts";
+import { HurriedClock } from "../../support/time/hurried-clock.ts";
 
 const ITEMS = 200;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { JoseTokenIssuer } from "../../../src/adapters/jose/jose-token-issuer.ts";
 import type { TokenClaims } from "../../../src/ports/crypto/tokens.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
 const NOW_SECONDS = 1_772_366_400;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 
 function makeCache(maxEntries = 2) {
   const clock = new FakeClock();

@@ -1,7 +1,7 @@
 import { copiesContract } from "../../contract/copies/copies-contract.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
 import { dumpMemory, EmptyMemory } from "../../support/memory/copies.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const databases: MemoryDatabase[] = [];
 

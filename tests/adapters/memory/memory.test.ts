@@ -5,8 +5,8 @@ import { NoTombstones, refuseDeletes } from "../../../src/ports/tables/tombstone
 import { documentTablesContract } from "../../contract/documents/documents-contract.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
-import { openMemoryTables } from "../../support/document-table-stores.ts";
-import { openMemoryStore } from "../../support/memory-store.ts";
+import { openMemoryTables } from "../../support/stores/document-table-stores.ts";
+import { openMemoryStore } from "../../support/stores/memory-store.ts";
 
 const OPTIONS = { isShared: true, randomRuns: 100 };
 

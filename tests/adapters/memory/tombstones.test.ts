@@ -1,6 +1,6 @@
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import type { OtherProgram } from "../../contract/tables/tombstone-table.ts";
-import { tombstonesContract } from "../../contract/tables/tombstones-contract.ts";
+import type { OtherProgram } from "../../contract/tables/tombstones/tombstone-table.ts";
+import { tombstonesContract } from "../../contract/tables/tombstones/tombstones-contract.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
 import type { MemoryTables } from "../../support/memory/tables.ts";
 import { withRunParts } from "../../support/run-parts.ts";

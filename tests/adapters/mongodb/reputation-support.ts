@@ -15,7 +15,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 import { makeDatabase, type TestDatabase } from "./support.ts";
 
 /** A store whose time the tests decide. */

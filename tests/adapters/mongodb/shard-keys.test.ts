@@ -1,9 +1,9 @@
 // The check that all tests of stores on MongoDB make of what is asked of it.
 import { describe, expect, test } from "bun:test";
 import { type Document, MongoClient } from "mongodb";
-import { hostsOf, mongosArguments } from "../../support/mongos-cluster.ts";
-import { shardProblem, takeShardProblems } from "../../support/shard-keys.ts";
-import { mongoAvailable } from "../../support/shared-mongo.ts";
+import { hostsOf, mongosArguments } from "../../support/stores/mongos-cluster.ts";
+import { shardProblem, takeShardProblems } from "../../support/stores/shard-keys.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { makeDatabase } from "./support.ts";
 
 const TRANSACTION = { autocommit: false };

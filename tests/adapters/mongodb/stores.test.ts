@@ -1,7 +1,7 @@
 import { describe } from "bun:test";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
-import { mongoAvailable } from "../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { makeDatabase, makeOlder } from "./support.ts";
 
 const HARNESS = {

@@ -7,9 +7,9 @@ import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { giveBackDatabase, takeDatabase } from "../../support/mongo-databases.ts";
 import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
-import { takeShardProblems, watchShardKeys } from "../../support/shard-keys.ts";
+import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
+import { takeShardProblems, watchShardKeys } from "../../support/stores/shard-keys.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 

@@ -1,7 +1,7 @@
 import { describe } from "bun:test";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
-import { postgresAvailable } from "../../support/shared-postgres.ts";
+import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
 import { makeDatabase, makeOlder } from "./support.ts";
 
 const HARNESS = {

@@ -8,9 +8,12 @@ import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import type { OtherProgram } from "../../contract/tables/tombstone-table.ts";
+import type { OtherProgram } from "../../contract/tables/tombstones/tombstone-table.ts";
 import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
-import { dropPostgresDatabase, makePreparedDatabase } from "../../support/shared-postgres.ts";
+import {
+  dropPostgresDatabase,
+  makePreparedDatabase,
+} from "../../support/stores/shared-postgres.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 

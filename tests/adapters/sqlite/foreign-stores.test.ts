@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { liveEndsContract } from "../../contract/live-ends-contract.ts";
-import { readingContract } from "../../contract/tables/reading-contract.ts";
+import { readingContract } from "../../contract/tables/reading/reading-contract.ts";
 import { tableMarkerTests } from "../../contract/tables/table-store-markers.ts";
 import { tableValueTests } from "../../contract/tables/table-store-values.ts";
 import { tableWriteTests } from "../../contract/tables/table-store-writes.ts";

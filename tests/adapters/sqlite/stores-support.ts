@@ -8,8 +8,8 @@ import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
 import { type RunParts, withRunParts } from "../../support/run-parts.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 
 /** A store in memory. */
 export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage & RunParts>> {

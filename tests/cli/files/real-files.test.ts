@@ -4,7 +4,7 @@ import type { GuessWishes } from "../../../src/domain/sync/guess/table-guess.ts"
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
-import { withoutStamp, withoutStamps, withStamp } from "../../support/with-stamp.ts";
+import { withoutStamp, withoutStamps, withStamp } from "../../support/rows/with-stamp.ts";
 import { tryFile } from "../support/try-file.ts";
 
 afterEach(releaseResources);

@@ -7,7 +7,7 @@ import { MongoClient } from "mongodb";
 import { MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
-import { giveBackDatabase, takeDatabase } from "../../support/mongo-databases.ts";
+import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);

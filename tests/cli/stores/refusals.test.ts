@@ -8,7 +8,7 @@ import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/ba
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
-import { withStore } from "../../support/with-store.ts";
+import { withStore } from "../../support/stores/with-store.ts";
 import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);

@@ -20,7 +20,7 @@ import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
 import { RecordReader } from "../../../src/usecases/sync/files/record-reader.ts";
 import { RowNumbers } from "../../../src/usecases/sync/files/row-numbers.ts";
 import { keepResource } from "../../http/support/resources.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import { writingParts } from "../../support/run-parts.ts";
 import { fileText } from "./read-file-text.ts";
 

@@ -12,7 +12,7 @@ import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
 import type { Backend } from "../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
-import { writeTo } from "../../support/write-to.ts";
+import { writeTo } from "../../support/rows/write-to.ts";
 import { ABOUT, contentOf, dumpedDeployment, heldParts, PARTS } from "./dumped-deployment.ts";
 
 const mac = new NodeMac();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { Collection, Transaction } from "../../../src/ports/documents.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import type { Item } from "./documents-harness.ts";
 import {
   type DocumentTablesHarness,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import {
   type DocumentTablesHarness,
   itemsTable,

@@ -5,8 +5,8 @@ import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Collection, DocumentStore, Transaction } from "../../../src/ports/documents.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import type { RowWrite, WriteRule, Written } from "../../../src/ports/tables/table-writes.ts";
-import { makeTable } from "../../support/make-table.ts";
-import { readPage } from "../../support/read-rows.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { readPage } from "../../support/rows/read-rows.ts";
 import { type Item, itemsCollection } from "./documents-harness.ts";
 
 export type DocumentTables = Pick<FullStorage, "documents" | "tables" | "tombstones">;

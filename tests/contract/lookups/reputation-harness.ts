@@ -22,8 +22,8 @@ import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { AUDIT_KEY, MAC, NAME_KEY } from "../../repositories/support/people.ts";
+import { writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
-import { writeTo } from "../../support/write-to.ts";
 import type { OpenedStore, StoreHarness } from "../harness.ts";
 
 /** The deadline of lookups that may take any time. */

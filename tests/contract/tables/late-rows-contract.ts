@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
-import { readPage } from "../../support/read-rows.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { readPage } from "../../support/rows/read-rows.ts";
+import { type WriteToOptions, writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
-import { type WriteToOptions, writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
 

@@ -3,12 +3,12 @@ import { formatMs } from "../../../src/domain/shared/time.ts";
 import { FIRST_STAMP, STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
-import { readPage } from "../../support/read-rows.ts";
-import { GUARD, type WriteToOptions, writeTo } from "../../support/write-to.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { readPage } from "../../support/rows/read-rows.ts";
+import { GUARD, type WriteToOptions, writeTo } from "../../support/rows/write-to.ts";
 import { type OpenedStore, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
-import { at, behind, type TombstoneParts } from "./tombstone-table.ts";
+import { at, behind, type TombstoneParts } from "./tombstones/tombstone-table.ts";
 
 const ENTRY: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["k"], stamped: true, deletes: true },

@@ -3,9 +3,9 @@ import { expect } from "bun:test";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { CommitInDoubt } from "../../../src/ports/documents.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { makeTable } from "../../support/make-table.ts";
-import { readPage } from "../../support/read-rows.ts";
-import { writeTo } from "../../support/write-to.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { readPage } from "../../support/rows/read-rows.ts";
+import { writeTo } from "../../support/rows/write-to.ts";
 import { asWrites } from "./table-under-test.ts";
 
 export const ITEMS = makeTable({

@@ -9,7 +9,7 @@ import type {
   Row,
   Table,
 } from "../../../src/domain/sync/table/table.ts";
-import type { PageQuery } from "../../support/read-rows.ts";
+import type { PageQuery } from "../../support/rows/read-rows.ts";
 
 const KEY_TYPES: readonly ColumnType[] = [
   "text",

@@ -1,7 +1,7 @@
 // What the contract says, in the plainest code: the rows in a map, sorted anew for every page.
 
 import type { Column, ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { CountedPage, PageQuery } from "../../support/read-rows.ts";
+import type { CountedPage, PageQuery } from "../../support/rows/read-rows.ts";
 
 /** The rows of one table. Shares no code with the service. */
 export class TableModel {

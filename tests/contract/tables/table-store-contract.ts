@@ -1,5 +1,5 @@
 import type { StoreHarness } from "../harness.ts";
-import { readingContract } from "./reading-contract.ts";
+import { readingContract } from "./reading/reading-contract.ts";
 import { tablePrepareTests } from "./table-store-prepare.ts";
 import { tableSharingTests } from "./table-store-sharing.ts";
 import { tableValueTests } from "./table-store-values.ts";

@@ -4,9 +4,9 @@ import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import type { RowWrite } from "../../../src/ports/tables/table-writes.ts";
 import type { HeldLease } from "../../../src/repositories/leases.ts";
 import type { CommitExtras, WriteOutcome } from "../../../src/usecases/sync/shared/write-rows.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
-import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 
 type Parts = Pick<

@@ -1,10 +1,10 @@
 import { describe, expect } from "bun:test";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
-import { readPage } from "../../support/read-rows.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { readPage } from "../../support/rows/read-rows.ts";
+import { writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
-import { writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { asWrites } from "./table-under-test.ts";
 

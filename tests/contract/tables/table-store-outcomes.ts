@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
-import { writeTo } from "../../support/write-to.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 

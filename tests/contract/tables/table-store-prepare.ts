@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { heldRows } from "../held-values.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { TableUnderTest } from "./table-under-test.ts";
 

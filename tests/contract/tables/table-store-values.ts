@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
 import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import { heldValues } from "../held-values.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
-import { makeTable } from "../../support/make-table.ts";
-import { writeTo } from "../../support/write-to.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
+import { writeTo } from "../../support/rows/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import { heldRows } from "../held-values.ts";
 import { asWrites, TableUnderTest } from "./table-under-test.ts";

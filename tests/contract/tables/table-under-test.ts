@@ -1,8 +1,8 @@
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { RowWrite } from "../../../src/ports/tables/table-writes.ts";
-import { type CountedPage, type PageQuery, readPage } from "../../support/read-rows.ts";
+import { type CountedPage, type PageQuery, readPage } from "../../support/rows/read-rows.ts";
+import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
-import { type WriteToOptions, type WrittenTo, writeTo } from "../../support/write-to.ts";
 
 /** Rows as a push hands them to `write()`. */
 export function asWrites(rows: readonly Row[]): RowWrite[] {

@@ -7,7 +7,7 @@ import {
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { ColumnType } from "../../../src/domain/sync/table/table.ts";
 import type { SchemaColumn, TableSchema } from "../../../src/domain/sync/table/table-schema.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 
 const HERE: TableEntry = {
   timestamp_column: "at",

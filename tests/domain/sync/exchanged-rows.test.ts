@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { countBlock } from "../../../src/domain/sync/run/exchanged-block.ts";
 import { ExchangedRows, exchangedBlock } from "../../../src/domain/sync/run/exchanged-rows.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 
 const TABLE = makeTable({
   timestamp_column: "at",

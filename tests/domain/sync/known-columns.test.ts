@@ -7,7 +7,7 @@ import {
   unfetchedColumns,
   unsentColumns,
 } from "../../../src/domain/sync/run/known-columns.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 
 const TABLE = makeTable({
   timestamp_column: "at",

@@ -10,7 +10,7 @@ import {
   noLateNotes,
 } from "../../../src/domain/sync/run/late-rows.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 import { checkProperty } from "../../support/seed.ts";
 
 const EMPTY = noLateNotes("a1");

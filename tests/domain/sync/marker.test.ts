@@ -5,7 +5,7 @@ import {
   markerName,
   SYNC_DIRECTIONS,
 } from "../../../src/domain/sync/run/marker.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 
 const BY_TIME = {
   ...{ timestamp_column: "at", upsert_key: ["k"] },

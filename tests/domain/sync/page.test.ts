@@ -5,7 +5,7 @@ import {
   type PageQuery,
   readPageRequest,
 } from "../../../src/domain/sync/rows/page.ts";
-import { LISTINGS, makeTable } from "../../support/make-table.ts";
+import { LISTINGS, makeTable } from "../../support/rows/make-table.ts";
 import { checkProperty } from "../../support/seed.ts";
 
 const listings = makeTable(LISTINGS, "listings");

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import type { PullPage } from "../../../src/domain/sync/rows/page.ts";
-import { makeTable } from "../../support/make-table.ts";
+import { makeTable } from "../../support/rows/make-table.ts";
 
 const TABLE = makeTable({
   ...{ timestamp_column: "at", upsert_key: ["k"] },

@@ -7,7 +7,7 @@ import {
   pushedResult,
   type RecordFailure,
 } from "../../../src/domain/sync/rows/push-result.ts";
-import { LISTINGS, makeTable } from "../../support/make-table.ts";
+import { LISTINGS, makeTable } from "../../support/rows/make-table.ts";
 
 const listings = makeTable(LISTINGS, "listings");
 

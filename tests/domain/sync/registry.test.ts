@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { LISTINGS, makeRegistry, makeTable } from "../../support/make-table.ts";
 import { refused } from "../../support/refused.ts";
+import { LISTINGS, makeRegistry, makeTable } from "../../support/rows/make-table.ts";
 
 /** A table keyed by `k` with a datetime `t`, changed as a test needs it. */
 const ITEMS = {

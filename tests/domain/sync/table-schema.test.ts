@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { describeTable } from "../../../src/domain/sync/table/table-schema.ts";
-import { LISTINGS, makeTable } from "../../support/make-table.ts";
+import { LISTINGS, makeTable } from "../../support/rows/make-table.ts";
 
 test("D-7.3.1 describeTable() tells the registry's entry without what is not serialized", () => {
   expect(describeTable(makeTable(LISTINGS, "listings"))).toEqual({

@@ -1,7 +1,7 @@
 // D-8.3 A server that takes nothing more to disk, as under `fsync` with `lock`, which backups use.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
-import { mongoAvailable } from "../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { MONGODB } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { Reply } from "../support/sync-app.ts";

@@ -1,13 +1,13 @@
 // The stores that the same HTTP tests run on.
 import { describe } from "bun:test";
 import { join } from "node:path";
-import { giveBackDatabase, takeDatabase } from "../../support/mongo-databases.ts";
-import { mongoAvailable } from "../../support/shared-mongo.ts";
+import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import {
   dropPostgresDatabase,
   makePreparedDatabase,
   postgresAvailable,
-} from "../../support/shared-postgres.ts";
+} from "../../support/stores/shared-postgres.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
 import { keepResource } from "./resources.ts";
 

@@ -1,6 +1,6 @@
 // The registry file of the HTTP tests: every column type, every write rule.
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { LISTINGS } from "../../support/make-table.ts";
+import { LISTINGS } from "../../support/rows/make-table.ts";
 
 /** The tables by name, beside the built-in ones. */
 export const TABLES = {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { ColumnEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { Leases } from "../../../src/repositories/leases.ts";
-import { withStore } from "../../support/with-store.ts";
+import { withStore } from "../../support/stores/with-store.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { fastTime } from "../support/fast-time.ts";

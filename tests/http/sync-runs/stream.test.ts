@@ -170,7 +170,7 @@ describe("triggerSse()", () => {
     const text = await stream.readUntil(": keep-alive\n\n");
     expect(text).toContain("Content-Type: text/event-stream\r\n");
     expect(text).not.toContain("data:");
-    // Stopping is what ends it: see tests/e2e/runs-shutdown.test.ts.
+    // Stopping is what ends it: see tests/e2e/start/runs-shutdown.test.ts.
     stream.close();
   });
 });

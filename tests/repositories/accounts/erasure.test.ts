@@ -24,7 +24,7 @@ import {
   type WriteToOptions,
   type WrittenTo,
   writeTo,
-} from "../../support/write-to.ts";
+} from "../../support/rows/write-to.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
 const NEWER = "2026-03-01T12:00:05Z";

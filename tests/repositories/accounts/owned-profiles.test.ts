@@ -15,7 +15,7 @@ import {
   type WriteToOptions,
   type WrittenTo,
   writeTo,
-} from "../../support/write-to.ts";
+} from "../../support/rows/write-to.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
 /** The profile that Ana has made of hers, at noon; the store's first second is 12:00:00. */

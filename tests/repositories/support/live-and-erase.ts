@@ -9,7 +9,7 @@ import {
   type ReputationParts,
   type Scene,
 } from "../../contract/lookups/reputation-harness.ts";
-import { commitAlone } from "../../support/write-to.ts";
+import { commitAlone } from "../../support/rows/write-to.ts";
 
 /** What everything about the person has in it. */
 export const NAME = "unmistakable-zoe";

@@ -11,10 +11,10 @@ import {
   openMongo,
   openPostgres,
   openSqliteFile,
-} from "../../support/document-stores.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
-import { mongoAvailable } from "../../support/shared-mongo.ts";
-import { postgresAvailable } from "../../support/shared-postgres.ts";
+} from "../../support/stores/document-stores.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
+import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const STORES = [
   { name: "memory", isAvailable: true, open: openMemory, isCrossCheck: false },

@@ -5,10 +5,10 @@ import { makeDatabase } from "../../adapters/postgres/support.ts";
 import { asReputation, forgetful, remembering } from "../../adapters/sqlite/reputation-support.ts";
 import { openFileStore } from "../../adapters/sqlite/stores-support.ts";
 import type { ReputationHarness } from "../../contract/lookups/reputation-harness.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
-import { openMemoryStore } from "../../support/memory-store.ts";
-import { mongoAvailable } from "../../support/shared-mongo.ts";
-import { postgresAvailable } from "../../support/shared-postgres.ts";
+import { openMemoryStore } from "../../support/stores/memory-store.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
+import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[] = [
   {

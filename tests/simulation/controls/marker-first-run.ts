@@ -2,7 +2,7 @@
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { MEMORY } from "../../../src/repositories/run-collections.ts";
 import { StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
-import { changed, withTransactions } from "../../support/changed-writes.ts";
+import { changed, withTransactions } from "../../support/rows/changed-writes.ts";
 import { type StartWorldRun, worldRequest } from "../world.ts";
 
 /** Starts a run whose page and marker are two commits, the marker first. */

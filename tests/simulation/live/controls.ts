@@ -13,7 +13,7 @@ import {
   type WriteTable,
   withTransactions,
   withWrites,
-} from "../../support/changed-writes.ts";
+} from "../../support/rows/changed-writes.ts";
 import type { LiveEnd } from "./live-end.ts";
 import type { Sabotage } from "./live-world.ts";
 

@@ -5,12 +5,12 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import type { Registry, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import { type RowsToWrite, writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
-import { makeRegistry } from "../../support/make-table.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
-import { readPage } from "../../support/read-rows.ts";
+import { makeRegistry } from "../../support/rows/make-table.ts";
+import { readPage } from "../../support/rows/read-rows.ts";
 import { type RunParts, runParts } from "../../support/run-parts.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
-import type { SimTime } from "../../support/sim-time.ts";
+import type { SimTime } from "../../support/time/sim-time.ts";
 import { foreignServer, repsyncServer, type SimServer } from "../sim-servers.ts";
 import type { LiveScenario } from "./live-scenario.ts";
 import {

@@ -11,8 +11,11 @@ import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
-import { dropPostgresDatabase, makePreparedDatabase } from "../../support/shared-postgres.ts";
-import type { SimTime } from "../../support/sim-time.ts";
+import {
+  dropPostgresDatabase,
+  makePreparedDatabase,
+} from "../../support/stores/shared-postgres.ts";
+import type { SimTime } from "../../support/time/sim-time.ts";
 
 /** What a history needs of a store. */
 export type LiveStorage = Pick<FullStorage, "tables" | "tombstones" | "documents" | "close">;

@@ -9,7 +9,7 @@ import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { runParts } from "../../support/run-parts.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
-import { SimTime } from "../../support/sim-time.ts";
+import { SimTime } from "../../support/time/sim-time.ts";
 import { connectThrough, type Weather } from "../sim-network.ts";
 import { SimProcess } from "../sim-process.ts";
 import type { SimServer } from "../sim-servers.ts";

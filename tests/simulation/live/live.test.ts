@@ -1,7 +1,7 @@
 // Hundreds of small histories of two and three live ends, each decided by its seed. A seed that fails is named with how to
 // play it again; SEEDS=<number> plays more of them.
 import { expect, test } from "bun:test";
-import { postgresAvailable } from "../../support/shared-postgres.ts";
+import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
 import { seedRange, seedRanges } from "../seed-range.ts";
 import * as controls from "./controls.ts";
 import { CALM_GAPS, type LiveScenario } from "./live-scenario.ts";

@@ -19,7 +19,7 @@ import {
   type RowsQuery,
   type TableStore,
 } from "../../../src/ports/tables/table-store.ts";
-import { FakeClock } from "../fake-clock.ts";
+import { FakeClock } from "../time/fake-clock.ts";
 import { compareRows, rowIndex, sinceIndex } from "./row-order.ts";
 import {
   bury,

@@ -17,13 +17,13 @@ import type { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { repsyncServer, type ServerParts, type SimServer } from "../../simulation/sim-servers.ts";
-import { KeptNow } from "../../support/kept-now.ts";
-import { makeRegistry } from "../../support/make-table.ts";
 import { ownDocuments } from "../../support/memory/documents.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
+import { makeRegistry } from "../../support/rows/make-table.ts";
 import { type RunParts, runParts } from "../../support/run-parts.ts";
-import { SimTime } from "../../support/sim-time.ts";
+import { KeptNow } from "../../support/time/kept-now.ts";
+import { SimTime } from "../../support/time/sim-time.ts";
 
 /** A request as the remote sees it. */
 export interface SeenRequest {

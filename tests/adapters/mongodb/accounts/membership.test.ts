@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import { openParts } from "../../../contract/lookups/reputation-harness.ts";
 import { liveAndErase, NAME } from "../../../repositories/support/live-and-erase.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { forgetful, realScene } from "../reputation-support.ts";
 import { databaseTest } from "../support.ts";
 

@@ -5,7 +5,7 @@ import { verifyAudit } from "../../../../src/usecases/reputation/audit/verify-au
 import { BY_ROOT, openParts, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { MAC } from "../../../repositories/support/people.ts";
 import { SEED } from "../../../support/seed.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import {
   BLOCKS,
   failureOf,

@@ -17,9 +17,9 @@ import { storeAt } from "../../../../src/app/stores.ts";
 import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
-import { makeTable } from "../../../support/make-table.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

@@ -1,5 +1,5 @@
 // An instance in a process of its own, which records until it is killed.
-import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
+import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { openInstance } from "./support.ts";
 
 const { storage } = await openInstance(process.argv[2] ?? "");

@@ -8,8 +8,8 @@ import {
   PROFILES,
 } from "../../../contract/lookups/reputation-harness.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { forgetful, realScene } from "../reputation-support.ts";
 import { databaseTest } from "../support.ts";
 

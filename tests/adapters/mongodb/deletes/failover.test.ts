@@ -10,10 +10,10 @@ import {
   type WithId,
 } from "mongodb";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
-import { startReplicaSet } from "../../../support/mongo-replica-set.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
 
 /** A connection may break without being noticed. */

@@ -4,9 +4,9 @@ import { describe, expect } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { ITEMS, WITHOUT_DELETES } from "../../../contract/tables/tombstone-table.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { ITEMS, WITHOUT_DELETES } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 import {
   documents,

@@ -2,8 +2,8 @@
 import { describe, expect } from "bun:test";
 import type { CollectionInfo, Db } from "mongodb";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
-import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 import { documents, type Instance, listedKeys, listItems, openInstance } from "./support.ts";
 

@@ -1,8 +1,8 @@
 // Rows that other programs delete, in the ways of MongoDB.
 import { describe, expect } from "bun:test";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
-import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest } from "../support.ts";
 import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
 

@@ -1,8 +1,8 @@
 // What a start with `deletes` needs of the server.
 import { describe, expect, test } from "bun:test";
 import { versionProblem } from "../../../../src/adapters/mongodb/deletes/pre-images.ts";
-import { ITEMS } from "../../../contract/tables/tombstone-table.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest } from "../support.ts";
 
 test("D-7.6 deletes needs MongoDB 6.0", () => {

@@ -8,7 +8,7 @@ import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
-import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstone-table.ts";
+import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { atOnce } from "../../../support/at-once.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 

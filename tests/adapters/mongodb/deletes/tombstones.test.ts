@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
-import { tombstonesContract } from "../../../contract/tables/tombstones-contract.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { makeDatabase } from "../support.ts";
 import { otherProgram } from "./support.ts";
 

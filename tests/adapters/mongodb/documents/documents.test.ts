@@ -3,9 +3,9 @@ import {
   documentsContract,
   documentTablesContract,
 } from "../../../contract/documents/documents-contract.ts";
-import { openMongo } from "../../../support/document-stores.ts";
-import { openMongoTables } from "../../../support/document-table-stores.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { openMongo } from "../../../support/stores/document-stores.ts";
+import { openMongoTables } from "../../../support/stores/document-table-stores.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 
 describe.skipIf(!mongoAvailable)("MongoDB", () => {
   documentsContract({ name: "MongoDB", open: openMongo });

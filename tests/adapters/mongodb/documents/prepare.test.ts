@@ -2,8 +2,8 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
 import type { Collection } from "../../../../src/ports/documents.ts";
-import { openMongo } from "../../../support/document-stores.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { openMongo } from "../../../support/stores/document-stores.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 
 setDefaultTimeout(60_000);
 let dispose = async () => {};

@@ -3,11 +3,11 @@
 import { describe, expect } from "bun:test";
 import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readPage } from "../../../support/read-rows.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const ITEMS = makeTable({

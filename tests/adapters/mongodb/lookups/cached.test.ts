@@ -10,7 +10,7 @@ import {
   type Scene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import {
   LaterClock,
   LEDGER,

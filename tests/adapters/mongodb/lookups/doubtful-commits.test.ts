@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import type { Document } from "mongodb";
 import { type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { failureOf, openScene, UNLIMITED, verify } from "../reputation-support.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 

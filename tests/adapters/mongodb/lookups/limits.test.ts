@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { countWords, openScene } from "../reputation-support.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 

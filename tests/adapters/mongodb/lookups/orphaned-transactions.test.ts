@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import { type ClientSession, type Db, MongoClient, type UUID } from "mongodb";
 import { PROFILES, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { failureOf, LEDGER, openScene, UNLIMITED, USAGES, verify } from "../reputation-support.ts";
 import { loadUntilKilled } from "../service.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";

@@ -9,9 +9,9 @@ import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../../src/domain/shared/limits.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { openParts, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
-import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { type ReplicaSet, startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { failureOf, realScene, remembering, UNLIMITED, verify } from "../reputation-support.ts";
 
 const TEST_TIMEOUT_MS = 240_000;

@@ -2,8 +2,8 @@
 import { describe } from "bun:test";
 import { openParts } from "../../../contract/lookups/reputation-harness.ts";
 import { lookupSuite } from "../../../repositories/lookups/lookup-suite.ts";
-import { FakeClock } from "../../../support/fake-clock.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { remembering } from "../reputation-support.ts";
 import { makeDatabase } from "../support.ts";
 

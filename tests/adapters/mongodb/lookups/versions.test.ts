@@ -1,7 +1,7 @@
 // D-6.3 The versions that changes raise for lookups.
 import { describe, expect } from "bun:test";
 import { PROFILES } from "../../../contract/lookups/reputation-harness.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { openScene } from "../reputation-support.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 

@@ -3,10 +3,10 @@
 import { describe, expect } from "bun:test";
 import { Decimal128, type Document, Double, Long, ObjectId } from "mongodb";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readAfter, readKeyRange, readPage } from "../../../support/read-rows.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { commitAlone, writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readAfter, readKeyRange, readPage } from "../../../support/rows/read-rows.ts";
+import { commitAlone, writeTo } from "../../../support/rows/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest as it } from "../support.ts";
 
 const EVENTS = makeTable(

@@ -7,11 +7,11 @@ import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
 import { makeAccount, People } from "../../../repositories/support/people.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { commitAlone } from "../../../support/rows/write-to.ts";
 import { type RunStorage, withRunParts } from "../../../support/run-parts.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { commitAlone } from "../../../support/write-to.ts";
+import { type ReplicaSet, startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 
 const ITEMS = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
 const TEST_TIMEOUT_MS = 240_000;

@@ -13,10 +13,10 @@ import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../../../../src/ports/documents.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { makeDatabase } from "../support.ts";
 
 const TEST_TIMEOUT_MS = 120_000;

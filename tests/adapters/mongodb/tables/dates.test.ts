@@ -4,12 +4,12 @@ import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
-import { walk } from "../../../contract/tables/reading-ways.ts";
+import { walk } from "../../../contract/tables/reading/reading-ways.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readAfter } from "../../../support/read-rows.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readAfter } from "../../../support/rows/read-rows.ts";
 import { checkAsyncProperty } from "../../../support/seed.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest as it } from "../support.ts";
 
 const columns = { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } } as const;

@@ -5,9 +5,9 @@ import { Decimal128, Double, Long, ObjectId } from "mongodb";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { LISTINGS, makeTable } from "../../../support/make-table.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest as it } from "../support.ts";
 
 const ITEMS = makeTable({

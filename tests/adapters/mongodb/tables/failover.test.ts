@@ -7,9 +7,9 @@ import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { brokenBatches, ITEMS, Traffic } from "../../../contract/tables/store-traffic.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { type ReplicaSet, startReplicaSet } from "../../../support/mongo-replica-set.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { type ReplicaSet, startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 
 const ROUNDS = 2;
 const TEST_TIMEOUT_MS = 240_000;

@@ -1,14 +1,14 @@
 // The contract while one command in ten loses its connection.
 
 import { describe, expect } from "bun:test";
-import { readingHistoryTests } from "../../../contract/tables/reading-histories.ts";
+import { readingHistoryTests } from "../../../contract/tables/reading/reading-histories.ts";
 import { tableExtrasTests } from "../../../contract/tables/table-store-extras.ts";
 import { tableMarkerTests } from "../../../contract/tables/table-store-markers.ts";
 import { tableSharingTests } from "../../../contract/tables/table-store-sharing.ts";
 import { tableWriteTests } from "../../../contract/tables/table-store-writes.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest, makeDatabase, makeOlder } from "../support.ts";
 
 const APP_NAME = "repsync_faults";

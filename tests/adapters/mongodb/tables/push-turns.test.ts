@@ -4,8 +4,8 @@ import { planUpserts } from "../../../../src/adapters/mongodb/tables/upserts.ts"
 import { Turns } from "../../../../src/ports/runtime/turns.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { atOnce } from "../../../support/at-once.ts";
-import { HurriedClock } from "../../../support/hurried-clock.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { HurriedClock } from "../../../support/time/hurried-clock.ts";
 
 const table = makeTable({
   upsert_key: ["n"],

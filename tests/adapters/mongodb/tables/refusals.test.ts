@@ -6,10 +6,10 @@ import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readPage } from "../../../support/read-rows.ts";
-import { mongoAvailable } from "../../../support/shared-mongo.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const PEOPLE = makeTable(

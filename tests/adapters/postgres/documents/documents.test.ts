@@ -3,9 +3,9 @@ import {
   documentsContract,
   documentTablesContract,
 } from "../../../contract/documents/documents-contract.ts";
-import { openPostgres } from "../../../support/document-stores.ts";
-import { openPostgresTables } from "../../../support/document-table-stores.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { openPostgres } from "../../../support/stores/document-stores.ts";
+import { openPostgresTables } from "../../../support/stores/document-table-stores.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 
 describe.skipIf(!postgresAvailable)("PostgreSQL documents", () => {
   documentsContract({ name: "PostgreSQL", open: openPostgres });

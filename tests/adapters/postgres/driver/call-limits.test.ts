@@ -4,7 +4,7 @@ import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/datab
 import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
 import { PostgresTables } from "../../../../src/adapters/postgres/tables/postgres-tables.ts";
 import { type CallOptions, SYNC_CALLS } from "../../../../src/ports/documents.ts";
-import { HurriedClock } from "../../../support/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/hurried-clock.ts";
 
 /** Milliseconds for which a body is tried on a server that never takes a connection, as the call and its clock know them. */
 async function triedMs(options: CallOptions): Promise<number> {

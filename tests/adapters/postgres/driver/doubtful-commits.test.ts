@@ -5,7 +5,7 @@ import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/datab
 import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { CommitInDoubt } from "../../../../src/ports/documents.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const LOST = () => new Failure(new Error("The connection broke"));

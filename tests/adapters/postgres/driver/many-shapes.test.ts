@@ -5,7 +5,7 @@ import {
   dropPostgresDatabase,
   makePostgresDatabase,
   postgresAvailable,
-} from "../../../support/shared-postgres.ts";
+} from "../../../support/stores/shared-postgres.ts";
 
 const STATEMENTS = 2_400;
 const SHAPES = 24;

@@ -5,7 +5,7 @@ import {
   dropPostgresDatabase,
   makePostgresDatabase,
   postgresAvailable,
-} from "../../../support/shared-postgres.ts";
+} from "../../../support/stores/shared-postgres.ts";
 
 const WORKERS = 200;
 const ROUNDS = 20;

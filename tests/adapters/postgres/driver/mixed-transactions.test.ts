@@ -5,7 +5,7 @@ import {
   dropPostgresDatabase,
   makePostgresDatabase,
   postgresAvailable,
-} from "../../../support/shared-postgres.ts";
+} from "../../../support/stores/shared-postgres.ts";
 
 const TRANSACTIONS = 1_500;
 

@@ -6,9 +6,9 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { hasStore } from "../../../../src/app/stores.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest as it } from "../support.ts";
 
 const clock = new SystemClock();

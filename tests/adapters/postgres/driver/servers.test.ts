@@ -6,11 +6,11 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { findPostgres, startPostgres } from "../../../support/postgres-server.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
-import { startPooler } from "../../../support/transaction-pooler.ts";
+import { findPostgres, startPostgres } from "../../../support/stores/postgres-server.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
+import { startPooler } from "../../../support/stores/transaction-pooler.ts";
 import { databaseTest } from "../support.ts";
 
 const clock = new SystemClock();

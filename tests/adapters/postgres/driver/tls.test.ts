@@ -6,7 +6,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { runCli } from "../../../cli/support/run-cli.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
 import { makeCertificate } from "../../../support/certificates.ts";
-import { findPostgres, startPostgres } from "../../../support/postgres-server.ts";
+import { findPostgres, startPostgres } from "../../../support/stores/postgres-server.ts";
 
 afterEach(releaseResources);
 

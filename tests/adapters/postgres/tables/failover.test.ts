@@ -7,12 +7,12 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { brokenBatches, ITEMS, Traffic } from "../../../contract/tables/store-traffic.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { withRunParts } from "../../../support/run-parts.ts";
 import {
   findPostgres,
   type PostgresServer,
   startPostgres,
-} from "../../../support/postgres-server.ts";
-import { withRunParts } from "../../../support/run-parts.ts";
+} from "../../../support/stores/postgres-server.ts";
 import { startRelay } from "../../../support/tcp-relay.ts";
 
 const ROUNDS = 3;

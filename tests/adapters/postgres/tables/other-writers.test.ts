@@ -2,9 +2,9 @@
 import { describe, expect } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const ENTRY: TableEntry = {

@@ -1,7 +1,7 @@
 // Triggers of repsync that somebody has dropped or switched off. D-7.6.
 import { describe, expect } from "bun:test";
-import { makeTable } from "../../../support/make-table.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest } from "../support.ts";
 
 const ITEMS = makeTable({

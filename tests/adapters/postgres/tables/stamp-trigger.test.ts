@@ -3,10 +3,10 @@ import { describe, expect } from "bun:test";
 import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 
 const ENTRY: TableEntry = {

@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
-import { tombstonesContract } from "../../../contract/tables/tombstones-contract.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { makeDatabase, otherProgram } from "../support.ts";
 
 describe.skipIf(!postgresAvailable)("PostgreSQL", () => {

@@ -1,8 +1,8 @@
 // Tables that another program empties at once, by `truncate`. D-12.3.
 import { describe, expect } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest as it } from "../support.ts";
 
 const ENTRY: TableEntry = {

@@ -2,9 +2,9 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { postgresAvailable } from "../../../support/shared-postgres.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest as it } from "../support.ts";
 
 const ITEMS = makeTable({

@@ -1,4 +1,4 @@
-// D-6.5 on the file itself: every change of it is found. tests/e2e/reputation-audit.test.ts kills whole services.
+// D-6.5 on the file itself: every change of it is found. tests/e2e/reputation/reputation-audit.test.ts kills whole services.
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { verifyAudit } from "../../../../src/usecases/reputation/audit/verify-audit.ts";

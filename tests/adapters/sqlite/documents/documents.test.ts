@@ -4,11 +4,11 @@ import {
   documentTablesContract,
 } from "../../../contract/documents/documents-contract.ts";
 import { itemsCollection } from "../../../contract/documents/documents-harness.ts";
-import { openSqliteFile, openSqliteMemory } from "../../../support/document-stores.ts";
+import { openSqliteFile, openSqliteMemory } from "../../../support/stores/document-stores.ts";
 import {
   openSqliteFileTables,
   openSqliteMemoryTables,
-} from "../../../support/document-table-stores.ts";
+} from "../../../support/stores/document-table-stores.ts";
 
 documentsContract({ name: "SQLite", open: openSqliteFile });
 documentsContract({ name: "SQLite in memory", open: openSqliteMemory });

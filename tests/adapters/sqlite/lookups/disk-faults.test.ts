@@ -4,7 +4,7 @@ import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { auditRecords } from "../../../support/audit-records.ts";
-import { FakeClock } from "../../../support/fake-clock.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { remembering } from "../reputation-support.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 

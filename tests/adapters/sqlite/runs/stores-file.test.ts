@@ -8,10 +8,10 @@ import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { FakeClock } from "../../../support/fake-clock.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readAfter, readKeyRange, readPage } from "../../../support/read-rows.ts";
-import { commitAlone, writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readAfter, readKeyRange, readPage } from "../../../support/rows/read-rows.ts";
+import { commitAlone, writeTo } from "../../../support/rows/write-to.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const EVENTS = makeTable(

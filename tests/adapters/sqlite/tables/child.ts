@@ -5,8 +5,8 @@ import { writeSync } from "node:fs";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
 /** Rows of each batch; all of one batch carry its number. */

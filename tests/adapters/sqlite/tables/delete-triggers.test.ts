@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { SqliteFile } from "../support.ts";
 
 const NUMBERED = makeTable({

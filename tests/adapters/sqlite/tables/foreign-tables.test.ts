@@ -8,8 +8,8 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readAfter } from "../../../support/read-rows.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readAfter } from "../../../support/rows/read-rows.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseDateTime } from "../../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { checkAsyncProperty } from "../../../support/seed.ts";
 import { SqliteFile } from "../support.ts";
 

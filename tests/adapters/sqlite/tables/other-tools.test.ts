@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {

@@ -5,10 +5,10 @@ import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { HurriedClock } from "../../../support/hurried-clock.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readPage } from "../../../support/read-rows.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { HurriedClock } from "../../../support/time/hurried-clock.ts";
 
 const table = makeTable({
   upsert_key: ["n"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
-import { readPage } from "../../../support/read-rows.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
 import { SqliteFile } from "../support.ts";
 import { batchOf, ROWS_PER_BATCH, SHARED } from "./child.ts";
 

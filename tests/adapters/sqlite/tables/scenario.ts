@@ -11,9 +11,9 @@ import {
   arbitraryRows,
   arbitraryValue,
 } from "../../../contract/tables/table-arbitraries.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readPage } from "../../../support/read-rows.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 
 const TYPES: readonly ColumnType[] = [

@@ -3,8 +3,8 @@ import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import { SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {

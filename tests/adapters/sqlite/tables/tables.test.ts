@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { LISTINGS, makeTable } from "../../../support/make-table.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const listings = makeTable(LISTINGS, "listings");

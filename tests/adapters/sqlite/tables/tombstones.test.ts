@@ -1,8 +1,11 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
-import type { OtherProgram, TombstoneParts } from "../../../contract/tables/tombstone-table.ts";
-import { tombstonesContract } from "../../../contract/tables/tombstones-contract.ts";
+import type {
+  OtherProgram,
+  TombstoneParts,
+} from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
 import { SqliteFile } from "../support.ts";
 

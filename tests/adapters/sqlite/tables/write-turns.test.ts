@@ -7,11 +7,11 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { HurriedClock } from "../../../support/hurried-clock.ts";
-import { makeTable } from "../../../support/make-table.ts";
-import { readPage } from "../../../support/read-rows.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import { runParts } from "../../../support/run-parts.ts";
-import { writeTo } from "../../../support/write-to.ts";
+import { HurriedClock } from "../../../support/time/hurried-clock.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const table = makeTable({

@@ -9,7 +9,7 @@ import {
   EXCHANGED,
   LATE_ROWS,
 } from "../../../../src/repositories/run-collections.ts";
-import { withStore } from "../../../support/with-store.ts";
+import { withStore } from "../../../support/stores/with-store.ts";
 
 type OwnedDocuments = Readonly<Record<string, readonly object[]>>;
 

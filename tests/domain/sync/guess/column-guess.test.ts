@@ -8,7 +8,7 @@ import { readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
 import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
 import { fileFormOf } from "../../../../src/domain/sync/table/registry.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
-import { makeTable } from "../../../support/make-table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { checkProperty } from "../../../support/seed.ts";
 
 const FORM = fileFormOf();

@@ -10,7 +10,7 @@ import {
 import type { ValueForm } from "../../../../src/domain/sync/guess/value-kind.ts";
 import { columnNameOf, registryNameOf } from "../../../../src/domain/sync/table/names.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { withStamp } from "../../../support/with-stamp.ts";
+import { withStamp } from "../../../support/rows/with-stamp.ts";
 
 interface Options {
   readonly name?: string;

@@ -1,0 +1,188 @@
+// A start changes nothing before it can serve. D-11.4.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { MongoClient } from "mongodb";
+import { dropFacts, isPostgres, postgresLines } from "../../http/stores/support/raw-store.ts";
+import { onEveryBackend } from "../../http/support/backends.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { freePort } from "../support/free-port.ts";
+import { pollUntil } from "../support/poll-until.ts";
+import {
+  BUN,
+  CLI,
+  type Command,
+  MAIN,
+  runProcess,
+  serviceEnv,
+  startProcess,
+  startService,
+} from "../support/service-process.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const START: Command = [...BUN, MAIN];
+const EARLIER =
+  "The store has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone";
+
+/** Everything that a store holds, byte by byte. */
+async function contentsOf(url: string): Promise<object> {
+  if (isPostgres(url)) return await postgresLines(url);
+  if (!url.startsWith("sqlite:")) {
+    const client = new MongoClient(url);
+    try {
+      const { collections } = await client.db().command({ dbHash: 1 });
+      return collections;
+    } finally {
+      await client.close();
+    }
+  }
+  const path = url.slice("sqlite:".length);
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
+  // The index of a log is not of the store: each reader writes there which part it reads.
+  const kept = names.filter((name) => !name.endsWith("-shm")).sort();
+  return Object.fromEntries(
+    kept.map((name) => [name, readFileSync(join(dirname(path), name)).toString("base64")]),
+  );
+}
+
+function startOn(url: string, others: Readonly<Record<string, string>> = {}) {
+  const folder = makeTempFolder();
+  const env = { ...serviceEnv(folder), STORAGE_URL: url, ...others };
+  return { run: (command: Command) => runProcess(command, { folder, env }), folder, env };
+}
+
+/** A store as a program of format 0 has left it, with one row. */
+async function makeFormerStore(url: string): Promise<void> {
+  const service = await startService({ env: { STORAGE_URL: url } });
+  await service.push("notes", { records: [{ name: "a" }] });
+  expect((await service.stop()).code).toBe(0);
+  await dropFacts(url);
+}
+
+onEveryBackend("a store of an earlier format", (backend) => {
+  test("D-11.4.1 stays byte for byte as it was when the port is in use", async () => {
+    const url = await backend.makeUrl();
+    await makeFormerStore(url);
+    const before = await contentsOf(url);
+    const other = await startService({ env: { STORAGE_URL: "sqlite::memory:" } });
+    const PORT = new URL(other.url).port;
+    const ended = await startOn(url, { PORT }).run(START);
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toStartWith(
+      `repsync cannot start: Cannot listen on 127.0.0.1:${PORT}: the port is in use`,
+    );
+    expect(await contentsOf(url)).toEqual(before);
+  });
+
+  test("D-11.4.1 is left alone by start and commands, which say so", async () => {
+    const url = await backend.makeUrl();
+    await makeFormerStore(url);
+    const before = await contentsOf(url);
+    const { run } = startOn(url);
+    const commands: readonly (readonly [Command, number])[] = [
+      [START, 2],
+      [[...BUN, CLI, "status"], 2],
+      [[...BUN, CLI, "runs"], 2],
+      // For it this is a check that fails.
+      [[...BUN, CLI, "doctor"], 1],
+    ];
+    for (const [command, code] of commands) {
+      const ended = await run(command);
+      expect([command, ended.code]).toEqual([command, code]);
+      expect(ended.stdout + ended.stderr).toContain(EARLIER);
+    }
+    expect(await contentsOf(url)).toEqual(before);
+  });
+});
+
+/** Has a file open, does nothing, and leaves in its log what it wrote. */
+const OTHER_PROGRAM = `
+  const { Database } = await import("bun:sqlite");
+  const file = new Database(process.argv[1]);
+  file.run("PRAGMA journal_mode = WAL");
+  file.run("CREATE TABLE other (id)");
+  console.log("open");
+  setInterval(() => file, 1_000);
+`;
+
+test("D-11.4.1 a file of format 0 that an idle program has open stays as it was", async () => {
+  const url = `sqlite:${join(makeTempFolder(), "repsync.db")}`;
+  await makeFormerStore(url);
+  // A process of its own: this one reads the file, which drops the locks that it may have on it.
+  const program = startProcess([...BUN, "--eval", OTHER_PROGRAM, url.slice("sqlite:".length)]);
+  await program.waitFor("its table", ({ stdout }) => stdout() || null);
+  const before = await contentsOf(url);
+  const ended = await startOn(url).run(START);
+  expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining(EARLIER)]);
+  expect(await contentsOf(url)).toEqual(before);
+  program.kill("SIGKILL");
+  await program.ended;
+});
+
+test("D-11.4.1 a later format, which a person has to mend, is exit code 2 and leaves the file as it was", async () => {
+  const url = `sqlite:${join(makeTempFolder(), "repsync.db")}`;
+  await makeFormerStore(url);
+  const program = new Database(url.slice("sqlite:".length));
+  program.run("CREATE TABLE repsync_store (name TEXT PRIMARY KEY, value TEXT NOT NULL)");
+  program.run("INSERT INTO repsync_store VALUES ('format', '3')");
+  program.run("PRAGMA journal_mode = DELETE");
+  program.close();
+  const before = await contentsOf(url);
+  expect((await startOn(url).run(START)).code).toBe(2);
+  expect((await startOn(url).run([...BUN, CLI, "status"])).code).toBe(2);
+  expect(await contentsOf(url)).toEqual(before);
+});
+
+test("D-11.4.1 without a port no store is made; a file of 0 bytes counts as new, and the start says so", async () => {
+  const path = join(makeTempFolder(), "data", "repsync.db");
+  const other = await startService({ env: { STORAGE_URL: "sqlite::memory:" } });
+  const PORT = new URL(other.url).port;
+  expect((await startOn(`sqlite:${path}`, { PORT }).run(START)).code).toBe(1);
+  expect(existsSync(dirname(path))).toBe(false);
+
+  const empty = join(makeTempFolder(), "empty.db");
+  writeFileSync(empty, "");
+  for (const said of [`${empty}, new\n`, `${empty}\n`]) {
+    const service = await startService({ env: { STORAGE_URL: `sqlite:${empty}` } });
+    expect((await service.stop()).code).toBe(0);
+    expect(service.stdout()).toContain(`  store     sqlite:${said}`);
+  }
+});
+
+test("D-11.4.1, D-10.5 while it starts, live is 200, ready says starting, and everything else is 503", async () => {
+  const port = await freePort();
+  const folder = makeTempFolder();
+  // Nobody listens there, so the start goes on looking for the server.
+  const STORAGE_URL = `mongodb://127.0.0.1:${await freePort()}/repsync`;
+  const env = { ...serviceEnv(folder), STORAGE_URL, PORT: String(port) };
+  const service = startProcess(START, { folder, env });
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  await pollUntil("the port", async () => (await ask("/").catch(() => null)) !== null);
+  const live = await ask("/v1/health/live");
+  expect([live.status, await live.json()]).toEqual([200, { status: "ok" }]);
+  const ready = await ask("/v1/health/ready");
+  expect([ready.status, await ready.json()]).toEqual([503, { status: "starting" }]);
+  const health = await ask("/v1/health");
+  expect(health.status).toBe(503);
+  expect(await health.json()).toMatchObject({
+    success: false,
+    status: "degraded",
+    db: "unavailable",
+    php: `bun ${Bun.version}`,
+    timestamp: expect.stringMatching(/^\d{4}-/),
+  });
+  const status = await ask("/api/v1/sync/status");
+  expect([status.status, await status.json()]).toEqual([
+    503,
+    { error: "The service is starting; ask again in a moment" },
+  ]);
+  const me = await ask("/v1/me");
+  expect([me.status, await me.json()]).toMatchObject([503, { code: "unavailable" }]);
+  expect(me.headers.get("x-request-id")).toMatch(/^[\w-]{8,64}$/);
+  service.kill("SIGTERM");
+  expect(await service.ended).toEqual({ code: 0, signal: null });
+});

@@ -1,0 +1,50 @@
+// What administrators read of the ends of the audit log, and keep elsewhere. D-9.5.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readKeptHeads } from "../../../../src/domain/reputation/audit/kept-heads.ts";
+import { releaseResources } from "../../support/resources.ts";
+import { dataOf, lookUp, Person } from "../people.ts";
+import { onReputationBackends, startReputation } from "../reputation-backends.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+onReputationBackends("audit heads", (backend) => {
+  test("D-9.5 administrators read what audit heads writes, and audit verify takes it", async () => {
+    const app = await startReputation(backend);
+    const root = await Person.signIn(app, "root");
+    const ask = () => root.send("/v1/admin/audit/heads");
+    const none = await ask();
+    expect(dataOf(none)).toEqual({
+      format: "repsync.audit.heads.v1",
+      at: expect.any(String),
+      heads: [],
+    });
+    expect(readKeptHeads(none.text)).toEqual([]);
+
+    const ana = await Person.signUp(app, "ana");
+    const key = await ana.issueKey();
+    for (let i = 0; i < 3; i++) await lookUp(app, key, { username: "ana" });
+    await (await Person.signUp(app, "bea")).send("/v1/me", { method: "DELETE" });
+    await root.send("/v1/admin/accounts/bea/release", { method: "POST" });
+    const reply = await ask();
+    const hex = (digits: number) => expect.stringMatching(new RegExp(`^[0-9a-f]{${digits}}$`));
+    const head = {
+      ...{ chain_id: hex(16), hash: hex(64), signature: hex(64) },
+      at: expect.stringMatching(/^20.*Z$/),
+    };
+    expect(dataOf(reply)["heads"]).toEqual([
+      { ...head, chain_number: 1, seq: 3 },
+      { ...head, chain_number: 2, seq: 1 },
+    ]);
+    // As words: a hash may hold the letters of a name.
+    expect(reply.text).not.toMatch(/\b(ana|bea|root)\b/);
+    expect(readKeptHeads(reply.text).map(({ statement }) => statement.seq)).toEqual([3, 1]);
+  });
+
+  test("D-9.5, D-5.7 others than administrators are refused", async () => {
+    const app = await startReputation(backend);
+    const ana = await Person.signUp(app, "ana");
+    const reply = await ana.send("/v1/admin/audit/heads");
+    expect([reply.status, reply.json["code"]]).toEqual([403, "forbidden"]);
+  });
+});

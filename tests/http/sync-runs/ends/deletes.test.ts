@@ -1,0 +1,170 @@
+// Rows that other programs delete in the stores of running deployments. D-7.6.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
+import { MongoClient } from "mongodb";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { jsonBody } from "../../reputation/people.ts";
+import { isPostgres } from "../../stores/support/raw-store.ts";
+import { type Backend, onEveryBackend } from "../../support/backends.ts";
+import { releaseResources } from "../../support/resources.ts";
+import { SYNC_KEY } from "../../support/sync-app.ts";
+import { startForeignServer } from "../support/foreign-server.ts";
+import { type RunApp, startRunApp } from "../support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(120_000);
+
+const ITEMS: TableEntry = {
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  deletes: true,
+  columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+};
+const TABLES = { items: ITEMS };
+const OLD = "2026-01-01T00:00:00Z";
+
+interface End {
+  readonly app: RunApp;
+  readonly url: string;
+}
+
+async function startEnd(backend: Backend, remote: string | null = null): Promise<End> {
+  return await restart(await backend.makeUrl(), remote, TABLES);
+}
+
+async function restart(
+  url: string,
+  remote: string | null,
+  tables: Readonly<Record<string, TableEntry>>,
+): Promise<End> {
+  const env = { STORAGE_URL: url, ...(remote === null ? {} : { SYNC_REMOTE_URL: remote }) };
+  return { app: await startRunApp({ tables, env }), url };
+}
+
+/** A deployment and its remote with the same rows, after a run. */
+async function startAlike(backend: Backend, keys: readonly string[]) {
+  const remote = await startEnd(backend);
+  const local = await startEnd(backend, remote.app.url);
+  await fill(local.app, keys);
+  expect((await run(local.app)).json).toMatchObject({ status: "success" });
+  return { local, remote };
+}
+
+async function fill(app: RunApp, keys: readonly string[]): Promise<void> {
+  await app.push("items", { records: keys.map((k) => ({ k, v: "1", at: OLD })) });
+}
+
+async function run(app: RunApp, more: object = {}) {
+  return await app.trigger({ table: "items", ...more });
+}
+
+async function keys({ app }: End): Promise<readonly unknown[]> {
+  return (await app.rows("items")).map(({ k }) => k);
+}
+
+/** Deletes rows as another program does, with the store's own means. */
+async function deleteElsewhere({ url }: End, ...deleted: readonly string[]): Promise<void> {
+  if (url.startsWith("sqlite:")) {
+    const database = new Database(url.slice("sqlite:".length));
+    database.run("PRAGMA busy_timeout = 5000");
+    for (const k of deleted) database.run("DELETE FROM items WHERE k = ?", [k]);
+    database.close();
+    return;
+  }
+  if (isPostgres(url)) {
+    const sql = new SQL({ url, max: 1 });
+    for (const k of deleted) await sql`delete from items where k = ${k}`;
+    await sql.close();
+    return;
+  }
+  const client = new MongoClient(url, { writeConcern: { w: "majority" } });
+  await client
+    .db()
+    .collection("items")
+    .deleteMany({ k: { $in: [...deleted] } });
+  await client.close();
+}
+
+onEveryBackend("deletes", (backend) => {
+  test("D-7.6.4 rows that another program deletes at either end are deleted at the other, and stay so", async () => {
+    const { local, remote } = await startAlike(backend, ["a", "b", "c"]);
+    await deleteElsewhere(local, "a");
+    await deleteElsewhere(remote, "b");
+    expect((await run(local.app)).json).toMatchObject({
+      ...{ status: "success", deleted_here: 1, deleted_there: 1 },
+      tables: { items: { deleted_here: 1, deleted_there: 1, error_count: 0 } },
+    });
+    for (const more of [{}, { full: true }]) {
+      expect((await run(local.app, more)).json).toMatchObject({
+        deleted_here: 0,
+        deleted_there: 0,
+      });
+      for (const end of [local, remote]) expect(await keys(end)).toEqual(["c"]);
+    }
+  });
+
+  test("D-7.6.4 what one spoke deletes is deleted in the hub and at the other spoke, and an edit made later wins", async () => {
+    const hub = await startEnd(backend);
+    const [a, b] = [await startEnd(backend, hub.app.url), await startEnd(backend, hub.app.url)];
+    await fill(a.app, ["a", "edited", "c"]);
+    for (const { app } of [a, b]) await run(app);
+    await deleteElsewhere(a, "a", "edited");
+    const later = new Date(Date.now() + 60_000).toISOString();
+    await b.app.push("items", { records: [{ k: "edited", v: "2", at: later }] });
+    for (const { app } of [a, b, a, b]) await run(app);
+    for (const end of [a, hub, b]) {
+      expect((await end.app.rows("items")).map(({ k, v }) => `${k} ${v}`)).toEqual([
+        "c 1",
+        "edited 2",
+      ]);
+    }
+  });
+
+  test("D-7.6.4 more rows than the limit are not deleted; the body of the trigger allows them", async () => {
+    const { local, remote } = await startAlike(backend, ["a", "b", "c"]);
+    await deleteElsewhere(remote, "a", "b");
+    const refused = await run(local.app, { max_deletes: 1 });
+    expect(refused.status).toBe(500);
+    expect(refused.json["error"]).toContain('2 rows of "items" would be deleted here');
+    expect(await keys(local)).toEqual(["a", "b", "c"]);
+    expect((await run(local.app, { max_deletes: 2 })).json).toMatchObject({ deleted_here: 2 });
+    expect(await keys(local)).toEqual(["c"]);
+  });
+
+  test("D-7.6.4 an end whose deletes were off for a while ends the table, until a repair sets it right", async () => {
+    const { local, remote } = await startAlike(backend, ["a", "b"]);
+    await local.app.stop();
+    const { deletes: _, ...without } = ITEMS;
+    const off = await restart(local.url, remote.app.url, { items: without });
+    await deleteElsewhere(off, "a");
+    await off.app.stop();
+    const { app, url } = await restart(local.url, remote.app.url, TABLES);
+    for (const direction of ["push", "pull", "both"]) {
+      const refused = await run(app, { direction, full: true });
+      expect(refused.status).toBe(500);
+      expect(refused.json["error"]).toContain("compare the table and repair it by push or pull");
+    }
+    expect(await keys({ app, url })).toEqual(["b"]);
+    const repair = { table: "items", repair: "pull" };
+    expect((await app.ask("/compare", jsonBody(repair))).json).toMatchObject({ repaired: 1 });
+    expect((await run(app)).json).toMatchObject({ status: "success" });
+    for (const end of [{ app, url }, remote]) expect(await keys(end)).toEqual(["a", "b"]);
+    await deleteElsewhere({ app, url }, "b");
+    expect((await run(app)).json).toMatchObject({ status: "success", deleted_there: 1 });
+    for (const end of [{ app, url }, remote]) expect(await keys(end)).toEqual(["a"]);
+  });
+
+  test("D-7.6.4 a server of another kind is told nothing of deletes, and its rows stay", async () => {
+    const table = { key: ["k"], columns: ["k", "v", "at"], timestamp: "at" };
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: { items: table }, random: () => 0.5 },
+    });
+    const local = await startEnd(backend, server.url);
+    await fill(local.app, ["a", "b"]);
+    await run(local.app);
+    await deleteElsewhere(local, "a");
+    expect((await run(local.app)).json).toMatchObject({ status: "success", deleted_there: 0 });
+    expect(server.rows("items").length).toBe(2);
+  });
+});

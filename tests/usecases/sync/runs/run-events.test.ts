@@ -1,0 +1,78 @@
+// What a run tells, to readers of any speed. S-6, D-4.4.
+
+import { expect, test } from "bun:test";
+import type { BatchEvent, RunEvent, RunNews } from "../../../../src/domain/sync/run/run.ts";
+import { RunEvents } from "../../../../src/usecases/sync/runs/run-events.ts";
+import { makeTwoEnds } from "../two-ends.ts";
+
+const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
+
+/** The events of a run that has not begun. */
+async function makeFeed(): Promise<RunEvents<RunNews>> {
+  return new RunEvents((await makeTwoEnds()).deps);
+}
+
+function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
+  return {
+    ...{ type: "batch", table: "a", direction: "push", batch: number, totalBatches: 9 },
+    ...{ recordsSent: 10, totalSent: number * 10, totalRecords: 90, bytesCompressed: 1 },
+    ...{ bytesUncompressed: 2, upserted: 9, errorCount: 1, elapsedMs: number },
+    ...{ rowsPerSecond: 5, ...changes },
+  };
+}
+
+test("S-6 a reader that keeps up gets every event", async () => {
+  const feed = await makeFeed();
+  const reader = feed.read();
+  const got: RunEvent[] = [];
+  for (const event of [START, batch(1), batch(2)]) {
+    const next = reader.next();
+    feed.publish(event);
+    got.push((await next).value as RunEvent);
+  }
+  expect(got).toEqual([START, batch(1), batch(2)]);
+  feed.close();
+  expect((await reader.next()).value).toEqual({ type: "finished" });
+  expect((await reader.next()).done).toBe(true);
+});
+
+test("D-4.4 a slow reader gets batches put together, with nothing missing from their sums", async () => {
+  const feed = await makeFeed();
+  const reader = feed.read();
+  const first = reader.next();
+  feed.publish(START);
+  await first;
+  for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
+  feed.publish(batch(1, { table: "b" }));
+  feed.close();
+  expect(await Array.fromAsync(reader)).toEqual([
+    batch(1000, {
+      ...{ recordsSent: 10_000, bytesCompressed: 1000, bytesUncompressed: 2000 },
+      ...{ upserted: 9000, errorCount: 1000 },
+    }),
+    batch(1, { table: "b" }),
+    { type: "finished" },
+  ]);
+});
+
+test("D-4.9 a reader that comes late gets the events from the first on, and one that leaves does not stop the run", async () => {
+  const feed = await makeFeed();
+  feed.publish(START);
+  const early = feed.read();
+  await early.next();
+  await early.return();
+  for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
+  feed.close();
+  const late = await Array.fromAsync(feed.read());
+  expect(late.map(({ type }) => type)).toEqual(["start", "batch", "finished"]);
+  expect(late[1]).toMatchObject({ recordsSent: 10_000, batch: 1000 });
+});
+
+test("D-4.4 batches of both directions of one table stay apart", async () => {
+  const feed = await makeFeed();
+  feed.publish(batch(1));
+  feed.publish(batch(1, { direction: "pull" }));
+  feed.close();
+  const types = (await Array.fromAsync(feed.read())).map(({ type }) => type);
+  expect(types).toEqual(["batch", "batch", "finished"]);
+});

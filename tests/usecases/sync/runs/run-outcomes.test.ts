@@ -1,0 +1,360 @@
+// Whole runs: how they end, what is kept of them, and when their markers are no longer to be trusted.
+import { expect, test } from "bun:test";
+import { StartedRun } from "../../../../src/usecases/sync/runs/start-run.ts";
+import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "../two-ends.ts";
+
+const MARKERS = [
+  "sync_last_push_items",
+  "sync_last_pull_items",
+  "sync_clock_push_items",
+  "sync_clock_pull_items",
+  "sync_own_clock_push_items",
+];
+
+test("D-4.3 a run's result has every field, and is kept", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  const { run } = await runOf(ends, { trigger: "cli" });
+  expect(run).toEqual({
+    runId: "run-1",
+    kind: "sync",
+    trigger: "cli",
+    status: "success",
+    direction: "pull",
+    tables: {
+      items: {
+        ...{ pushed: 0, pulled: 3, errorCount: 0, durationMs: 0 },
+        ...{ bytesCompressed: 20, bytesUncompressed: 200 },
+        ...{ kept: 0, erased: 0, changed: 3, deletedHere: 0, deletedThere: 0 },
+        ...{ countHere: 3, countThere: 3, warnings: [] },
+      },
+    },
+    totalPushed: 0,
+    totalPulled: 3,
+    errorCount: 0,
+    ...{ kept: 0, erased: 0, changed: 3, deletedHere: 0, deletedThere: 0 },
+    startedAt: "2026-03-01T12:00:00Z",
+    finishedAt: "2026-03-01T12:00:00Z",
+    durationMs: 0,
+    fullSync: false,
+    dryRun: false,
+  });
+  expect(await ends.runs.find("run-1")).toEqual(run);
+  expect(ends.logger.lines.at(-1)).toMatchObject({
+    message: "Sync run finished",
+    fields: { run_id: "run-1", status: "success", total_pulled: 3 },
+  });
+});
+
+test("D-4.4 the events of a pull, with what arrived and how much there is", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 3 });
+  put(ends.there, ends.table, manyRows(5));
+  const started = start(ends);
+  const events: unknown[] = [];
+  const reading = (async () => {
+    for await (const event of started.news()) events.push(event);
+  })();
+  await ends.time.run(started.outcome);
+  await reading;
+  const subject = { table: "items", direction: "pull" };
+  const rates = { elapsedMs: 0, rowsPerSecond: expect.any(Number) };
+  expect(events).toEqual([
+    { type: "start", ...subject, totalRecords: 5 },
+    {
+      ...{ type: "batch", ...subject, batch: 1, totalBatches: 2, recordsSent: 3, totalSent: 3 },
+      ...{ totalRecords: 5, bytesCompressed: 20, bytesUncompressed: 200 },
+      ...{ upserted: 3, errorCount: 0, ...rates },
+    },
+    {
+      ...{ type: "batch", ...subject, batch: 2, totalBatches: 2, recordsSent: 2, totalSent: 5 },
+      ...{ totalRecords: 5, bytesCompressed: 10, bytesUncompressed: 100 },
+      ...{ upserted: 2, errorCount: 0, ...rates },
+    },
+    {
+      ...{ type: "done", ...subject, status: "success", totalPulled: 5 },
+      ...{ bytesCompressed: 30, bytesUncompressed: 300, durationMs: 0 },
+    },
+    { type: "finished" },
+  ]);
+});
+
+test("D-4.3 a run with refused records is partial", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
+  const { run, events, error } = await runOf(ends);
+  expect(run).toMatchObject({ status: "partial", totalPulled: 2, errorCount: 1 });
+  expect(events.at(-2)).toMatchObject({ type: "done", status: "partial", totalPulled: 2 });
+  expect(error).toBe(null);
+});
+
+test("D-4.6 a pulled record that is refused here is kept whole, the marker moves on, and it is tried first", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
+  await runOf(ends);
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+  expect(ends.kept.rejected()).toMatchObject([
+    {
+      ...{ table: "items", direction: "pull", key: { k: "k-0001" }, message: "Not here" },
+      record: { k: "k-0001", v: "v", at: "2026-03-01T10:00:01Z" },
+      ...{ attempts: 1, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_400_000 },
+    },
+  ]);
+  ends.time.advance(60_000);
+  await runOf(ends);
+  expect(ends.kept.rejected()).toMatchObject([
+    { attempts: 2, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_460_000 },
+  ]);
+  ends.here.refuse = () => null;
+  const { run } = await runOf(ends);
+  expect(run.status).toBe("success");
+  expect(ends.kept.rejected()).toEqual([]);
+  expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(3));
+});
+
+test("D-4.6 a record that no table row can be made of is refused alone", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly object[] };
+    if (kind !== "pull") return reply;
+    return {
+      ...reply,
+      records: reply.records.map((row, i) => (i === 1 ? { ...row, v: {} } : row)),
+    };
+  };
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "partial", totalPulled: 1, errorCount: 1 });
+  expect(ends.kept.rejected()).toMatchObject([
+    { key: { k: "k-0001" }, message: "v must not be an object or an array" },
+  ]);
+});
+
+test("D-4.6 a column that the remote does not have keeps what it holds here", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["k-0000", "mine", "2026-03-01T09:00:00Z"]]);
+  put(ends.there, ends.table, manyRows(2));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly { k: string; at: string }[] };
+    if (kind !== "pull") return reply;
+    return { ...reply, records: reply.records.map(({ k, at }) => ({ k, at })) };
+  };
+  await runOf(ends);
+  expect(rowsOf(ends.here, ends.table)).toEqual([
+    ["k-0000", "mine", "2026-03-01T10:00:00Z"],
+    ["k-0001", "null", "2026-03-01T10:00:01Z"],
+  ]);
+});
+
+test("D-2.2 a column that is not serialized is never changed, whatever the remote sends", async () => {
+  const ends = await makeTwoEnds({
+    entry: {
+      ...{ timestamp_column: "at", upsert_key: ["k"] },
+      columns: {
+        ...{ k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+        secret: { type: "text", serialize: false },
+      },
+    },
+  });
+  const mine = { k: "k-0000", v: "old", at: "2026-03-01T09:00:00Z", secret: "mine" };
+  ends.here.writeOwn(ends.table, mine);
+  put(ends.there, ends.table, manyRows(1));
+  ends.intercept = async ({ kind }, send) => {
+    const reply = (await send()) as { records: readonly object[] };
+    if (kind !== "pull") return reply;
+    return { ...reply, records: reply.records.map((row) => ({ ...row, secret: "theirs" })) };
+  };
+  await runOf(ends);
+  expect(ends.here.sortedRows(ends.table)).toEqual([
+    { k: "k-0000", v: "v", at: "2026-03-01T10:00:00Z", secret: "mine" },
+  ]);
+});
+
+test("S-4.4.2 full clears the markers of both directions first, and moves every row", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  await runOf(ends, { direction: "both" });
+  await runOf(ends, { direction: "both" });
+  expect(MARKERS.map((name) => ends.kept.marker(name) !== "")).not.toContain(false);
+  const seen: string[][] = [];
+  ends.intercept = (_, send) => {
+    seen.push(MARKERS.map((name) => ends.kept.marker(name)));
+    return send();
+  };
+  const { run } = await runOf(ends, { isFull: true });
+  expect(seen[0]).toEqual(["", "", "", "", ""]);
+  expect(run).toMatchObject({ fullSync: true, totalPulled: 3 });
+  expect(ends.kept.marker("sync_last_push_items")).toBe("");
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
+});
+
+test("D-4.11 a dry run counts, writes nothing and leaves no trace", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["a", "v", null], ...manyRows(3)]);
+  put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
+  const before = rowsOf(ends.here, ends.table);
+  const { run, events } = await runOf(ends, { direction: "both", isDryRun: true });
+  expect(run).toMatchObject({ status: "success", dryRun: true, totalPushed: 1, totalPulled: 4 });
+  const types = "start batch done start batch done finished";
+  expect(events.map(({ type }) => type).join(" ")).toBe(types);
+  expect(rowsOf(ends.here, ends.table)).toEqual(before);
+  expect(rowsOf(ends.there, ends.table)).toHaveLength(4);
+  expect(ends.kept.memory()).toEqual([]);
+  expect(await ends.runs.list({ limit: 10, beforeId: null })).toEqual([]);
+  expect(ends.requests.filter(({ kind }) => kind === "push")).toEqual([]);
+});
+
+test("D-4.11 a dry run counts from the markers on, and with full as if they were cleared", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, [["a", "v", null], ...manyRows(3)]);
+  await runOf(ends, { direction: "both" });
+  await runOf(ends, { direction: "both" });
+  put(ends.there, ends.table, [["new", "v", "2026-03-01T10:30:00Z"]]);
+  put(ends.here, ends.table, [["own", "v", "2026-03-01T10:40:00Z"]]);
+  const markers = ends.kept.memory();
+  // Only the new one need go, as the others came; from there come the one without a timestamp, the one at the marker and
+  // the new one.
+  const { run } = await runOf(ends, { direction: "both", isDryRun: true });
+  expect(run).toMatchObject({ totalPushed: 1, totalPulled: 3 });
+  const full = await runOf(ends, { direction: "both", isDryRun: true, isFull: true });
+  expect(full.run).toMatchObject({ totalPushed: 5, totalPulled: 5, fullSync: true });
+  expect(ends.kept.memory()).toEqual(markers);
+  expect((await runOf(ends, { direction: "both" })).run).toMatchObject({ totalPushed: 1 });
+});
+
+test("D-4.9 a slash at the end of the address is no other remote", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends);
+  const same = { ...ends, deps: { ...ends.deps, remoteUrl: "https://there.example/" } };
+  expect((await runOf(same)).run.status).toBe("success");
+});
+
+test.each([
+  [
+    "pull",
+    -3600,
+    /the remote's clock said 2026-03-01T12:00:00Z, and now that says 2026-03-01T11:00:00Z; run/,
+  ],
+  [
+    "push",
+    -3600,
+    /the remote's clock said 2026-03-01T12:00:00Z, and now that says 2026-03-01T11:00:00Z; run/,
+  ],
+] as const)("a remote whose time went back stops the %s", async (direction, seconds, message) => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  put(ends.here, ends.table, manyRows(2));
+  await runOf(ends, { direction });
+  const serverTime = new Date(ends.time.nowMs + seconds * 1000).toISOString();
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status" ? { ...((await send()) as object), serverTime: serverTime } : send();
+  const { run, error } = await runOf(ends, { direction });
+  expect(run.status).toBe("failed");
+  expect(error?.text).toMatch(message);
+  expect(error?.text).toContain("run with full to start again");
+});
+
+test("this deployment's own time gone back stops a push", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(2));
+  await runOf(ends, { direction: "push" });
+  const behind = { ...ends, deps: { ...ends.deps, clock: ends.time.clock(-3_600_000) } };
+  const { error } = await runOf(behind, { direction: "push" });
+  expect(error?.text).toContain("this machine's clock said 2026-03-01T12:00:00Z");
+});
+
+test("a clock that went back by less than the allowance does no harm", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends);
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status"
+      ? { ...((await send()) as object), serverTime: "2026-03-01T11:59:10Z" }
+      : send();
+  expect((await runOf(ends)).run.status).toBe("success");
+  expect(ends.kept.of("pull").remoteClock).toBe("2026-03-01T12:00:00Z");
+});
+
+test.each([
+  [{ isSyncEnabled: false }, "Sync is disabled; set SYNC_ENABLED=true to enable it"],
+  [{ remoteUrl: null }, "The remote's address is missing; set SYNC_REMOTE_URL"],
+  [{ remoteKey: "" }, "The remote's key is missing; set SYNC_REMOTE_KEY or SYNC_API_KEY"],
+])("D-4.2 with %j the run fails before anything is cleared", async (changes, message) => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(2));
+  await runOf(ends);
+  const broken = { ...ends, deps: { ...ends.deps, ...changes } };
+  const { run, error, events } = await runOf(broken, { isFull: true });
+  expect(run).toMatchObject({ status: "failed", error: message });
+  expect(error?.kind).toBe("sync_misconfigured");
+  expect(events).toEqual([
+    { type: "error", table: "items", direction: "pull", error: message },
+    { type: "finished" },
+  ]);
+  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:01Z");
+});
+
+test("S-4.1.1 an unknown table is refused at once", async () => {
+  const ends = await makeTwoEnds();
+  const request = { direction: "pull", isFull: false, isDryRun: false, trigger: "api" } as const;
+  expect(() => new StartedRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
+    'Unknown table "nope"; tables here: items',
+  );
+});
+
+test("S-6.1 any other failure is cut to 200 characters", async () => {
+  const ends = await makeTwoEnds();
+  ends.intercept = () => {
+    throw new Error("x".repeat(1000));
+  };
+  const { error } = await runOf(ends);
+  expect(error?.text).toBe("Internal error; the log has the details");
+  const long = statusError(400);
+  long.message = "y".repeat(1000);
+  ends.intercept = () => {
+    throw long;
+  };
+  const { events } = await runOf(ends);
+  expect(events[0]).toMatchObject({
+    type: "error",
+    error: `${"y".repeat(177)}; check both registries`,
+  });
+});
+
+test("D-4.9 a run whose process is gone is marked as failed by the next one", async () => {
+  const ends = await makeTwoEnds();
+  const { run } = await runOf(ends);
+  await ends.runs.save({ ...run, runId: "gone", status: "running", finishedAt: null });
+  await ends.runs.save({ ...run, runId: "alive", status: "running", finishedAt: null });
+  await ends.leases.acquire({ name: "sync run alive", holder: "alive", ttlMs: 10_000 });
+  await runOf(ends);
+  expect(await ends.runs.find("gone")).toMatchObject({
+    status: "failed",
+    durationMs: Date.parse("2026-03-01T12:00:00Z") - Date.parse(run.startedAt),
+    finishedAt: "2026-03-01T12:00:00Z",
+    error: "The process that ran it ended; the next run continues where it stopped",
+  });
+  expect((await ends.runs.find("alive"))?.status).toBe("running");
+});
+
+test("a run that is stopped ends as failed before its next write, and the next one goes on behind it", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 3 });
+  put(ends.there, ends.table, manyRows(7));
+  const started = start(ends);
+  let pages = 0;
+  ends.intercept = ({ kind, limit }, send) => {
+    if (kind === "pull" && limit === 3 && ++pages === 3) started.stop();
+    return send();
+  };
+  const { run } = await ends.time.run(started.outcome);
+  expect(run).toMatchObject({
+    status: "failed",
+    error: "The run was stopped; run it again to continue",
+  });
+  expect(rowsOf(ends.here, ends.table).length).toBeLessThan(7);
+  ends.intercept = (_, send) => send();
+  expect((await runOf(ends)).run.status).toBe("success");
+  expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(7));
+});

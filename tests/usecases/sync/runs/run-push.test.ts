@@ -1,0 +1,321 @@
+// Pushes, batch by batch: what is sent, what is acknowledged, and what becomes of records that are refused.
+import { expect, test } from "bun:test";
+import { LearnedSizes } from "../../../../src/domain/sync/run/pacing.ts";
+import { RemotePeerError } from "../../../../src/ports/tables/remote-peer.ts";
+import {
+  makeTwoEnds,
+  manyRows,
+  put,
+  rowsOf,
+  runOf,
+  type SeenRequest,
+  statusError,
+  type TestRow,
+  type TwoEnds,
+} from "../two-ends.ts";
+
+const PUSH_MARKER = "sync_last_push_items";
+
+/** Rows of every push. */
+function pushed(requests: readonly SeenRequest[]): number[] {
+  return requests.filter(({ kind }) => kind === "push").map(({ records }) => records?.length ?? 0);
+}
+
+async function endsWithRows(count: number, maxPageRows = 100): Promise<TwoEnds> {
+  const ends = await makeTwoEnds({ maxPageRows });
+  put(ends.here, ends.table, manyRows(count));
+  return ends;
+}
+
+test("D-4.6 a push goes by keyset batches and the marker moves after each acknowledged one", async () => {
+  const ends = await endsWithRows(5, 2);
+  const markers: string[] = [];
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push") markers.push(ends.kept.marker(PUSH_MARKER));
+    return send();
+  };
+  const { run, events } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 5, totalPulled: 0 });
+  expect(pushed(ends.requests)).toEqual([2, 2, 1]);
+  expect(markers).toEqual(["", "2026-03-01T10:00:01Z", "2026-03-01T10:00:03Z"]);
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T10:00:04Z");
+  expect(rowsOf(ends.there, ends.table)).toEqual(manyRows(5));
+  expect(events.map(({ type }) => type)).toEqual(["start", "batch", "done", "finished"]);
+});
+
+test("D-4.6 the marker stays the allowance behind this deployment's own time", async () => {
+  const ends = await makeTwoEnds({ lagSeconds: 90 });
+  put(ends.here, ends.table, [["k", "v", "2026-03-01T11:59:59.5Z"]]);
+  await runOf(ends, { direction: "push" });
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
+});
+
+test("D-4.6, D-7.1 rows without a timestamp are looked at in every push, and sent when they have changed", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["a", "1", null], ...manyRows(3)]);
+  await runOf(ends, { direction: "push" });
+  put(ends.here, ends.table, [["a", "2", null]]);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+  expect(run.totalPushed).toBe(1);
+  expect((await runOf(ends, { direction: "push" })).run.totalPushed).toBe(0);
+});
+
+test("D-4.6 a 413 halves the batch, for good", async () => {
+  const ends = await endsWithRows(40);
+  ends.intercept = ({ kind, records = [] }, send) => {
+    if (kind === "push" && records.length > 12) throw statusError(413);
+    return send();
+  };
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 40 });
+  expect(pushed(ends.requests)).toEqual([40, 20, 10, 10, 20, 10, 10]);
+});
+
+test("D-11.2.3 the next run begins with as many rows as the remote was seen to take", async () => {
+  const ends = await endsWithRows(40);
+  const deps = { ...ends.deps, learned: new LearnedSizes() };
+  ends.intercept = ({ kind, records = [] }, send) => {
+    if (kind === "push" && records.length > 12) throw statusError(413);
+    return send();
+  };
+  for (const sizes of [
+    [40, 20, 10, 10, 20, 10, 10],
+    [10, 20, 10, 10, 10],
+  ]) {
+    ends.requests.length = 0;
+    await runOf({ ...ends, deps }, { direction: "push", isFull: true });
+    expect(pushed(ends.requests)).toEqual(sizes);
+  }
+});
+
+test("D-4.6 a timeout halves the batch", async () => {
+  const ends = await endsWithRows(8);
+  ends.intercept = async ({ kind, records = [] }, send) => {
+    if (kind !== "push" || records.length <= 4) return send();
+    await ends.time.sleep(15_000);
+    throw new RemotePeerError("timeout", "No reply");
+  };
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 8 });
+  expect(pushed(ends.requests)).toEqual([8, 4, 4]);
+});
+
+test("D-4.6, D-11.2.3 a record too large for the remote is refused alone, and only its key is kept", async () => {
+  const ends = await endsWithRows(4);
+  ends.intercept = ({ kind, records = [] }, send) => {
+    if (kind === "push" && records.some(({ k }) => k === "k-0002")) throw statusError(413);
+    return send();
+  };
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 3, errorCount: 1 });
+  expect(ends.kept.rejected()).toMatchObject([
+    {
+      key: { k: "k-0002" },
+      message: "POST there was answered 413",
+      direction: "push",
+      record: null,
+    },
+  ]);
+});
+
+test("D-4.6 refused records are found one by one and kept, and the marker moves on", async () => {
+  const ends = await endsWithRows(64);
+  const bad = ["k-0003", "k-0040", "k-0041"];
+  ends.there.refuse = (_, { k }) => (bad.includes(String(k)) ? `Not this ${k}` : null);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 61, errorCount: 3 });
+  expect(
+    ends.kept.rejected().map(({ key, message, attempts }) => [key, message, attempts]),
+  ).toEqual([
+    [{ k: "k-0003" }, "Not this k-0003", 1],
+    [{ k: "k-0040" }, "Not this k-0040", 1],
+    [{ k: "k-0041" }, "Not this k-0041", 1],
+  ]);
+  expect(rowsOf(ends.there, ends.table)).toHaveLength(61);
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T10:01:03Z");
+});
+
+test("D-4.6, D-4.11 refused records are tried first in the next run, as they are by then, and dropped once accepted", async () => {
+  const ends = await endsWithRows(8);
+  ends.there.refuse = (_, { k }) => (k === "k-0001" || k === "k-0002" ? "No" : null);
+  await runOf(ends, { direction: "push" });
+  put(ends.here, ends.table, [["k-0001", "better", "2026-03-01T10:00:01Z"]]);
+  ends.there.refuse = (_, { k }) => (k === "k-0002" ? "Still no" : null);
+  ends.requests.length = 0;
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(ends.requests.find(({ kind }) => kind === "push")?.records?.map(({ k }) => k)).toEqual([
+    "k-0001",
+    "k-0002",
+  ]);
+  expect(run).toMatchObject({ status: "partial", errorCount: 1 });
+  expect(ends.kept.rejected()).toMatchObject([
+    { key: { k: "k-0002" }, message: "Still no", attempts: 2 },
+  ]);
+  expect(rowsOf(ends.there, ends.table)[1]).toEqual(["k-0001", "better", "2026-03-01T10:00:01Z"]);
+  ends.there.refuse = () => null;
+  const counted = await runOf(ends, { direction: "push", isDryRun: true });
+  const last = await runOf(ends, { direction: "push" });
+  expect(last.run).toMatchObject({ status: "success", totalPushed: 1 });
+  expect(counted.run).toMatchObject({ status: "success", totalPushed: 1 });
+  expect(ends.kept.rejected()).toEqual([]);
+  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+});
+
+test("D-4.6 a refused row that is gone here is forgotten", async () => {
+  const ends = await endsWithRows(3);
+  ends.there.refuse = (_, { k }) => (k === "k-0001" ? "No" : null);
+  await runOf(ends, { direction: "push" });
+  ends.here.remove(ends.table, { k: "k-0001" });
+  expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
+  expect(ends.kept.rejected()).toEqual([]);
+});
+
+test.each([429, 500, 503])("D-4.6 a %d is waited out", async (status) => {
+  const ends = await endsWithRows(3);
+  let left = 7;
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push" && left-- > 0) throw statusError(status, 1);
+    return send();
+  };
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 3 });
+  expect(pushed(ends.requests)).toHaveLength(8);
+});
+
+test("D-4.6 the eighth failure is the last", async () => {
+  const ends = await endsWithRows(3);
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push") throw statusError(500, 1);
+    return send();
+  };
+  const { run, error } = await runOf(ends, { direction: "push" });
+  expect(run.status).toBe("failed");
+  expect(error?.text).toBe("POST there was answered 500 (8 attempts); try again in 1 s");
+  expect(pushed(ends.requests)).toHaveLength(8);
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("");
+});
+
+test.each([
+  [1, 3],
+  [64, 1],
+])("D-4.6 45 s without progress are the end of a push of %d rows", async (rows, attempts) => {
+  const ends = await endsWithRows(rows);
+  ends.intercept = async ({ kind }, send) => {
+    if (kind !== "push") return send();
+    await ends.time.sleep(15_000);
+    throw new RemotePeerError("timeout", "No reply within 15000 ms");
+  };
+  const startedAtMs = ends.time.nowMs;
+  const { error } = await runOf(ends, { direction: "push" });
+  const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
+  expect(error?.text).toBe(
+    `No reply within 15000 ms${tried}; check the address (SYNC_REMOTE_URL), and that the service runs there`,
+  );
+  expect(ends.time.nowMs - startedAtMs).toBeLessThan(47_000);
+});
+
+test("D-4.6 a Retry-After beyond the 45 s ends the run at once, and says when to come again", async () => {
+  const ends = await endsWithRows(1);
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push") throw statusError(503, 60);
+    return send();
+  };
+  const { error } = await runOf(ends, { direction: "push" });
+  expect(error?.text).toBe("POST there was answered 503; try again in 60 s");
+  expect(pushed(ends.requests)).toHaveLength(1);
+});
+
+test.each([
+  [401, "give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)"],
+  [403, "set SYNC_ENABLED=true there"],
+  [404, "check the address (SYNC_REMOTE_URL)"],
+  [400, "check both registries"],
+])("a %d is final at once and says what to do", async (status, advice) => {
+  const ends = await endsWithRows(1);
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push") throw statusError(status);
+    return send();
+  };
+  const { error } = await runOf(ends, { direction: "push" });
+  expect(error?.text).toBe(`POST there was answered ${status}; ${advice}`);
+  expect(pushed(ends.requests)).toHaveLength(1);
+});
+
+test("D-4.6 a failure with a long reason still says what to do", async () => {
+  const ends = await endsWithRows(1);
+  ends.intercept = ({ kind }, send) => {
+    if (kind !== "push") return send();
+    throw new RemotePeerError("status", "x".repeat(500), { reason: "key_rejected" });
+  };
+  const { error } = await runOf(ends, { direction: "push" });
+  expect(error?.text).toBe(
+    `${"x".repeat(145)}; give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)`,
+  );
+});
+
+test.each([
+  [
+    { upserted: 2 },
+    "The remote reports 2 written and 0 failed of 3 records; check the remote's log, version and registry",
+  ],
+  [
+    { upserted: 3, integrity: "no_checksum" },
+    `The remote did not verify the checksum of a batch: integrity is "no_checksum"; check the remote's log, version and registry`,
+  ],
+  [
+    { upserted: 0, error: "Disk is full" },
+    "The remote reports 0 written and 0 failed of 3 records: Disk is full; check the remote's log, version and registry",
+  ],
+])("D-4.6 a reply with %j is no acknowledgement", async (fields, message) => {
+  const ends = await endsWithRows(3);
+  ends.intercept = async ({ kind }, send) =>
+    kind === "push" ? { ...((await send()) as object), ...fields } : send();
+  const { run, error } = await runOf(ends, { direction: "push" });
+  expect(run.status).toBe("failed");
+  expect(error?.text).toBe(message);
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("");
+});
+
+test("S-4.2.9 rows that the remote ignores as known count as pushed", async () => {
+  const ends = await makeTwoEnds({
+    entry: {
+      ...{ timestamp_column: "at", upsert_key: ["k"], update_columns: [] },
+      columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+    },
+  });
+  put(ends.here, ends.table, manyRows(2));
+  put(ends.there, ends.table, [["k-0000", "own", "2026-03-01T09:00:00Z"]]);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 2 });
+  expect(rowsOf(ends.there, ends.table)[0]?.[1]).toBe("own");
+});
+
+test("D-4.6 a refused row is sent once in a run, also where the run comes to its place again", async () => {
+  const ends = await endsWithRows(3);
+  ends.there.refuse = (_, { k }) => (k === "k-0001" ? "No" : null);
+  await runOf(ends, { direction: "push" });
+  const { run } = await runOf(ends, { direction: "push", isFull: true });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 2, errorCount: 1 });
+  expect(ends.kept.rejected()).toMatchObject([{ key: { k: "k-0001" }, attempts: 2 }]);
+});
+
+test("D-4.6 rows that are dated ahead of the clock are pushed to the last", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 10 });
+  const ahead = manyRows(35).map(([k, v]): TestRow => [k, v, "2099-01-01T00:00:00Z"]);
+  put(ends.here, ends.table, ahead);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "success", totalPushed: 35 });
+  expect(rowsOf(ends.there, ends.table)).toHaveLength(35);
+});
+
+test("D-4.6 the marker goes by this deployment's own time, whatever the remote's clock says", async () => {
+  const ends = await makeTwoEnds({ lagSeconds: 90 });
+  put(ends.here, ends.table, [["k", "v", "2026-03-01T11:59:59.5Z"]]);
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status"
+      ? { ...((await send()) as object), serverTime: "2026-03-01T13:00:00Z" }
+      : send();
+  await runOf(ends, { direction: "push" });
+  expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T11:58:30Z");
+});
