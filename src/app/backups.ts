@@ -17,10 +17,9 @@ import { SETTINGS } from "./settings.ts";
 import { sqliteDriver, storeAt } from "./stores.ts";
 
 /** What a backup of an opened deployment is made with. */
-export function backUpDeps(config: Config, { storage, clock, sync }: Services): BackUpDeps {
+export function backUpDeps(config: Config, { storage, clock }: Services): BackUpDeps {
   return {
     copies: storage,
-    settle: () => sync.lateRows.settle(sync.registry.values()),
     files: new NodeBackupFiles(),
     clock,
     mac: new NodeMac(),

@@ -1,11 +1,9 @@
 // Moves a stopped deployment into another store.
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
-import { SystemClock, SystemIds } from "../adapters/system/system.ts";
+import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
-import { COLLECTIONS } from "../repositories/collections.ts";
-import { LateRows } from "../repositories/late-rows.ts";
 import { moveStore } from "../usecases/operations/move-store.ts";
 import type { Config } from "./config.ts";
 import { findStore, requireStore, STORE_FORMS, storeAt } from "./stores.ts";
@@ -18,14 +16,12 @@ export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promi
   const tools = { clock: new SystemClock(), logger: new PinoLogger(logLevel) };
   const from = storeAt(config.storageUrl);
   await requireStore(config.storageUrl, "moved");
-  // Brings the store in line with the registry, as a start does, and waits until all deletes and late commits are recorded.
+  // Brings the store in line with the registry, as a start does, and waits until all deletes are recorded.
   const tables = [...registry.values()];
   const storage = await from.open({ ...tools, tables });
   try {
     await storage.tables.prepare(tables);
     for (const table of tables) if (table.deletes) await storage.tombstones.end(table);
-    await storage.documents.prepare(COLLECTIONS);
-    await new LateRows(storage.documents, new SystemIds()).settle(tables);
   } finally {
     await storage.close();
   }

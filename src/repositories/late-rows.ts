@@ -13,7 +13,7 @@ import type { Table } from "../domain/sync/table/table.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import { RunDocuments } from "./run-calls.ts";
-import { LATE_ROWS } from "./run-collections.ts";
+import { LATE_ROWS, type LateCommitDocument } from "./run-collections.ts";
 
 interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */
@@ -32,6 +32,11 @@ export interface LateRowsReply {
   readonly from: string | null;
   /** The same of all other rows that were committed since, of a store that tells of every commit. */
   readonly freshFrom: string | null;
+}
+
+/** What a copy has of commits that its source told of and nobody had read: one more document. */
+export function toldCommit(table: string, at: string): LateCommitDocument {
+  return { table, id: `told ${at}`, byOwnRuns: null, byOthers: null, freshByOthers: at };
 }
 
 /** Documents that one body reads: notes, and the commits that it adds to them. */
@@ -88,12 +93,6 @@ export class LateRows {
     this.#noted.set(table.name, 0);
     // What fails here another commit or a run does.
     await this.#addAll(table).catch(() => {});
-  }
-
-  /** Adds what others have committed so far to the notes of tables: a copy takes along those alone. */
-  async settle(tables: Iterable<Table>): Promise<void> {
-    if (!this.#tellsCommits) return;
-    for (const table of tables) await this.#addAll(table);
   }
 
   /** Null when there are no notes yet, or commits are to be added. */

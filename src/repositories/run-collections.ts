@@ -120,7 +120,7 @@ interface LateNotesDocument extends LateNotes {
 }
 
 /** What one commit notes of late rows, until a reader adds it to the table's notes: so commits do not meet. */
-interface LateCommitDocument extends LateTimes {
+export interface LateCommitDocument extends LateTimes {
   readonly table: string;
   readonly id: string;
 }

@@ -27,6 +27,8 @@ export interface DumpedTable {
   readonly lastNumber: number;
   /** Null where deletes were never recorded. */
   readonly deletes: DumpedDeletes | null;
+  /** The earliest time of what the store would tell now (`TableWrites.takeCommitted`); absent for none. */
+  readonly told?: string;
 }
 
 /** What is known of the deletes of a table. D-7.6. */

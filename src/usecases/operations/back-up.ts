@@ -13,8 +13,6 @@ import { writeArchive } from "./archive.ts";
 
 export interface BackUpDeps {
   readonly copies: StoreCopies;
-  /** Puts into documents what the store keeps of late commits beside them. */
-  readonly settle: () => Promise<void>;
   readonly files: BackupFiles;
   readonly clock: Clock;
   readonly mac: Mac;
@@ -53,13 +51,9 @@ export async function backUp(
   }
 }
 
-async function write(
-  { copies, settle, files, mac }: BackUpDeps,
-  job: BackUpJob,
-): Promise<CopyCounts> {
+async function write({ copies, files, mac }: BackUpDeps, job: BackUpJob): Promise<CopyCounts> {
   if (copies.backUp !== undefined) return await copies.backUp(job);
   const { path, facts, ...rest } = job;
-  await settle();
   const dump = await copies.dump(rest);
   const { store, format } = dump.about;
   return await writeArchive({ files, path, mac }, dump, {

@@ -1,8 +1,16 @@
 // Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
 import type { CopyCounts, CopyJob, EmptyStore, IsKept } from "../../ports/copies/store-copies.ts";
-import { type DumpedPart, type DumpedSource, tableOf } from "../../ports/copies/store-dump.ts";
+import {
+  type Dump,
+  type DumpedPart,
+  type DumpedSource,
+  type DumpedStore,
+  tableOf,
+} from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
+import { toldCommit } from "../../repositories/late-rows.ts";
+import { LATE_ROWS } from "../../repositories/run-collections.ts";
 import { ItemProgress } from "./copy-progress.ts";
 import { DumpDigests } from "./dump-digests.ts";
 
@@ -33,7 +41,7 @@ export async function copyStore(
   await target.begin(about);
   const isSameKind = target.kind === about.store;
   const written = new DumpDigests(mac, { withRest: isSameKind });
-  for await (const whole of parts) {
+  for await (const whole of withTold(about, parts)) {
     const part = withoutDocuments(whole, isKept);
     written.add(part);
     await target.write(part);
@@ -50,6 +58,18 @@ export async function copyStore(
     throw new AppError("store_unavailable", text);
   }
   return written.counts(about);
+}
+
+/** What its source keeps beside documents comes as one of them. D-12.3. */
+async function* withTold(
+  { tables }: DumpedStore,
+  parts: Dump["parts"],
+): AsyncGenerator<DumpedPart> {
+  const items = tables.flatMap(({ name, told }) =>
+    told === undefined ? [] : [toldCommit(name, told)],
+  );
+  if (items.length > 0) yield { of: "documents", name: LATE_ROWS.name, items };
+  yield* parts;
 }
 
 /** D-12.5. */

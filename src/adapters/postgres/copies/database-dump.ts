@@ -16,6 +16,7 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import { textList } from "../driver/sql.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
+import { timeOf } from "../tables/columns.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
 import type { TableEntryKept } from "../tables/prepare.ts";
 import { DELETED_AT, deletedAtOf, settle } from "../tables/tombstone-places.ts";
@@ -28,6 +29,8 @@ const TABLES =
 const LAST_NUMBERS = `
 select coalesce(pg_sequence_last_value(to_regclass(name)), 0)::text
 from unnest($1::text[]) with ordinality as numbers(name, place) order by place`;
+
+const TOLD = "select slot::text, min(at)::text from repsync._told group by slot";
 
 export class DatabaseDump {
   readonly #database: PostgresDatabase;
@@ -69,7 +72,12 @@ export class DatabaseDump {
     const tables = kept.map(describedBy);
     const numbers = tables.map((table) => this.#layout(table).numbers);
     const last = await tx.query(LAST_NUMBERS, [textList(numbers)]);
-    return tables.map((table, i) => ({ ...table, lastNumber: Number(last[i]?.[0]) }));
+    const told = new Map((await tx.query(TOLD)).map(([slot, at]) => [slot, timeOf(String(at))]));
+    return tables.map((table, i) => {
+      const at = told.get(String(this.#layout(table).slot));
+      const lastNumber = Number(last[i]?.[0]);
+      return { ...table, lastNumber, ...(at === undefined ? {} : { told: at }) };
+    });
   }
 
   #layout(dumped: DumpedTable): Layout {
