@@ -3,7 +3,7 @@ import { AppError } from "../domain/shared/errors.ts";
 import { FILE_SILENCE_MS } from "../domain/shared/limits.ts";
 import type { Timer } from "../ports/runtime/runtime.ts";
 
-/** What is read comes in parts of a megabyte, of which the records would be held together. */
+/** Bodies come in parts of a megabyte; all records of one part are held at once, so it is cut. */
 const PART_BYTES = 64 * 1024;
 
 type Parts = AsyncGenerator<string | Uint8Array, void, undefined>;

@@ -34,7 +34,7 @@ export interface LateRowsReply {
   readonly freshFrom: string | null;
 }
 
-/** What a copy has of commits that its source told of and nobody had read: one more document. */
+/** The document by which a copy keeps what its source tells of commits and no run has read. */
 export function toldCommit(table: string, at: string): LateCommitDocument {
   return { table, id: `told ${at}`, byOwnRuns: null, byOthers: null, freshByOthers: at };
 }

@@ -27,7 +27,7 @@ export interface DumpedTable {
   readonly lastNumber: number;
   /** Null where deletes were never recorded. */
   readonly deletes: DumpedDeletes | null;
-  /** The earliest time of what the store would tell now (`TableWrites.takeCommitted`); absent for none. */
+  /** What `TableWrites.takeCommitted` would give; absent for nothing. */
   readonly told?: string;
 }
 

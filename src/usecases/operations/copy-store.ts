@@ -60,7 +60,7 @@ export async function copyStore(
   return written.counts(about);
 }
 
-/** What its source keeps beside documents comes as one of them. D-12.3. */
+/** The parts, and a document for each time that the source tells beside its documents. D-12.3. */
 async function* withTold(
   { tables }: DumpedStore,
   parts: Dump["parts"],

@@ -26,7 +26,7 @@ import { castType, held, refusalOf, shortDecimal, timeOf } from "./columns.ts";
 import { fieldOf, type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { heldTexts, inParts, RowStatements } from "./row-statements.ts";
-import { DELETED_AT, deletedAtOf } from "./tombstone-places.ts";
+import { tombstonesWith } from "./tombstone-places.ts";
 
 interface ArrivingRecord extends RowWrite {
   readonly keyText: string;
@@ -179,14 +179,10 @@ export class BodyTables implements TableWrites {
         }),
       );
       if (!table.deletes) continue;
-      const shown = `${DELETED_AT}, ${layout.shown(table.keyColumns)}`;
       work.push(
-        this.#tx.query(layout.byKeys(shown, layout.deleted), lists).then((lines) => {
-          for (const line of lines) {
-            found.tombstones.set(
-              keyText(table, rowAt(table.keyColumns, line, 1)),
-              deletedAtOf(line[0]),
-            );
+        tombstonesWith(this.#tx, layout, lists).then((tombstones) => {
+          for (const { key, deletedAt } of tombstones) {
+            found.tombstones.set(keyText(table, key), deletedAt);
           }
         }),
       );

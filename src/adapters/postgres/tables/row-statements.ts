@@ -8,8 +8,8 @@ import { meeting } from "../driver/errors.ts";
 import { quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
-import { type Layout, rowAt } from "./layout.ts";
-import { DELETED_AT, deletedAtOf } from "./tombstone-places.ts";
+import type { Layout } from "./layout.ts";
+import { tombstonesWith } from "./tombstone-places.ts";
 
 /** Rows of one statement. */
 const ROWS_AT_ONCE = 1_000;
@@ -95,13 +95,11 @@ export class RowStatements {
     const { deleted, table } = layout;
     if (!table.deletes) return;
     const limit = aheadLimit(this.#now());
-    const shown = `${DELETED_AT}, ${layout.shown(table.keyColumns)}`;
-    const lines = await this.#tx.query(layout.byKeys(shown, deleted), layout.keyLists(rows));
+    const found = await tombstonesWith(this.#tx, layout, layout.keyLists(rows));
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
-    const gone = lines.flatMap((line) => {
-      const key = rowAt(table.keyColumns, line, 1);
+    const gone = found.flatMap(({ key, deletedAt }) => {
       const time = times.get(keyText(table, key)) ?? null;
-      return outlives(time, deletedAtOf(line[0]), limit) ? [key] : [];
+      return outlives(time, deletedAt, limit) ? [key] : [];
     });
     await this.remove(layout, deleted, gone);
   }

@@ -1,8 +1,10 @@
 // Places of tombstones in their list: given when somebody asks, one after the other, so that what was committed later, however
 // early it began, stands behind.
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
 import { readValue } from "./columns.ts";
-import type { Layout } from "./layout.ts";
+import { type Layout, rowAt } from "./layout.ts";
 
 const DATETIME = { type: "datetime", isKey: false } as const;
 /** How the server shows the time of a tombstone, to be read by `deletedAtOf`. */
@@ -10,6 +12,21 @@ export const DELETED_AT = "t.deleted_at::text";
 
 export function deletedAtOf(text: unknown): string {
   return String(readValue(DATETIME, text));
+}
+
+/** Those of the keys whose `keyLists` these are. */
+export async function tombstonesWith(
+  tx: ServerTransaction,
+  layout: Layout,
+  lists: readonly string[],
+): Promise<readonly Tombstone[]> {
+  const { keyColumns } = layout.table;
+  const shown = `${DELETED_AT}, ${layout.shown(keyColumns)}`;
+  const lines = await tx.query(layout.byKeys(shown, layout.deleted), lists);
+  return lines.map((line) => ({
+    key: rowAt(keyColumns, line, 1),
+    deletedAt: deletedAtOf(line[0]),
+  }));
 }
 
 /** Gives places to what is committed and has none, but for what an open transaction is about to change: that gets a later one. */

@@ -17,7 +17,7 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { inParts } from "./row-statements.ts";
-import { DELETED_AT, deletedAtOf, settle } from "./tombstone-places.ts";
+import { DELETED_AT, deletedAtOf, settle, tombstonesWith } from "./tombstone-places.ts";
 
 interface ListFacts {
   readonly list: string;
@@ -72,18 +72,14 @@ export class PostgresTombstones implements Tombstones {
   }
 
   async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
-    const { keyColumns } = table;
     const layout = this.#tables.layout(table);
     const held = new Map(
       keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
     );
-    const text = layout.byKeys(`${DELETED_AT}, ${layout.shown(keyColumns)}`, layout.deleted);
     return await this.#database.read({ name: "tombstones.by_keys" }, async (tx) => {
       const found: Tombstone[] = [];
       for (const some of inParts([...held.values()])) {
-        for (const line of await tx.query(text, layout.keyLists(some))) {
-          found.push({ key: rowAt(keyColumns, line, 1), deletedAt: deletedAtOf(line[0]) });
-        }
+        found.push(...(await tombstonesWith(tx, layout, layout.keyLists(some))));
       }
       return found;
     });

@@ -6,7 +6,6 @@ import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";
-const DOC = "doc TEXT NOT NULL";
 
 type IndexOf = readonly [name: string, placeOf: (doc: object) => Key | null];
 
@@ -35,9 +34,10 @@ export class CollectionTable {
   }
 
   create(): string {
-    const others = this.#columns().map((column) => (column === "doc" ? DOC : `${column} BLOB`));
+    const [, ...others] = this.#columns();
+    const more = others.map((column) => `, ${column} BLOB`).join("");
     return `CREATE TABLE IF NOT EXISTS ${this.name} (
-      key BLOB PRIMARY KEY, ${others.join(", ")}
+      key BLOB PRIMARY KEY, doc TEXT NOT NULL${more}
     ) WITHOUT ROWID`;
   }
 

@@ -240,7 +240,7 @@ async function openTable(
   return { table, sync: isListed ? sync : { ...sync, tombstones: new NoTombstones() } };
 }
 
-/** False for what the store does not have yet, as no command that writes has opened it with this registry. */
+/** False where reading fails: the store does not have the table, or its tombstones, yet. */
 async function succeeds(reading: Promise<unknown>): Promise<boolean> {
   return await reading.then(
     () => true,

@@ -157,7 +157,7 @@ function useBeginning(file: File | null, encoding: string): string {
       void file
         .slice(0, SHOWN_BYTES)
         .arrayBuffer()
-        // The last character may be cut.
+        // The bytes may end within a character.
         .then((bytes) => show(new TextDecoder(encoding).decode(bytes, { stream: true })))
         .catch(() => show(""));
     }

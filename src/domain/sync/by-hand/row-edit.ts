@@ -56,7 +56,7 @@ export function readEdit(table: Table, request: EditRequest): ReadEdit {
   return { edit: { key: known ?? values(true), changes: values(false) }, problems: [] };
 }
 
-/** The edit with the numbers of JSON again that its row was shown with as texts. */
+/** The edit with numbers of JSON in place of the texts that stood for them when the row was shown. */
 export function withNumbers({ columns }: Table, edit: RowEdit, here: Row | null): RowEdit {
   const changes = { ...edit.changes };
   for (const { name, type } of columns) {

@@ -9,8 +9,9 @@ const WHOLE = /^-?\d+$/;
 const MIN_VALUE_CHARS = 64;
 
 /**
- * The row with numbers that are no doubles, and integers beyond 2^53, as strings. One with more than `maxChars` characters of JSON has its long values cut to
- * equal shares of that; the end of a cut value says how long it was and has its hash, so that others still differ from it.
+ * The row with numbers that are no doubles, and integers beyond 2^53, as strings. One with more than `maxChars` characters of
+ * JSON has its long values cut to equal shares of that; the end of a cut value says how long it was and has its hash, so that
+ * others still differ from it.
  */
 export function shownRow(row: JsonObject, maxChars = Number.POSITIVE_INFINITY): JsonObject {
   const fields = Object.entries(row).map(([name, value]): [string, JsonValue] => [
@@ -33,14 +34,14 @@ function exact(value: JsonValue): JsonValue {
   return Object.fromEntries(fields);
 }
 
-/** True where a double has the value of a number. */
+/** True for a number whose value a double has. */
 function isExact(text: string): boolean {
   const double = Number(text);
   if (WHOLE.test(text)) return Number.isSafeInteger(double);
   return decimalValueForm(text) === decimalValueForm(String(double));
 }
 
-/** What somebody sends who was shown a value: texts in the place of numbers, as they were shown, are those numbers. */
+/** A value as it was sent, with the numbers of the one here in place of the texts that they were shown as. */
 export function asStored(sent: JsonValue, here: JsonValue): JsonValue {
   if (isRawNumber(here)) return sent === exact(here) ? here : sent;
   if (Array.isArray(sent)) {

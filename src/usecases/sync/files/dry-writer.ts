@@ -53,9 +53,12 @@ export class DryWriter implements ImportWriter {
     const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
     const rows = new Map<string, FoundRow>();
     for (const [key, row] of storedByKey) rows.set(key, { time: rowTime(table, row), row });
+    const memories = new Map<number, ReturnType<typeof memoryOf>>();
     const records = met.flatMap(({ index, row }) => {
       const record = { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
-      const { note, isSame } = this.#sent.find(memoryOf(record));
+      const memory = memoryOf(record);
+      memories.set(index, memory);
+      const { note, isSame } = this.#sent.find(memory);
       if (note > 0) rows.set(record.keyText, { time: record.time, row: null });
       return isSame ? [] : [record];
     });
@@ -64,11 +67,9 @@ export class DryWriter implements ImportWriter {
     const found = { rows, tombstones: await this.#tombstones(writes) };
     const decision = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
     const { added, sent, buried } = decision;
-    const arrived = new Map(records.map((record) => [record.index, record]));
     for (const { index } of sent) {
-      const record = arrived.get(index);
-      if (record === undefined || this.#sent.size >= MAX_REMEMBERED) continue;
-      this.#sent.note(memoryOf(record), 1);
+      const memory = memories.get(index);
+      if (memory !== undefined && this.#sent.size < MAX_REMEMBERED) this.#sent.note(memory, 1);
     }
     return {
       refusals: new Map(erased.map((index) => [index, ERASED_MESSAGE])),
@@ -79,7 +80,7 @@ export class DryWriter implements ImportWriter {
     };
   }
 
-  /** What is left of the records, by what is known of the people whom they name. */
+  /** The records without those of erased people, with the texts that owners keep. */
   async #meet(writes: readonly RowWrite[]) {
     const table = this.#table;
     const nothing = { records: writes, erased: [] };

@@ -1,5 +1,4 @@
-// Whether the rows of a table are at the remote and none here: an import of the same rows makes versions of its own, where a pull
-// fetches them with their times. D-14.7.
+// Tells that a table has rows at the remote and none here: an import would give them new times, a pull keeps theirs. D-14.7.
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { readRemoteStatus } from "../shared/read-remote-status.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
