@@ -72,7 +72,6 @@ export const runCommand: RunCommand = async (options, work) => {
     output.tellError(`Ended by ${signal}`);
     process.exit(EXIT.failed);
   });
-  collectGarbageEarly();
   let code: ExitCode;
   try {
     code = await work({ output, interruption, open, openStore, openToRead });
@@ -137,25 +136,4 @@ async function closeQuietly(services: Services): Promise<void> {
   } catch (error) {
     services.logger.error("The store could not be closed", error);
   }
-}
-
-/** Resident memory up to which garbage is left to the runtime. */
-const UNTOUCHED_BYTES = 130_000_000;
-/** Growth since the last collection that starts another, so that memory in use does not. */
-const GROWTH = 1.1;
-const CHECK_EVERY_MS = 50;
-
-/** JavaScriptCore lets garbage grow to several times what is in use; a command beside a service collects earlier. */
-function collectGarbageEarly(): void {
-  let limitBytes = UNTOUCHED_BYTES;
-  const timer = setInterval(() => {
-    try {
-      if (process.memoryUsage.rss() < limitBytes) return;
-      Bun.gc(true);
-      limitBytes = Math.max(UNTOUCHED_BYTES, process.memoryUsage.rss() * GROWTH);
-    } catch {
-      // Reading the memory needs a file descriptor, and the process may have none left.
-    }
-  }, CHECK_EVERY_MS);
-  timer.unref();
 }

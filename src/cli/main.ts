@@ -1,11 +1,15 @@
 #!/usr/bin/env bun
-// The command line: finds the command and runs it.
-import { CommanderError } from "commander";
+// The command line as a process: its streams, its memory, and the program.
 import { systemReason } from "../app/disk/system-reason.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
-import { flushOutput, Output } from "./output.ts";
-import { buildProgramFor, usageMessage } from "./program.ts";
+import { runProgram } from "./run-program.ts";
+
+/** Resident memory up to which garbage is left to the runtime. */
+const UNTOUCHED_BYTES = 130_000_000;
+/** Growth since the last collection that starts another, so that memory in use does not. */
+const GROWTH = 1.1;
+const CHECK_EVERY_MS = 50;
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A reader that stops early, such as `head`, needs no message.
@@ -16,23 +20,22 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on("error", () => {});
 
-/** Commands for which no deployment has to be set up. */
-const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
-
-const program = await buildProgramFor(process.argv.slice(2), runCommand);
-program.hook("preAction", async (_program, command) => {
-  if (WITHOUT_SETTINGS.includes(command.name())) return;
-  const { loadEnvFile } = await import("../app/environment.ts");
-  loadEnvFile();
+await runProgram(async (options, work) => {
+  collectGarbageEarly();
+  await runCommand(options, work);
 });
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  if (error.exitCode !== 0 && process.argv.includes("--json")) {
-    new Output({ json: true }).printJson({ error: usageMessage(error) });
-  }
-  await flushOutput();
-  // Requested help is a success; every other CommanderError is a wrong command line.
-  process.exit(error.exitCode === 0 ? EXIT.success : EXIT.usage);
+
+/** JavaScriptCore lets garbage grow to several times what is in use; a command beside a service collects earlier. */
+function collectGarbageEarly(): void {
+  let limitBytes = UNTOUCHED_BYTES;
+  const timer = setInterval(() => {
+    try {
+      if (process.memoryUsage.rss() < limitBytes) return;
+      Bun.gc(true);
+      limitBytes = Math.max(UNTOUCHED_BYTES, process.memoryUsage.rss() * GROWTH);
+    } catch {
+      // Reading the memory needs a file descriptor, and the process may have none left.
+    }
+  }, CHECK_EVERY_MS);
+  timer.unref();
 }

@@ -20,7 +20,8 @@ import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { accountDeps } from "../support/account-deps.ts";
 import { makeRegistry } from "../support/rows/make-table.ts";
-import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
+import { runCli } from "./support/run-cli.ts";
 import { PASSWORD, PEOPLE, startBeside } from "./support/start-beside.ts";
 
 afterEach(releaseResources);

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
 import { PASSWORD, startBeside } from "./support/start-beside.ts";
 
 afterEach(releaseResources);

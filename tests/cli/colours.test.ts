@@ -1,7 +1,8 @@
 // Where texts are coloured.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../http/support/resources.ts";
-import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
+import { runCli } from "./support/run-cli.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

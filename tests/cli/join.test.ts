@@ -7,7 +7,8 @@ import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts"
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY, startApp } from "../http/support/sync-app.ts";
-import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
+import { runCli } from "./support/run-cli.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

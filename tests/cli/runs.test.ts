@@ -5,7 +5,7 @@ import { runsTable } from "../../src/cli/runs-table.ts";
 import type { RunItem } from "../../src/domain/sync/run/run.ts";
 import { NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
 import { fill, startPair } from "./support/running-pair.ts";
 
 afterEach(releaseResources);

@@ -1,7 +1,8 @@
 // What `sync` shows while it waits, and its options beside the table.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
-import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
+import { runCli } from "./support/run-cli.ts";
 import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
 
 afterEach(releaseResources);

@@ -5,7 +5,8 @@ import { pollUntil } from "../e2e/support/poll-until.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { runCli, startInTerminal } from "./support/run-cli.ts";
+import { startInTerminal } from "./support/cli-process.ts";
+import { runCli } from "./support/run-cli.ts";
 import { AT, fill, NOTES, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
 
 afterEach(releaseResources);

@@ -20,6 +20,8 @@ export class TextSource {
     this.totalBytes = totalBytes;
     this.#name = name;
     this.#input = input;
+    // Who reads is told; without a reader nobody is.
+    input.on("error", () => {});
   }
 
   /** Opens a file, or standard input for `-`. Throws `invalid_request` when it cannot be opened. */

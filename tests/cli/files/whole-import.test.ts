@@ -9,7 +9,8 @@ import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
-import { runCli, startInTerminal } from "../support/run-cli.ts";
+import { startInTerminal } from "../support/cli-process.ts";
+import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

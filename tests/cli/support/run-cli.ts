@@ -1,20 +1,15 @@
-// The command line as a process of its own, as a user calls it.
-
-import { readFileSync } from "node:fs";
-import { BUN, CLI } from "../../e2e/support/service-process.ts";
+// The command line in this process, whose streams, arguments, environment, folder and exit are the command's meanwhile.
+import { Readable, Writable } from "node:stream";
+import { runCommand } from "../../../src/cli/command-runner.ts";
+import { runProgram } from "../../../src/cli/run-program.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { checkDocument } from "./command-documents.ts";
-
-const PEAK_EVERY_MS = 20;
 
 /** How a command ended. */
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** The most memory that it had. */
-  readonly peakBytes: number;
   /** Its stdout as the one JSON document that it is; throws otherwise. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect, and fail where it is not there.
   readonly json: any;
@@ -29,122 +24,118 @@ export interface CliOptions {
   readonly input?: string | Uint8Array;
 }
 
-/** Nothing of this process's environment but what programs need. */
-function environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const { PATH = "", HOME = "" } = process.env;
-  return { PATH, HOME, ...env };
+/** As a pipe passes them on. */
+const CHUNK_BYTES = 65_536;
+
+/** Thrown by `process.exit`. */
+class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`Exit ${code}`);
+    this.code = code;
+  }
 }
 
-/** Runs a command to its end. */
-export async function runCli(
+/** Ends when the last command has ended: a process has one command at a time. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs a command to its end, after those that were called before. */
+export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  const { folder = makeTempFolder() } = options;
+  const run = last.then(() => runInFolder(args, { ...options, folder }));
+  last = run.catch(() => {});
+  return run;
+}
+
+async function runInFolder(
   args: readonly string[],
-  { env, folder = makeTempFolder(), input = "" }: CliOptions = {},
+  { env = {}, folder, input = "" }: CliOptions & { readonly folder: string },
 ): Promise<CliResult> {
-  const child = Bun.spawn([...BUN, CLI, ...args], {
-    cwd: folder,
-    env: environment(env),
-    stdin: new Blob([input as string]),
-    stdout: "pipe",
-    stderr: "pipe",
+  const stdout = new Sink();
+  const stderr = new Sink();
+  const { PATH = "", HOME = "" } = process.env;
+  const leave = enter({
+    stdin: Readable.from(chunksOf(input)),
+    stdout,
+    stderr,
+    argv: [...process.argv.slice(0, 2), ...args],
+    env: { PATH, HOME, ...env },
+    exit: (code = 0) => {
+      throw new Exit(Number(code));
+    },
   });
-  keepResource(() => child.kill("SIGKILL"));
-  const memory = watchPeak(child.pid);
-  const [stdout, stderr, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
+  const folderBefore = process.cwd();
+  process.chdir(folder);
+  let code: number;
+  try {
+    await runProgram(runCommand);
+    throw new Error(`repsync ${args.join(" ")} came to its end without an exit code`);
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+    code = error.code;
+  } finally {
+    process.chdir(folderBefore);
+    leave();
+  }
+  return asResult(args, { code, stdout: stdout.text(), stderr: stderr.text() });
+}
+
+/** Puts these in place of the process's own; the result puts them back, and ends what listens to the process since. */
+function enter(properties: Readonly<Record<string, unknown>>): () => void {
+  const names = Object.keys(properties);
+  const own = names.map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
+  const before = process.eventNames().map((name) => [name, process.listeners(name)] as const);
+  const listeners = new Map(before);
+  for (const [name, value] of Object.entries(properties)) {
+    Object.defineProperty(process, name, { value, configurable: true, writable: true });
+  }
+  return () => {
+    for (const name of process.eventNames()) {
+      const kept = listeners.get(name) ?? [];
+      for (const listener of process.listeners(name)) {
+        if (kept.includes(listener)) continue;
+        // biome-ignore lint/complexity/noBannedTypes: the type of a listener of any event.
+        if (name === "exit") (listener as Function)();
+        process.removeListener(name, listener);
+      }
+    }
+    for (const [name, descriptor] of own) {
+      if (descriptor !== undefined) Object.defineProperty(process, name, descriptor);
+    }
+  };
+}
+
+class Sink extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+}
+
+function* chunksOf(input: string | Uint8Array): Generator<Buffer> {
+  const bytes = Buffer.from(input as string);
+  for (let i = 0; i < bytes.length; i += CHUNK_BYTES) yield bytes.subarray(i, i + CHUNK_BYTES);
+}
+
+/** Throws when a command wrote another document than docs/cli.md says. */
+export function asResult(
+  args: readonly string[],
+  ended: { readonly code: number; readonly stdout: string; readonly stderr: string },
+): CliResult {
+  const { code, stdout } = ended;
   const isDocument = args.includes("--json") && !args.includes("--events") && stdout !== "";
   if (isDocument) checkDocument(args.join(" "), code, stdout);
-  const peakBytes = memory.stop() ?? child.resourceUsage()?.maxRSS ?? 0;
   return {
-    ...{ code, stdout, stderr, peakBytes },
+    ...ended,
     get json() {
       return JSON.parse(stdout);
     },
-  };
-}
-
-/**
- * Looks at the most memory that a process has had, as Linux keeps it; null elsewhere. What its end reports counts the
- * memory of the process that started it, too.
- */
-function watchPeak(pid: number): { stop(): number | null } {
-  let peakBytes: number | null = null;
-  const timer = setInterval(() => {
-    try {
-      const status = readFileSync(`/proc/${pid}/status`, "utf8");
-      const [, peakKib] = /VmHWM:\s+(\d+)/.exec(status) ?? [];
-      if (peakKib !== undefined) peakBytes = Number(peakKib) * 1024;
-    } catch {
-      // It has ended, or there is no such file here.
-    }
-  }, PEAK_EVERY_MS);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return peakBytes;
-    },
-  };
-}
-
-/** A command in a terminal. */
-export interface TerminalCli {
-  /** All that it has shown so far. */
-  shown(): string;
-  /** Resolves when the text has been shown `times` times. Rejects when the command ends before. */
-  waitFor(text: string, times?: number): Promise<void>;
-  /** Types into the terminal. */
-  type(text: string): void;
-  readonly exited: Promise<number>;
-}
-
-/** What a command on a terminal may have. */
-export interface TerminalOptions extends Omit<CliOptions, "input"> {
-  /** Width of the terminal. */
-  readonly cols?: number;
-}
-
-/** Starts a command whose three streams are a terminal. */
-export function startInTerminal(
-  args: readonly string[],
-  { env, folder = makeTempFolder(), cols = 120 }: TerminalOptions = {},
-): TerminalCli {
-  let shown = "";
-  let wake = () => {};
-  let hasEnded = false;
-  const decoder = new TextDecoder();
-  const child = Bun.spawn([...BUN, CLI, ...args], {
-    cwd: folder,
-    env: environment({ TERM: "xterm", ...env }),
-    terminal: {
-      cols,
-      rows: 40,
-      data(_terminal, bytes) {
-        shown += decoder.decode(bytes, { stream: true });
-        wake();
-      },
-      exit() {
-        hasEnded = true;
-        wake();
-      },
-    },
-  });
-  keepResource(() => {
-    child.kill("SIGKILL");
-    child.terminal?.close();
-  });
-  return {
-    shown: () => shown,
-    async waitFor(text, times = 1) {
-      while (shown.split(text).length <= times) {
-        if (hasEnded) throw new Error(`It ended without "${text}": ${shown}`);
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
-    type: (text) => void child.terminal?.write(text),
-    exited: child.exited,
   };
 }

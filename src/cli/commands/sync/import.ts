@@ -5,7 +5,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
-import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import { findTable, type Registry, type Table } from "../../../domain/sync/table/table.ts";
 import { NoTombstones } from "../../../ports/tables/tombstones.ts";
 import { requireDeletes } from "../../../usecases/sync/deletes/delete-row.ts";
 import { DryWriter } from "../../../usecases/sync/files/dry-writer.ts";
@@ -76,11 +76,15 @@ export const addImportCommand: AddCommand = (parent, run) => {
           if (options.all === true) return await importAll(tools, file ?? tableName, options);
           if (file === undefined) throw new AppError("invalid_request", "Name a file to import");
           const source = await openImportSource(tableName, file, asked);
-          const fileTime = await modificationTime(file);
-          const from = { tableName, source, fileTime };
-          const imported = await importFile(tools, from, options);
-          tools.output.show(imported.report.result(), imported.report.summary());
-          return imported.code;
+          try {
+            const fileTime = await modificationTime(file);
+            const from = { tableName, source, fileTime };
+            const imported = await importFile(tools, from, options);
+            tools.output.show(imported.report.result(), imported.report.summary());
+            return imported.code;
+          } finally {
+            source.close();
+          }
         }),
     );
 };
@@ -91,9 +95,28 @@ async function importAll(
   path: string,
   options: ImportOptions,
 ): Promise<ExitCode> {
-  const { output } = tools;
   const { registry } = await readDeploymentConfig();
   const sources = await openEveryTable(path);
+  try {
+    return await importTables(tools, { path, sources, registry }, options);
+  } finally {
+    for (const source of sources.values()) source.close();
+  }
+}
+
+/** Its tables by their own names, and those of the registry. */
+interface SqliteFile {
+  readonly path: string;
+  readonly sources: ReadonlyMap<string, ImportSource>;
+  readonly registry: Registry;
+}
+
+async function importTables(
+  tools: CommandTools,
+  { path, sources, registry }: SqliteFile,
+  options: ImportOptions,
+): Promise<ExitCode> {
+  const { output } = tools;
   const nameOf = (own: string) =>
     [own, registryNameOf(own) ?? own].find((name) => registry.has(name));
   const unknown = [...sources.keys()].filter((own) => nameOf(own) === undefined);

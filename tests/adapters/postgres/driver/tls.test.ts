@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import { runCli } from "../../../cli/support/run-cli.ts";
+import { runCliProcess } from "../../../cli/support/cli-process.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
 import { makeCertificate } from "../../../support/certificates.ts";
 import { findPostgres, startPostgres } from "../../../support/stores/postgres-server.ts";
@@ -41,8 +41,11 @@ test.skipIf("reason" in findPostgres())(
       });
       const env = { STORAGE_URL: url("verify-full") };
       const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificate.certificateFile };
-      expect((await runCli(["runs"], { env })).code).toBe(2);
-      expect(await runCli(["runs"], { env: trusting })).toMatchObject({ code: 0, stderr: "" });
+      expect((await runCliProcess(["runs"], { env })).code).toBe(2);
+      expect(await runCliProcess(["runs"], { env: trusting })).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
     } finally {
       await admin.close();
       await server.stop();
