@@ -30,9 +30,6 @@ const SLOW = [
   "tests/docs/deploy/",
   "tests/package/",
 ];
-/** Folders whose tests play more seeds among the slow ones. */
-const SEEDED = ["tests/simulation"];
-const MANY_SEEDS = "100";
 const CACHE = join(ROOT, "node_modules", ".cache", "repsync");
 // Remembers how long files take, so that the longest begin first; everything works without it.
 const TIMINGS = join(CACHE, "test-timings.json");
@@ -54,7 +51,6 @@ mkdirSync(CACHE, { recursive: true });
 const [which, ...others] = process.argv.slice(2);
 const isOfSlow = which === "--slow" || which === "--every";
 const isGate = which === "--every" || process.env.CI === "true";
-if (isOfSlow) env.SEEDS ??= MANY_SEEDS;
 
 const first = await runTests({
   args: [...flagsOfAll(), ...(isOfSlow ? others : process.argv.slice(2))],
@@ -98,7 +94,7 @@ function flagsOfAll() {
     TEST_TIMEOUT,
   ];
   const isAll = (isOfSlow ? others : process.argv.slice(2)).length === 0;
-  if (which === "--slow" && isAll) flags.push(...SLOW, ...SEEDED);
+  if (which === "--slow" && isAll) flags.push(...SLOW);
   if (!isOfSlow && isAll) flags.push(...SLOW.map((path) => `--path-ignore-patterns=${path}**`));
   return flags;
 }

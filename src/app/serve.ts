@@ -4,7 +4,13 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAppError } from "../domain/shared/errors.ts";
 import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
-import { compose, type Deployment, serverOfRuntime, startingHandler } from "./compose.ts";
+import {
+  boundMemoryOfRuntime,
+  compose,
+  type Deployment,
+  serverOfRuntime,
+  startingHandler,
+} from "./compose.ts";
 import type { Config } from "./config.ts";
 import { readTlsAnew } from "./environment.ts";
 import { onHangUp } from "./hang-up.ts";
@@ -24,6 +30,7 @@ export async function serve(config: Config): Promise<void> {
     await port.server.stop(0);
     throw error;
   }
+  await boundMemoryOfRuntime();
   const { deployment } = service;
   const stop = () => void service.stop();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

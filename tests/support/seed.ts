@@ -14,7 +14,7 @@ export function checkProperty<Values>(property: fc.IProperty<Values>, numRuns = 
 /** As `checkProperty`, for properties that wait. */
 export async function checkAsyncProperty<Values>(
   property: fc.IAsyncProperty<Values>,
-  numRuns = 100,
+  numRuns = 60,
 ): Promise<void> {
   // The search for the smallest counterexample ends in time for the failure to be printed.
   const limits = { interruptAfterTimeLimit: LONGEST_CHECK_MS, markInterruptAsFailure: true };

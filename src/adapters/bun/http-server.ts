@@ -1,6 +1,5 @@
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http-server.ts";
 import { closeListeningSocket } from "./listening-socket.ts";
-import { boundMemory } from "./memory-bound.ts";
 
 /** Seconds a connection may be silent; handlers that may take longer call `keepOpen`. */
 const IDLE_TIMEOUT_SECONDS = 60;
@@ -31,11 +30,9 @@ export async function startBunServer(
         keepOpen: () => bun.timeout(request, 0),
       }),
   });
-  const unboundMemory = boundMemory();
   return {
     url: server.url.origin,
     leavePort: async () => {
-      unboundMemory();
       if (await closeListeningSocket(server.port ?? 0)) formerServers.push(server);
       else void server.stop();
     },
@@ -43,7 +40,6 @@ export async function startBunServer(
       const cut = setTimeout(() => server.stop(true), graceMs);
       await server.stop();
       clearTimeout(cut);
-      unboundMemory();
     },
   };
 }

@@ -13,8 +13,8 @@ const GROWTH = 1.1;
 const GROWTH_AFTER_VAIN = 1.22;
 const CHECK_EVERY_MS = 50;
 
-/** Collects garbage whenever the process has grown large, until the returned function is called. */
-export function boundMemory(): () => void {
+/** Collects garbage whenever the process has grown large, from now on. */
+export function boundMemory(): void {
   let leastBytes = residentBytes();
   let limitBytes = Math.max(UNTOUCHED_BYTES, leastBytes * GROWTH);
   const timer = setInterval(() => {
@@ -27,7 +27,6 @@ export function boundMemory(): () => void {
     limitBytes = Math.max(UNTOUCHED_BYTES, afterBytes * (isVain ? GROWTH_AFTER_VAIN : GROWTH));
   }, CHECK_EVERY_MS);
   timer.unref();
-  return () => clearInterval(timer);
 }
 
 /** 0 when it cannot be read, such as while the process has no file descriptor left. */

@@ -12,7 +12,7 @@ import type { ServiceProcess } from "../support/service-process.ts";
 
 setDefaultTimeout(3_600_000);
 
-const ROUNDS = Number(process.env["REVOCATION_ROUNDS"] ?? 100);
+const ROUNDS = Number(process.env["REVOCATION_ROUNDS"] ?? 40);
 /** Servers take far longer for a round; the adapter of MongoDB has a test of its own. */
 const SERVER_ROUNDS = Math.ceil(ROUNDS / 10);
 const READERS = 6;
