@@ -1,7 +1,8 @@
 // The floor of lookups on a server: the same bytes after a transaction of the bare driver that writes the chained records
-// of 64 callers as one document. It knows no keys, limits, people or consents.
+// of 64 callers, on MongoDB as one document, on PostgreSQL as one each. It knows no keys, limits, people or consents.
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
+import { textList } from "../../../src/adapters/postgres/driver/sql.ts";
 import { CONNECTIONS } from "../lookup-load.ts";
 import { nextRecord } from "./chained-record.ts";
 import { reply, serveLookupFloor } from "./serve-lookup-floor.ts";
@@ -25,10 +26,13 @@ let everybodyIsThere = () => {};
 
 async function openPostgres(): Promise<WriteBlock> {
   const database = new SQL({ url: address, max: 1 });
-  await database.unsafe("CREATE TABLE floor_blocks (id int8 PRIMARY KEY, records json NOT NULL)");
-  const insert = "INSERT INTO floor_blocks VALUES ($1::int8, $2::text::json)";
+  await database.unsafe("CREATE TABLE floor_records (id int8 PRIMARY KEY, record json NOT NULL)");
+  const insert =
+    "INSERT INTO floor_records SELECT * FROM unnest($1::text[]::int8[], $2::text[]::json[])";
   return async (id, records) => {
-    await database.begin((tx) => tx.unsafe(insert, [id, JSON.stringify(records)]));
+    const ids = records.map((_, i) => String(id * CONNECTIONS + i));
+    const texts = records.map((record) => JSON.stringify(record));
+    await database.begin((tx) => tx.unsafe(insert, [textList(ids), textList(texts)]));
   };
 }
 

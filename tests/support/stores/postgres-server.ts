@@ -34,7 +34,17 @@ const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
 /** The data of tests outlives no process; those that kill a server ask for `isDurable`. */
 const QUICK = ["-c", "wal_sync_method=fdatasync", "-c", "full_page_writes=off"];
-const SMALL = ["-c", "max_connections=500", "-c", "shared_buffers=64MB", "-c", "autovacuum=on"];
+/** In its own folder: elsewhere the memory of a killed server would stay behind. */
+const OWN_MEMORY = ["-c", "dynamic_shared_memory_type=mmap"];
+const SMALL = [
+  ...OWN_MEMORY,
+  "-c",
+  "max_connections=500",
+  "-c",
+  "shared_buffers=64MB",
+  "-c",
+  "autovacuum=on",
+];
 
 /** A running server on 127.0.0.1. */
 export interface PostgresServer {
