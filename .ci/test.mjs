@@ -1,7 +1,7 @@
 // node .ci/test.mjs [--slow | --every] [arguments of bun test]: set-up, mongod, tests over all cores; the last line has the counts.
 // Without arguments it runs all tests but the slow ones, with --slow those alone, with --every both. TEST_STORES=sqlite leaves MongoDB out.
 // With --every, or CI=true, it is the gate: nothing runs without a limit, and files that failed are played once more, alone.
-import { accessSync, constants, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { findMongod } from "../tests/support/stores/mongod-binary.mjs";
@@ -30,9 +30,6 @@ const SLOW = [
   "tests/docs/deploy/",
   "tests/package/",
 ];
-const SHARED_MEMORY = "/dev/shm";
-/** The tests have at most a tenth of it there at once. */
-const PLENTY_BYTES = 8 * 1024 ** 3;
 const CACHE = join(ROOT, "node_modules", ".cache", "repsync");
 // Remembers how long files take, so that the longest begin first; everything works without it.
 const TIMINGS = join(CACHE, "test-timings.json");
@@ -49,8 +46,6 @@ await setUp();
 const mongod = await findMongodUnlessLeftOut();
 const env = { ...process.env };
 if ("path" in mongod) env.MONGOD_BINARY = mongod.path;
-// On a disk a tenth of all processor time goes into its files.
-if (env.TMPDIR === undefined && isRoomyMemory()) env.TMPDIR = SHARED_MEMORY;
 mkdirSync(CACHE, { recursive: true });
 
 const [which, ...others] = process.argv.slice(2);
@@ -86,22 +81,6 @@ process.exit(failed > 0 ? first.code || 1 : 0);
 async function findMongodUnlessLeftOut() {
   if (process.env.TEST_STORES === "sqlite") return {};
   return await findMongod({ say: (text) => console.error(text) });
-}
-
-/** True where there is plenty of memory for files, and programs can be started from it. */
-function isRoomyMemory() {
-  const probe = join(SHARED_MEMORY, `repsync-probe-${process.pid}`);
-  try {
-    const { bavail, bsize } = statfsSync(SHARED_MEMORY);
-    if (bavail * bsize < PLENTY_BYTES) return false;
-    writeFileSync(probe, "", { mode: 0o700 });
-    accessSync(probe, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmSync(probe, { force: true });
-  }
 }
 
 function flagsOfAll() {

@@ -366,11 +366,6 @@ export async function serverOfRuntime(): Promise<StartHttpServer> {
     : (await import("../adapters/bun/http-server.ts")).startBunServer;
 }
 
-/** Keeps the memory of this process small, where its runtime has no limit of its own. */
-export async function boundMemoryOfRuntime(): Promise<void> {
-  if (typeof Bun !== "undefined") (await import("../adapters/bun/memory-bound.ts")).boundMemory();
-}
-
 function runtimeName(): string {
   if (typeof Bun !== "undefined") return `bun ${Bun.version}`;
   const { Deno } = globalThis as unknown as { Deno: { version: { deno: string } } };

@@ -4,25 +4,23 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAppError } from "../domain/shared/errors.ts";
 import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
-import {
-  boundMemoryOfRuntime,
-  compose,
-  type Deployment,
-  serverOfRuntime,
-  startingHandler,
-} from "./compose.ts";
+import { compose, type Deployment, serverOfRuntime, startingHandler } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { readTlsAnew } from "./environment.ts";
-import { onHangUp } from "./hang-up.ts";
 import { errorText, listen } from "./listen.ts";
+import { onHangUp } from "./process/hang-up.ts";
+import { boundMemory } from "./process/memory.ts";
 import { startReport } from "./start-report.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
+/** Resident memory of a service up to which garbage is left to the runtime. */
+const UNTOUCHED_BYTES = 200_000_000;
 
 /** Resolves when the deployment serves; it ends the process after SIGTERM or SIGINT. Throws why it cannot. */
 export async function serve(config: Config): Promise<void> {
   const port = await Port.bind(config, await serverOfRuntime());
+  await boundMemory(UNTOUCHED_BYTES);
   let service: Service;
   try {
     service = new Service(config, port, await compose(config));
@@ -30,7 +28,6 @@ export async function serve(config: Config): Promise<void> {
     await port.server.stop(0);
     throw error;
   }
-  await boundMemoryOfRuntime();
   const { deployment } = service;
   const stop = () => void service.stop();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -1,4 +1,4 @@
-// Finds the command that the arguments of the process name, runs it and ends the process.
+// The program: finds the command in the arguments of the process, runs it, and ends the process.
 import { CommanderError } from "commander";
 import type { RunCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
@@ -8,7 +8,7 @@ import { buildProgramFor, usageMessage } from "./program.ts";
 /** Commands for which no deployment has to be set up. */
 const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
 
-/** `run` runs the work of the command. */
+/** Runs the command that the arguments name; `run` is given its work. The process ends with its exit code. */
 export async function runProgram(run: RunCommand): Promise<void> {
   const program = await buildProgramFor(process.argv.slice(2), run);
   program.hook("preAction", async (_program, command) => {

@@ -92,6 +92,8 @@ describe("the package", () => {
   });
 
   test("D-10.1 npx on the tarball has them too", async () => {
+    const { code, stdout } = await repsync(["--help"], makeTempFolder(), installed.npx);
+    expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repsync <command> [options]"]);
     await useAll(installed.npx);
   });
 

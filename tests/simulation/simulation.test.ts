@@ -7,7 +7,7 @@ import { runSeed } from "./run-seed.ts";
 import type { Scenario } from "./scenario.ts";
 import { seedRange, seedRanges } from "./seed-range.ts";
 
-/** Some 4 s on one quiet core; `npm run test:seeds` plays thousands. */
+/** Some 10 s; `npm run test:seeds` plays thousands. */
 const DEFAULT_SEEDS = 100;
 /** Seeds of one test. */
 const SEEDS_PER_TEST = 500;

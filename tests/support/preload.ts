@@ -5,11 +5,13 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BUN, ROOT, setUp } from "../../.ci/setup.mjs";
 import { takeLastSteps } from "./after-all-tests.ts";
+import { memoryRoot } from "./memory-root.ts";
 
 const wasInstalled = await setUp();
 // This process has looked for packages already, and would not find those installed since.
 if (wasInstalled) process.exit(spawnSync(BUN, ownArguments(), { stdio: "inherit" }).status ?? 1);
 
+process.env["TMPDIR"] ??= memoryRoot();
 // A test may be the first to need MongoDB, and the machine may be busy.
 setDefaultTimeout(30_000);
 afterAll(takeLastSteps);

@@ -1,9 +1,7 @@
-// JavaScriptCore lets garbage grow to several times the memory in use, to hundreds of megabytes. A service that shares its
+// JavaScriptCore lets garbage grow to several times the memory in use, to hundreds of megabytes. A program that shares its
 // machine collects earlier.
 import process from "node:process";
 
-/** Resident memory up to which garbage is left to the runtime. */
-const UNTOUCHED_BYTES = 200_000_000;
 /** Growth since the last collection that starts another, so that memory in use does not: files stay below 256 MiB. */
 const GROWTH = 1.1;
 /**
@@ -13,10 +11,10 @@ const GROWTH = 1.1;
 const GROWTH_AFTER_VAIN = 1.22;
 const CHECK_EVERY_MS = 50;
 
-/** Collects garbage whenever the process has grown large, from now on. */
-export function boundMemory(): void {
+/** Collects garbage each time the process has grown, until its end; garbage is left to the runtime below `untouchedBytes`. */
+export function boundMemory(untouchedBytes: number): void {
   let leastBytes = residentBytes();
-  let limitBytes = Math.max(UNTOUCHED_BYTES, leastBytes * GROWTH);
+  let limitBytes = Math.max(untouchedBytes, leastBytes * GROWTH);
   const timer = setInterval(() => {
     const beforeBytes = residentBytes();
     if (beforeBytes < limitBytes) return;
@@ -24,7 +22,7 @@ export function boundMemory(): void {
     const afterBytes = residentBytes();
     const isVain = beforeBytes - afterBytes < (beforeBytes - leastBytes) / 2;
     leastBytes = afterBytes;
-    limitBytes = Math.max(UNTOUCHED_BYTES, afterBytes * (isVain ? GROWTH_AFTER_VAIN : GROWTH));
+    limitBytes = Math.max(untouchedBytes, afterBytes * (isVain ? GROWTH_AFTER_VAIN : GROWTH));
   }, CHECK_EVERY_MS);
   timer.unref();
 }

@@ -20,7 +20,7 @@ export class TextSource {
     this.totalBytes = totalBytes;
     this.#name = name;
     this.#input = input;
-    // Who reads is told; without a reader nobody is.
+    // A file that is closed unread fails with nobody listening, which would end the process; a reader is told all the same.
     input.on("error", () => {});
   }
 

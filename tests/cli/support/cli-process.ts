@@ -1,7 +1,7 @@
 // The command line as a process of its own, as a user calls it: for what streams, signals, memory and terminals decide.
 
 import { readFileSync } from "node:fs";
-import { BUN, CLI } from "../../e2e/support/service-process.ts";
+import { BUN, CLI, programEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource } from "../../http/support/resources.ts";
 import { asResult, type CliOptions, type CliResult } from "./run-cli.ts";
@@ -14,12 +14,6 @@ export interface ProcessResult extends CliResult {
   readonly peakBytes: number;
 }
 
-/** Nothing of this process's environment but what programs need. */
-function environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const { PATH = "", HOME = "" } = process.env;
-  return { PATH, HOME, ...env };
-}
-
 /** Runs a command to its end. */
 export async function runCliProcess(
   args: readonly string[],
@@ -27,7 +21,7 @@ export async function runCliProcess(
 ): Promise<ProcessResult> {
   const child = Bun.spawn([...BUN, CLI, ...args], {
     cwd: folder,
-    env: environment(env),
+    env: programEnv(env),
     stdin: new Blob([input as string]),
     stdout: "pipe",
     stderr: "pipe",
@@ -94,7 +88,7 @@ export function startInTerminal(
   const decoder = new TextDecoder();
   const child = Bun.spawn([...BUN, CLI, ...args], {
     cwd: folder,
-    env: environment({ TERM: "xterm", ...env }),
+    env: programEnv({ TERM: "xterm", ...env }),
     terminal: {
       cols,
       rows: 40,

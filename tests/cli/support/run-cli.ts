@@ -2,6 +2,7 @@
 import { Readable, Writable } from "node:stream";
 import { runCommand } from "../../../src/cli/command-runner.ts";
 import { runProgram } from "../../../src/cli/run-program.ts";
+import { programEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { checkDocument } from "./command-documents.ts";
 
@@ -54,13 +55,12 @@ async function runInFolder(
 ): Promise<CliResult> {
   const stdout = new Sink();
   const stderr = new Sink();
-  const { PATH = "", HOME = "" } = process.env;
   const leave = enter({
     stdin: Readable.from(chunksOf(input)),
     stdout,
     stderr,
     argv: [...process.argv.slice(0, 2), ...args],
-    env: { PATH, HOME, ...env },
+    env: programEnv(env),
     exit: (code = 0) => {
       throw new Exit(Number(code));
     },

@@ -4,7 +4,7 @@ import { dataOf, lookUp, Person } from "../../http/reputation/people.ts";
 import { onReputationBackends } from "../../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import type { Reply } from "../../http/support/sync-app.ts";
-import { makeQuickUrl, setPlan, startServices } from "../support/reputation-services.ts";
+import { setPlan, startServices } from "../support/reputation-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 setDefaultTimeout(120_000);
@@ -16,7 +16,7 @@ onReputationBackends(
     let callers = 0;
 
     beforeAll(async () => {
-      services = await startServices(3, { storageUrl: await makeQuickUrl(backend) });
+      services = await startServices(3, { storageUrl: await backend.makeUrl() });
     });
     afterAll(releaseResources);
 

@@ -7,7 +7,7 @@ import { onReputationBackends } from "../../http/reputation/reputation-backends.
 import { SQLITE_FILE } from "../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import type { Reply, SyncClient } from "../../http/support/sync-app.ts";
-import { makeQuickUrl, patient, setPlan, startServices } from "../support/reputation-services.ts";
+import { patient, setPlan, startServices } from "../support/reputation-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 setDefaultTimeout(3_600_000);
@@ -82,7 +82,7 @@ onReputationBackends(
     beforeAll(async () => {
       const { sign, env } = await startProvider();
       signToken = sign;
-      const storageUrl = await makeQuickUrl(backend);
+      const storageUrl = await backend.makeUrl();
       services = (await startServices(3, { storageUrl, env })).map(patient);
       const [first] = services;
       if (first === undefined) throw new Error("There is no service");

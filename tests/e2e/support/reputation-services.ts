@@ -1,6 +1,4 @@
 // Several real services on one store, and the quickest ways to people in it.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { readConfig } from "../../../src/app/config.ts";
 import { openServices } from "../../../src/app/services.ts";
 import {
@@ -8,20 +6,9 @@ import {
   verifyAudit,
 } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../../http/reputation/people.ts";
-import { type Backend, SQLITE_FILE } from "../../http/support/backends.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-const SHARED_MEMORY = "/dev/shm";
 const UNLIMITED = { plan: "enterprise", rate_limit_per_minute: 1_000_000_000 };
-
-/** A store for services that are to be quick: a file in shared memory, where what is tested is not the disk. */
-export async function makeQuickUrl(backend: Backend): Promise<string> {
-  if (backend !== SQLITE_FILE || !existsSync(SHARED_MEMORY)) return await backend.makeUrl();
-  const folder = mkdtempSync(join(SHARED_MEMORY, "repsync-"));
-  keepResource(() => rmSync(folder, { recursive: true, force: true }));
-  return `sqlite:${join(folder, "repsync.db")}`;
-}
 
 /** Starts services on one store, with the administrator `root`. */
 export async function startServices(

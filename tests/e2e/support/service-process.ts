@@ -49,6 +49,12 @@ export interface ServiceProcess extends SyncClient, StartedProcess {
 /** Only what never comes takes so long, however busy the machine is; tests take at most 60 s. */
 const DEADLINE_MS = 50_000;
 
+/** Nothing of this process's environment but what programs need, and `env`. */
+export function programEnv(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { PATH = "", HOME = "" } = process.env;
+  return { PATH, HOME, ...env };
+}
+
 /** Starts a process with nothing of this one's environment but what programs need. It is killed after the test. */
 export function startProcess(
   command: Command,
@@ -60,11 +66,10 @@ export function startProcess(
   } = {},
 ): StartedProcess {
   const [program, ...args] = command;
-  const { PATH = "", HOME = "" } = process.env;
   const { folder = makeTempFolder(), isStderrUnread = false } = options;
   const child = spawn(program, args, {
     cwd: folder,
-    env: { PATH, HOME, ...options.env },
+    env: programEnv(options.env),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = new Output();

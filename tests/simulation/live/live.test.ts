@@ -8,7 +8,7 @@ import { CALM_GAPS, type LiveScenario } from "./live-scenario.ts";
 import type { Sabotage } from "./live-world.ts";
 import { playLive, playOnServer } from "./play-live.ts";
 
-/** Some 8 s on one quiet core; `npm run test:seeds` plays thousands. */
+/** Some 10 s; `npm run test:seeds` plays thousands. */
 const DEFAULT_SEEDS = 40;
 const SEEDS_PER_TEST = 100;
 /** One on a server takes as long. */
@@ -61,7 +61,7 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
       ...{ isStrict: true, gaps: [8], steps: 6, maxPageRows: 100, directions: ["push", "both"] },
     },
     controls.NO_EXCHANGED_ROWS,
-    1,
+    2,
   ],
   [
     "D-7.6 no tombstone",
@@ -79,7 +79,7 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
     5,
   ],
   ["D-7.4 no marks on the pull side", FAIR, controls.NO_REMOTE_MARKS, 10],
-  ["D-7.4 no marks on the push side", { ...FAIR, topology: "pair" }, controls.NO_OWN_MARKS, 7],
+  ["D-7.4 no marks on the push side", { ...FAIR, topology: "pair" }, controls.NO_OWN_MARKS, 8],
   [
     "D-7.4 a mark that is taken after the read",
     { ...FAIR, acts: { late: 1 }, maxPageRows: 1, gaps: [0.3, 1], steps: 30 },

@@ -1,18 +1,10 @@
 // Real replica sets of mongod processes that cannot outlive the tests, not even after a SIGKILL.
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Document, MongoClient } from "mongodb";
+import { memoryRoot } from "../memory-root.ts";
 import { findMongod } from "./mongod-binary.mjs";
 
 const SET_NAME = "repsync";
@@ -21,8 +13,6 @@ export type ClusterRole = "configsvr" | "shardsvr";
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 25;
 const REPLY_DEADLINE_MS = 10_000;
-const SHARED_MEMORY = "/dev/shm";
-const PLENTY_BYTES = 4 * 1024 ** 3;
 const CLOSE_IDLE_FILES =
   "file_manager=(close_handle_minimum=250,close_idle_time=5,close_scan_interval=5)";
 
@@ -85,7 +75,7 @@ async function prepareSet(
   { oplogMb, part }: Omit<MemberOptions, "port">,
 ) {
   const name = part?.name ?? SET_NAME;
-  const folder = mkdtempSync(join(dataRoot(), "repsync-mongo-"));
+  const folder = mkdtempSync(join(memoryRoot(), "repsync-mongo-"));
   const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
     stdio: ["pipe", "ignore", "ignore"],
   });
@@ -106,16 +96,6 @@ async function prepareSet(
       guard.stdin.end();
     },
   };
-}
-
-/** Memory where there is plenty: mongod syncs its files all the time, and other programs' writes delay that. */
-export function dataRoot(): string {
-  try {
-    const { bavail, bsize } = statfsSync(SHARED_MEMORY);
-    return bavail * bsize >= PLENTY_BYTES ? SHARED_MEMORY : tmpdir();
-  } catch {
-    return tmpdir();
-  }
 }
 
 /** Removes a folder once its standard input ends, as it does with our process, however that comes about. */

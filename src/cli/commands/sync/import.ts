@@ -104,7 +104,7 @@ async function importAll(
   }
 }
 
-/** Its tables by their own names, and those of the registry. */
+/** A SQLite file: its tables by their names in it. */
 interface SqliteFile {
   readonly path: string;
   readonly sources: ReadonlyMap<string, ImportSource>;
