@@ -18,13 +18,48 @@ interface LruOptions {
 
 /** Remembers the values that were asked for last. */
 export class LruVersionedCache<Value> implements VersionedCache<Value> {
-  readonly #entries: LRUCache<string, Entry<Value>>;
+  readonly #options: LruOptions;
+  /** Null before the first value, as its places take memory and time. */
+  #entries: LRUCache<string, Entry<Value>> | null = null;
   #hits = 0;
   #misses = 0;
   #evictions = 0;
 
-  constructor({ maxEntries, ttlMs, clock }: LruOptions) {
-    this.#entries = new LRUCache<string, Entry<Value>>({
+  constructor(options: LruOptions) {
+    this.#options = options;
+  }
+
+  get(key: string, version: number): Value | null {
+    const entry = this.#entries?.get(key);
+    if (entry === undefined || entry.version !== version) {
+      this.#misses++;
+      return null;
+    }
+    this.#hits++;
+    return entry.value;
+  }
+
+  set(key: string, version: number, value: Value): void {
+    this.#entries ??= this.#make();
+    this.#entries.set(key, { version, value });
+  }
+
+  clear(): void {
+    this.#entries?.clear();
+  }
+
+  counts(): CacheCounts {
+    return {
+      hits: this.#hits,
+      misses: this.#misses,
+      evictions: this.#evictions,
+      entries: this.#entries?.size ?? 0,
+    };
+  }
+
+  #make(): LRUCache<string, Entry<Value>> {
+    const { maxEntries, ttlMs, clock } = this.#options;
+    return new LRUCache<string, Entry<Value>>({
       max: maxEntries,
       ttl: ttlMs,
       ttlResolution: 0,
@@ -37,32 +72,5 @@ export class LruVersionedCache<Value> implements VersionedCache<Value> {
         if (reason === "evict") this.#evictions++;
       },
     });
-  }
-
-  get(key: string, version: number): Value | null {
-    const entry = this.#entries.get(key);
-    if (entry === undefined || entry.version !== version) {
-      this.#misses++;
-      return null;
-    }
-    this.#hits++;
-    return entry.value;
-  }
-
-  set(key: string, version: number, value: Value): void {
-    this.#entries.set(key, { version, value });
-  }
-
-  clear(): void {
-    this.#entries.clear();
-  }
-
-  counts(): CacheCounts {
-    return {
-      hits: this.#hits,
-      misses: this.#misses,
-      evictions: this.#evictions,
-      entries: this.#entries.size,
-    };
   }
 }

@@ -8,18 +8,13 @@ import {
   type Stretch,
 } from "../../../ports/documents.ts";
 import { SCHEMA } from "../driver/schema.ts";
-import { bytesList, quoted, textList } from "../driver/sql.ts";
+import { bytesList, quoted, type Statement, textList } from "../driver/sql.ts";
 import type { ByteRange } from "./stretches.ts";
-
-export interface Statement {
-  readonly text: string;
-  readonly parameters: readonly string[];
-}
 
 type Line = readonly unknown[];
 
 /** What is stored of one document, in the order of the columns. */
-interface Stored {
+export interface Stored {
   readonly key: Uint8Array;
   readonly text: string;
   readonly bytes: readonly (Uint8Array | null)[];
@@ -83,10 +78,13 @@ export class CollectionTable {
   }
 
   put(docs: readonly object[]): Statement {
+    return this.putStored(docs.map((doc) => this.storedOf(doc)));
+  }
+
+  putStored(stored: readonly Stored[]): Statement {
     const columns = [...this.columns.keys()];
     const changes = columns.slice(1).map((name) => `${quoted(name)} = excluded.${quoted(name)}`);
     const lists = columns.map((_, i) => `$${i + 1}::text[]::${i === 1 ? "json" : "bytea"}[]`);
-    const stored = docs.map((doc) => this.#storedOf(doc));
     const text = `insert into ${this.name} (${columns.map(quoted).join(", ")}) select * from unnest(${lists.join(", ")}) on conflict (key) do update set ${changes.join(", ")}`;
     const parameters = [
       bytesList(stored.map(({ key }) => key)),
@@ -136,7 +134,7 @@ export class CollectionTable {
 
   #isAsPut(doc: object, line: Line): boolean {
     try {
-      const { key, text, bytes, places } = this.#storedOf(doc);
+      const { key, text, bytes, places } = this.storedOf(doc);
       const put = [...bytes, ...places];
       return (
         Buffer.compare(key, bytesAt(line, 0)) === 0 &&
@@ -183,13 +181,14 @@ export class CollectionTable {
     }
   }
 
-  #storedOf(doc: object): Stored {
+  /** A copy. Throws what `JSON.stringify` does. */
+  storedOf(doc: object): Stored {
     const key = this.#from.keyOf(doc);
     const fields = new Map(Object.entries(doc));
     const bytes = this.#bytes.map((field) => {
       const value: unknown = fields.get(field);
       fields.delete(field);
-      return value instanceof Uint8Array ? value : null;
+      return value instanceof Uint8Array ? value.slice() : null;
     });
     const places = this.#indexes.map((index) => {
       const place = this.#from.indexes?.[index]?.(doc) ?? null;

@@ -24,14 +24,15 @@ import {
   READ_VERSIONS,
   SCHEMA,
 } from "../driver/schema.ts";
-import { literal, quoted, textList } from "../driver/sql.ts";
+import { literal, quoted, type Statement, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
-import { CollectionTable, type Statement } from "./collection-table.ts";
+import { CollectionTable, type Stored } from "./collection-table.ts";
 import { type ByteRange, rangesOf } from "./stretches.ts";
 
 export class PostgresDocuments implements DocumentStore {
+  readonly gatherMs = 3;
   readonly tellsCommits = true;
   readonly #database: PostgresDatabase;
   readonly #tables: PostgresTables;
@@ -66,7 +67,7 @@ export class PostgresDocuments implements DocumentStore {
     return await this.#database.transact(limited(options), async (tx) => {
       const own = this.#body(tx);
       const result = await body(own);
-      await own.finish();
+      own.finish();
       return result;
     });
   }
@@ -137,8 +138,8 @@ async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promis
 interface Write {
   readonly to: CollectionTable;
   readonly key: Key;
-  /** A copy; null for a removal. */
-  readonly doc: object | null;
+  /** Null for a removal. */
+  readonly stored: Stored | null;
 }
 
 interface BodyDeps {
@@ -174,14 +175,15 @@ class Body implements Transaction {
   ): Promise<Answers<Queries>> {
     const isFirst = !this.#hasRead;
     this.#hasRead = true;
-    const work = [this.#lock(lockedIn(queries, isFirst)), this.#send()];
+    const before = [...lockOf(lockedIn(queries, isFirst)), ...this.#written()];
+    const sent = before.map(({ text, parameters }) => this.#tx.query(text, parameters));
     const answers = queries.map((query) => this.#answer(query));
-    await Promise.all([...work, ...answers, this.#tx.begin()]);
+    await Promise.all([...sent, ...answers, this.#tx.begin()]);
     return (await Promise.all(answers)) as unknown as Answers<Queries>;
   }
 
   put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
-    this.#write(to, to.keyOf(doc), structuredClone(doc));
+    this.#write(to, to.keyOf(doc), doc);
   }
 
   remove(from: AnyCollection, key: Key): void {
@@ -197,18 +199,19 @@ class Body implements Transaction {
     await aTurn();
   }
 
-  /** Sends what is left before the commit. */
-  async finish(): Promise<void> {
-    const work = [this.#send()];
+  /** Sends what is left, with the commit in one message. */
+  finish(): void {
+    const last = this.#written();
+    const raised = [...this.#raised];
     if (this.tables.excludesPushes) {
-      work.push(this.#lock([...this.#raised].map((name) => placeOf(`person ${name}`))));
+      last.push(...lockOf(raised.map((name) => placeOf(`person ${name}`))));
     }
-    if (this.#raised.size > 0) {
-      const names = [...this.#raised].map((name) => name.replaceAll("\0", "\u{fffd}"));
-      work.push(this.#tx.query(RAISE_NAMES, [textList(names)]).then(() => {}));
+    if (raised.length > 0) {
+      const names = raised.map((name) => name.replaceAll("\0", "\u{fffd}"));
+      last.push({ text: RAISE_NAMES, parameters: [textList(names)] });
     }
-    if (this.#raisesEverybody) work.push(this.#tx.query(RAISE_EVERYBODY).then(() => {}));
-    await Promise.all(work);
+    if (this.#raisesEverybody) last.push({ text: RAISE_EVERYBODY, parameters: [] });
+    this.#tx.sendLast(last);
   }
 
   #write(to: AnyCollection, key: Key, doc: object | null): void {
@@ -216,33 +219,23 @@ class Body implements Transaction {
     checkKey(key);
     const name = JSON.stringify([to.name, key]);
     this.#writes.delete(name);
-    this.#writes.set(name, { to: table, key, doc });
+    this.#writes.set(name, { to: table, key, stored: doc && table.storedOf(doc) });
     // The moment is that of the first call.
     this.#tx.begin().catch(() => {});
   }
 
-  /** Brings in what was put and removed, all in one message. */
-  async #send(): Promise<void> {
-    if (this.#writes.size === 0) return;
+  /** What brings in all that was put and removed since the last time. */
+  #written(): Statement[] {
     const writes = [...this.#writes];
     this.#writes.clear();
-    const work = [this.#lock(writes.map(([name]) => placeOf(name)))];
+    const statements = lockOf(writes.map(([name]) => placeOf(name)));
     for (const [to, some] of Map.groupBy(writes, ([, write]) => write.to)) {
-      const docs = some.flatMap(([, { doc }]) => (doc === null ? [] : [doc]));
-      const gone = some.flatMap(([, { key, doc }]) => (doc === null ? [key] : []));
-      if (gone.length > 0) work.push(this.#do(to.remove(gone)));
-      if (docs.length > 0) work.push(this.#do(to.put(docs)));
+      const docs = some.flatMap(([, { stored }]) => stored ?? []);
+      const gone = some.flatMap(([, { key, stored }]) => (stored === null ? [key] : []));
+      if (gone.length > 0) statements.push(to.remove(gone));
+      if (docs.length > 0) statements.push(to.putStored(docs));
     }
-    await Promise.all(work);
-  }
-
-  async #do({ text, parameters }: Statement): Promise<void> {
-    await this.#tx.query(text, parameters);
-  }
-
-  async #lock(places: readonly string[]): Promise<void> {
-    if (places.length === 0) return;
-    await this.#tx.query(LOCK_PLACES, [textList(places)]);
+    return statements;
   }
 
   async #answer(query: Query): Promise<unknown> {
@@ -256,6 +249,7 @@ class Body implements Transaction {
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
       for (const key of query.keys) checkKey(key);
+      if (query.keys.length === 0) return [];
       return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
     }
     if ("asStored" in query) {
@@ -285,6 +279,11 @@ class Body implements Transaction {
     if (table === undefined) throw new Error(`Collection "${name}" was not prepared`);
     return table;
   }
+}
+
+/** Of bodies that lock a place one runs again. */
+function lockOf(places: readonly string[]): Statement[] {
+  return places.length === 0 ? [] : [{ text: LOCK_PLACES, parameters: [textList(places)] }];
 }
 
 function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[] {

@@ -66,14 +66,14 @@ begin
 end $body$;
 `;
 
-/** Answers a line for each name: its version, and how many lines it was counted from. */
+/** Answers a line for each name, in their order: its version. */
 export const READ_VERSIONS = `
-select v.n, v.lines
-from unnest($1::text[]) with ordinality as named(name, place),
+select own.n + everybody.n
+from (select coalesce(sum(n), 0)::int8 as n from repsync._versions where slot = ${EVERYBODY}) as everybody,
+unnest($1::text[]) with ordinality as named(name, place),
 lateral (
-  select coalesce(sum(n), 0)::int8 as n, count(*)::int4 as lines from repsync._versions
-  where slot = any(array[${EVERYBODY}, ${slotOf("named.name")}])
-) as v order by named.place`;
+  select coalesce(sum(n), 0)::int8 as n from repsync._versions where slot = ${slotOf("named.name")}
+) as own order by named.place`;
 
 export const RAISE_NAMES = `
 insert into repsync._versions (slot, n)

@@ -1,5 +1,10 @@
 // Texts that stand in statements, and lists as one parameter each: few statements, whose plans the server keeps.
 
+export interface Statement {
+  readonly text: string;
+  readonly parameters: readonly string[];
+}
+
 /** A name of the server's, whatever it holds. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

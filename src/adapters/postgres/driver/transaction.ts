@@ -1,6 +1,7 @@
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { Connection, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, isRefusal } from "./errors.ts";
+import type { Statement } from "./sql.ts";
 
 /** How a transaction begins. */
 export interface Beginning {
@@ -53,6 +54,7 @@ export class ServerTransaction {
   /** When the first row was written, by the clock; null before that. */
   #rowsMs: number | null = null;
   #waits = true;
+  #last: readonly Promise<unknown>[] = [];
   /** True from when the commit was sent. */
   isCommitting = false;
 
@@ -120,12 +122,21 @@ export class ServerTransaction {
     await this.script("release savepoint attempt");
   }
 
+  /** Sends statements whose answers come with that of the commit. */
+  sendLast(statements: readonly Statement[]): void {
+    this.#last = statements.map(({ text, parameters }) => this.query(text, parameters));
+    for (const answer of this.#last) answer.catch(() => {});
+  }
+
   /** Throws `Failure`; where its state is null, or the server was stopped, nobody knows whether it was committed. */
   async commit(): Promise<void> {
     if (this.#started === null) return this.#end(true);
     if (this.failure !== null) throw this.failure;
     this.isCommitting = true;
-    const done = await this.#noting(this.#connection.script("commit"));
+    const committed = this.#noting(this.#connection.script("commit"));
+    // The server rolls back where one of them failed.
+    await Promise.all([committed, ...this.#last]);
+    const done = await committed;
     if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));
     this.#end(true);
   }
