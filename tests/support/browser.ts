@@ -1,8 +1,13 @@
 // One Chromium for all tests of a process, started by the first that needs it. Each test has a context of its own.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { keepResource } from "../http/support/resources.ts";
 import { afterAllTests } from "./after-all-tests.ts";
 import { findChromium } from "./chromium-binary.ts";
+import { REMOVE_FOLDER_AT_EOF } from "./stores/mongo-replica-set.ts";
 
 const found = findChromium();
 const problem = "reason" in found ? found.reason : undefined;
@@ -26,18 +31,40 @@ async function sharedBrowser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   if (!("path" in found)) throw new Error("There is no Chromium");
-  const browser = await chromium.launch({
-    executablePath: found.path,
+  // Its files go with this process, however that ends: the guard is held by its standard input.
+  const folder = mkdtempSync(join(tmpdir(), "repsync-browser-"));
+  spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], { stdio: ["pipe", "ignore", "ignore"] });
+  const { path } = found;
+  const options = {
+    executablePath: path,
     // Root of a container has no sandbox.
     args: ["--no-sandbox", HOSTS],
-  });
+  };
+  const browser = await withTempFolder(folder, () => chromium.launch(options));
   // One that has died must not fail the tests that come later.
   browser.on("disconnected", () => {
     starting = undefined;
   });
   // In a worker of `bun test --parallel` it ends with the process.
-  if (process.env["BUN_TEST_WORKER_ID"] === undefined) afterAllTests(() => browser.close());
+  if (process.env["BUN_TEST_WORKER_ID"] === undefined) {
+    afterAllTests(async () => {
+      await browser.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+  }
   return browser;
+}
+
+/** Work that makes its temporary files there; the library asks the environment. */
+async function withTempFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = folder;
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  }
 }
 
 /** A browser window of its own, without cookies; closed after the test. */
