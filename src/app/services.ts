@@ -1,5 +1,4 @@
-// Opens the store and makes what the use cases work with, for the service and for the command line alike. Beside
-// compose.ts the only file that sees adapters.
+// Opens the store and makes what the use cases work with, for the service and for the command line alike.
 import { JoseTokenIssuer } from "../adapters/jose/jose-token-issuer.ts";
 import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts";
 import { LruVersionedCache } from "../adapters/lru-cache/lru-versioned-cache.ts";

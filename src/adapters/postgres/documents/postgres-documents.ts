@@ -16,14 +16,8 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { aTurn, type PostgresDatabase } from "../driver/database.ts";
-import { placeOf } from "../driver/places.ts";
-import {
-  LOCK_PLACES,
-  RAISE_EVERYBODY,
-  RAISE_NAMES,
-  READ_VERSIONS,
-  SCHEMA,
-} from "../driver/schema.ts";
+import { lockNames } from "../driver/locks.ts";
+import { RAISE_EVERYBODY, RAISE_NAMES, READ_VERSIONS, SCHEMA } from "../driver/schema.ts";
 import { literal, quoted, type Statement, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
@@ -175,7 +169,7 @@ class Body implements Transaction {
   ): Promise<Answers<Queries>> {
     const isFirst = !this.#hasRead;
     this.#hasRead = true;
-    const before = [...lockOf(lockedIn(queries, isFirst)), ...this.#written()];
+    const before = [...lockNames(lockedIn(queries, isFirst)), ...this.#written()];
     const sent = before.map(({ text, parameters }) => this.#tx.query(text, parameters));
     const answers = queries.map((query) => this.#answer(query));
     await Promise.all([...sent, ...answers, this.#tx.begin()]);
@@ -204,7 +198,7 @@ class Body implements Transaction {
     const last = this.#written();
     const raised = [...this.#raised];
     if (this.tables.excludesPushes) {
-      last.push(...lockOf(raised.map((name) => placeOf(`person ${name}`))));
+      last.push(...lockNames(raised.map((name) => `person ${name}`)));
     }
     if (raised.length > 0) {
       const names = raised.map((name) => name.replaceAll("\0", "\u{fffd}"));
@@ -228,7 +222,7 @@ class Body implements Transaction {
   #written(): Statement[] {
     const writes = [...this.#writes];
     this.#writes.clear();
-    const statements = lockOf(writes.map(([name]) => placeOf(name)));
+    const statements = lockNames(writes.map(([name]) => name));
     for (const [to, some] of Map.groupBy(writes, ([, write]) => write.to)) {
       const docs = some.flatMap(([, { stored }]) => stored ?? []);
       const gone = some.flatMap(([, { key, stored }]) => (stored === null ? [key] : []));
@@ -281,16 +275,12 @@ class Body implements Transaction {
   }
 }
 
-/** Of bodies that lock a place one runs again. */
-function lockOf(places: readonly string[]): Statement[] {
-  return places.length === 0 ? [] : [{ text: LOCK_PLACES, parameters: [textList(places)] }];
-}
-
+/** The names of the keys that are locked. */
 function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[] {
   return queries.flatMap((query) => {
     if (!("keys" in query) || "rowsOf" in query || !query.lock) return [];
     if (!isFirst) throw new Error("Locks stand in a body's first read");
-    return query.keys.map((key) => placeOf(JSON.stringify([query.from.name, key])));
+    return query.keys.map((key) => JSON.stringify([query.from.name, key]));
   });
 }
 

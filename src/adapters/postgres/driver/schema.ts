@@ -104,15 +104,3 @@ export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::
 /** What was told of a table. */
 export const TAKE_TOLD = `
 with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
-
-/**
- * Of two bodies that lock a place one runs again, as the second changes a line that the first has changed since its moment.
- * In order, so that they wait for each other one way round.
- */
-export const LOCK_PLACES = `
-insert into repsync._locks (place, at_ms)
-select place, floor(extract(epoch from now()) * 1000)::int8
-from unnest($1::text[]::int8[]) as place order by place
-on conflict (place) do update set at_ms = excluded.at_ms`;
-
-export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";

@@ -18,8 +18,8 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import { Failure, isRefusal, refusalText } from "../driver/errors.ts";
-import { placeOf } from "../driver/places.ts";
-import { LOCK_PLACES, TAKE_TOLD, TELL } from "../driver/schema.ts";
+import { lockNames } from "../driver/locks.ts";
+import { TAKE_TOLD, TELL } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held, refusalOf, shortDecimal, timeOf } from "./columns.ts";
@@ -198,7 +198,8 @@ export class BodyTables implements TableWrites {
     if (isOfPeople(table)) {
       for (const key of keys) if (personOf(key) !== null) names.add(`person ${personOf(key)}`);
     }
-    if (names.size > 0) await this.#tx.query(LOCK_PLACES, [textList([...names].map(placeOf))]);
+    for (const { text, parameters } of lockNames([...names]))
+      await this.#tx.query(text, parameters);
   }
 
   /** Does what was decided, or nothing of it: gives the records that the server refuses. */
