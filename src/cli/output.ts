@@ -1,6 +1,8 @@
 // What a command writes: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
 // nothing that people wrote commands a terminal (D-11.3).
+
 import { escapeHiddenInJson, showHidden } from "../domain/shared/hidden-characters.ts";
+import { countOf, formatCount } from "../domain/shared/text.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
 import { type Colour, hasColours, inColour } from "./colours.ts";
 
@@ -136,16 +138,6 @@ export function tableLines<Item>(
   const pad = (text: string, i: number) =>
     right.includes(names[i] ?? "") ? text.padStart(widths[i] ?? 0) : text.padEnd(widths[i] ?? 0);
   return rows.map((row) => row.map(pad).join("  ").trimEnd());
-}
-
-/** A whole number with separators, such as `171,075`. */
-export function formatCount(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
-
-/** A number and its noun, such as `1 row` or `2 rows`. */
-export function countOf(value: number, noun: string, plural = `${noun}s`): string {
-  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
 
 const MINUTE_SECONDS = 60;

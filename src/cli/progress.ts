@@ -1,8 +1,8 @@
 // The progress of a command: bars on a terminal, on stderr. Elsewhere its results are its progress, and notes are lines.
 import { MultiBar, Presets, type SingleBar } from "cli-progress";
 import { showHidden } from "../domain/shared/hidden-characters.ts";
-import { cutText } from "../domain/shared/text.ts";
-import { countOf, formatCount, type Output } from "./output.ts";
+import { countOf, cutText, formatCount } from "../domain/shared/text.ts";
+import type { Output } from "./output.ts";
 
 interface ProgressState {
   readonly rows: number;

@@ -1,7 +1,9 @@
 // What a run shows while it goes on, and what it says at its end.
+
+import { countOf, formatCount } from "../domain/shared/text.ts";
 import { type RunNews, retryText, type SyncRun } from "../domain/sync/run/run.ts";
 import type { EndCounts, RowCounts, TableResult } from "../domain/sync/run/table-result.ts";
-import { countOf, durationText, formatCount, type Output } from "./output.ts";
+import { durationText, type Output } from "./output.ts";
 import type { Progress, ProgressBoard } from "./progress.ts";
 
 export class RunView {

@@ -1,8 +1,9 @@
 // The list of runs as a table that fits the terminal.
 import { showHidden } from "../domain/shared/hidden-characters.ts";
+import { formatCount } from "../domain/shared/text.ts";
 import type { RunItem, SyncRunItem } from "../domain/sync/run/run.ts";
 import type { Colour } from "./colours.ts";
-import { type Columns, durationText, formatCount, type Line, tableLines } from "./output.ts";
+import { type Columns, durationText, type Line, tableLines } from "./output.ts";
 
 /** Characters of an id on a terminal, where that is enough to tell the runs apart. */
 const SHORT_ID_CHARS = 8;

@@ -1,6 +1,7 @@
 // The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
 import { createSyncClient, type JsonObject, type SyncClient } from "repsync/client";
-import { countOf, formatCount, movedText, type Throughput } from "../output.ts";
+import { countOf, formatCount } from "../../domain/shared/text.ts";
+import { movedText, type Throughput } from "../output.ts";
 import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
 import { CITIES_TABLE, readCities } from "./cities.ts";
 import {

@@ -1,4 +1,4 @@
-// Lengths of texts, in characters (code points).
+// Lengths of texts, in characters (code points), and texts of numbers and problems.
 
 /** Cuts a text to a number of characters without splitting one. */
 export function cutText(text: string, maxChars: number): string {
@@ -34,4 +34,14 @@ export function withHint(problem: string, hint: string | null): string {
   // What begins with a name, such as that of a setting, stays as it is.
   const isWord = /^[A-Z](?:[a-z]|\b)/.test(hint);
   return `${problem}; ${isWord ? hint.charAt(0).toLowerCase() + hint.slice(1) : hint}`;
+}
+
+/** A whole number with separators, such as `171,075`. */
+export function formatCount(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** A number and its noun, such as `1 row` or `2 rows`. */
+export function countOf(value: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }

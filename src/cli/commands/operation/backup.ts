@@ -1,3 +1,4 @@
+import { countOf } from "../../../domain/shared/text.ts";
 import { backUp } from "../../../usecases/operations/back-up.ts";
 import {
   type AddCommand,
@@ -7,7 +8,6 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { countOf } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
 interface BackupOptions extends CommonOptions {

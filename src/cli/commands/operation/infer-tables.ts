@@ -13,6 +13,7 @@ import {
   withTables,
 } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { updatedEntry } from "../../../domain/sync/guess/updated-entry.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
@@ -28,7 +29,7 @@ import { type FileOptions, formatOption, fromCallersFolder } from "../../files/f
 import { addFormOptions } from "../../files/form-options.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
 import { unreadable } from "../../files/read-text.ts";
-import { type Columns, countOf, type Output, tableLines } from "../../output.ts";
+import { type Columns, type Output, tableLines } from "../../output.ts";
 
 interface InferOptions extends FileOptions, FormOptions {
   readonly table?: string;

@@ -1,3 +1,4 @@
+import { countOf } from "../../../domain/shared/text.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -6,7 +7,6 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { countOf } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
 export const addMoveCommand: AddCommand = (parent, run) => {

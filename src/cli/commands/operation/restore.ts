@@ -1,3 +1,4 @@
+import { countOf } from "../../../domain/shared/text.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import {
   type AddCommand,
@@ -7,7 +8,7 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { ageText, countOf } from "../../output.ts";
+import { ageText } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
 export const addRestoreCommand: AddCommand = (parent, run) => {

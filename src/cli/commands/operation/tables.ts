@@ -1,4 +1,5 @@
 import { problemText, readRegistryFile } from "../../../app/registry-file.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
 import {
   type AddCommand,
@@ -9,7 +10,6 @@ import {
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
-import { countOf } from "../../output.ts";
 import { addInferCommand } from "./infer-tables.ts";
 import { addStampCommand, configuredFile } from "./stamp-table.ts";
 

@@ -1,6 +1,7 @@
 import type { AccountItem } from "../../../domain/reputation/accounts/account.ts";
 import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { formatCount } from "../../../domain/shared/text.ts";
 import {
   eraseAccount,
   listAccounts,
@@ -18,7 +19,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions } from "../../lists.ts";
-import { type Columns, formatCount, type Output, tableLines } from "../../output.ts";
+import { type Columns, type Output, tableLines } from "../../output.ts";
 import { confirm, requireTerminal } from "../../prompts.ts";
 
 interface QueryOptions extends ListOptions {

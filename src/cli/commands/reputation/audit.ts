@@ -1,6 +1,7 @@
 import { STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
 import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { formatKeptHeads, readKeptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import { pruneAudit } from "../../../usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { readTextFile } from "../../files/read-text.ts";
-import { countOf, type Output } from "../../output.ts";
+import type { Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
 export const addAuditCommand: AddCommand = (parent, run) => {

@@ -6,6 +6,7 @@ import {
 } from "../../../domain/reputation/accounts/plan.ts";
 import { type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import { MAX_PLAN_NUMBER } from "../../../domain/shared/limits.ts";
+import { formatCount } from "../../../domain/shared/text.ts";
 import {
   changePlan,
   type PlanBody,
@@ -19,7 +20,7 @@ import {
   readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { formatCount, type Output } from "../../output.ts";
+import type { Output } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
 interface PlanOptions extends CommonOptions {

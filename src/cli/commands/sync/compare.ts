@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { JsonObject, JsonValue } from "../../../domain/shared/json.ts";
-import { cutText } from "../../../domain/shared/text.ts";
+import { countOf, cutText, formatCount } from "../../../domain/shared/text.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { CompareResult } from "../../../usecases/sync/compare/comparison.ts";
 import type { RowPair } from "../../../usecases/sync/compare/row-pair.ts";
@@ -14,7 +14,6 @@ import {
   readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { countOf, formatCount } from "../../output.ts";
 import { confirm } from "../../prompts.ts";
 
 interface CompareOptions extends CommonOptions {

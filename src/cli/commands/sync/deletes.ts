@@ -1,3 +1,4 @@
+import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { dropTombstones } from "../../../usecases/sync/deletes/drop-tombstones.ts";
 import {
@@ -7,7 +8,6 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { countOf } from "../../output.ts";
 
 export const addDeletesCommand: AddCommand = (parent, run) => {
   const group = parent.command("deletes");

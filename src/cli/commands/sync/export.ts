@@ -1,6 +1,7 @@
 import { STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
 import { fileFormats } from "../../../app/files.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { exportFile as exportParts } from "../../../usecases/sync/files/export-rows.ts";
 import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
@@ -12,7 +13,6 @@ import {
   formatOption,
   readFileArguments,
 } from "../../files/file-arguments.ts";
-import { countOf } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
 interface ExportOptions extends FileOptions {

@@ -1,10 +1,10 @@
 // What an import asks before its first row, and before it removes others. D-14.7.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { rowsElsewhere } from "../../../usecases/sync/files/rows-elsewhere.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import type { CommandTools } from "../../command-runner.ts";
-import { countOf } from "../../output.ts";
 import { confirm } from "../../prompts.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { countOf } from "../../../domain/shared/text.ts";
 import type { RejectedItem } from "../../../domain/sync/run/run.ts";
 import {
   dropRejected,
@@ -13,7 +14,6 @@ import {
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
-import { countOf } from "../../output.ts";
 
 export const addRejectedCommand: AddCommand = (parent, run) => {
   const group = parent.command("rejected");

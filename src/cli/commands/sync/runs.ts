@@ -1,9 +1,9 @@
+import { formatCount } from "../../../domain/shared/text.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
-import { formatCount } from "../../output.ts";
 import { driftLines, outcomeTexts } from "../../run-view.ts";
 import { runsTable } from "../../runs-table.ts";
 

@@ -1,4 +1,4 @@
-import { withHint } from "../../../domain/shared/text.ts";
+import { formatCount, withHint } from "../../../domain/shared/text.ts";
 import { markerName } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import {
@@ -19,7 +19,7 @@ import {
   declareCommand,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { ageText, type Columns, formatCount, tableLines } from "../../output.ts";
+import { ageText, type Columns, tableLines } from "../../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "status")

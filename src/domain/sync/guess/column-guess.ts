@@ -1,6 +1,7 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
 
 import { isRawNumber, type JsonValue } from "../../shared/json.ts";
+import { formatCount } from "../../shared/text.ts";
 import { DateFormat } from "../table/date-format.ts";
 import { readFileNumber } from "../table/file-values.ts";
 import { wordsOfName } from "../table/names.ts";
@@ -188,7 +189,7 @@ export class ColumnGuess {
   reason(records: number): string {
     if (this.#values === 0) return "no values";
     const lacking = records - this.#values;
-    const empty = lacking > 0 ? `, empty in ${countText(lacking)}` : "";
+    const empty = lacking > 0 ? `, empty in ${formatCount(lacking)}` : "";
     return `${this.#basis()}${empty}`;
   }
 
@@ -210,7 +211,7 @@ export class ColumnGuess {
   /** How many values are not what somebody takes them for. */
   fitText({ count, text, line }: Misfits, what: string): string {
     const verb = count === 1 ? "is" : "are";
-    return `${countText(count)} of ${countText(this.#values)} values ${verb} ${what}, the first ${text} in line ${line}`;
+    return `${formatCount(count)} of ${formatCount(this.#values)} values ${verb} ${what}, the first ${text} in line ${line}`;
   }
 
   /** Options by which texts are read as dates or numbers. */
@@ -279,10 +280,6 @@ export class ColumnGuess {
     ];
     return types.find(([pattern]) => pattern.test(this.#declared))?.[1] ?? "text";
   }
-}
-
-function countText(count: number): string {
-  return count.toLocaleString("en-US");
 }
 
 function exampleOf(value: Exclude<JsonValue, null>): string {

@@ -1,7 +1,9 @@
 // Which columns identify rows, alone or together: of those whose values never repeat, the most believed. A name that is one of a
 // key tells most, then the place in the file, then pairs and triples: a quantity may differ in every row of a short file.
+
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
 import { isRawNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
+import { formatCount } from "../../shared/text.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { wordsOfName } from "../table/names.ts";
 
@@ -155,7 +157,7 @@ export class KeyGuess {
     ].toSorted((a, b) => a.rank - b.rank);
     const best = candidates.find((candidate) => this.#isDistinct(candidate)) ?? null;
     if (best === null || this.#records <= MAX_RECORDS) return best;
-    const count = MAX_RECORDS.toLocaleString("en-US");
+    const count = formatCount(MAX_RECORDS);
     return { ...best, reason: `${best.reason}, as far as compared: in the first ${count} records` };
   }
 

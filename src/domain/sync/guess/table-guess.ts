@@ -1,9 +1,11 @@
 // Guesses a table of the registry from its records. D-10.2. Every value is read, not a sample, and a type is guessed only where
 // every value keeps its meaning and its digits: nobody can know which month `01/03/2026` is. A time of creation is no timestamp
 // column: rows that change later would never travel.
+
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
+import { formatCount } from "../../shared/text.ts";
 import { columnNameOf, registryNameOf, wordsOfName } from "../table/names.ts";
 import { fileFormOf } from "../table/registry.ts";
 import type { ColumnEntry, ImportEntry, TableEntry } from "../table/registry-schema.ts";
@@ -204,7 +206,7 @@ export class TableGuess {
 
   /** What speaks against the key. */
   #warnings(key: KeyCandidate | null): string[] {
-    const records = this.#records.toLocaleString("en-US");
+    const records = formatCount(this.#records);
     const warnings: string[] = [];
     if (key === NUMBERED) {
       return ["rows are numbered by their lines: for a file that is read in once, or only grows"];
@@ -294,9 +296,7 @@ function namesOf({ columns }: { readonly columns: readonly string[] }): string {
 function strayText({ columns, count, lines }: Repeats): string {
   const value = columns.length === 1 ? "a value" : "values";
   const subject =
-    count === 1
-      ? "1 record lacks or repeats"
-      : `${count.toLocaleString("en-US")} records lack or repeat`;
+    count === 1 ? "1 record lacks or repeats" : `${formatCount(count)} records lack or repeat`;
   const more = count > lines.length ? " and more" : "";
   return `${subject} ${value}: line ${lines.join(", ")}${more}`;
 }

@@ -1,4 +1,5 @@
 // Imports a file into a table, and gathers what there is to tell. D-4.12, D-10.3, D-14.7.
+import { countOf } from "../../../domain/shared/text.ts";
 import type { ImportCounts } from "../../../domain/sync/run/import-events.ts";
 import type { Encoding } from "../../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -47,9 +48,8 @@ export async function importFile(writer: ImportWriter, job: ImportFileJob): Prom
   });
   const { changed } = report.counts;
   if (numbers?.isByPlace !== true || changed === 0) return;
-  const rows = changed === 1 ? "1 row" : `${changed} rows`;
   job.onNote(
-    `${rows} got other contents, as records have the numbers that they had: ${job.append} numbers on behind the last row`,
+    `${countOf(changed, "row")} got other contents, as records have the numbers that they had: ${job.append} numbers on behind the last row`,
   );
 }
 

@@ -1,4 +1,5 @@
 // Tells that a table has rows at the remote and none here: an import would give them new times, a pull keeps theirs. D-14.7.
+import { countOf } from "../../../domain/shared/text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { readRemoteStatus } from "../shared/read-remote-status.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -11,6 +12,5 @@ export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<strin
     return null;
   const there = (await readRemoteStatus(deps, MAX_REMOTE_MS))?.status?.tableCounts[table.name] ?? 0;
   if (there <= 0) return null;
-  const rows = there === 1 ? "1 row" : `${there.toLocaleString("en-US")} rows`;
-  return `The remote has ${rows} of "${table.name}", and this end none`;
+  return `The remote has ${countOf(there, "row")} of "${table.name}", and this end none`;
 }
