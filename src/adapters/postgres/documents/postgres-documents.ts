@@ -16,9 +16,14 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { aTurn, type PostgresDatabase } from "../driver/database.ts";
-import { lockNames } from "../driver/locks.ts";
-import { RAISE_EVERYBODY, RAISE_NAMES, READ_VERSIONS, SCHEMA } from "../driver/schema.ts";
-import { literal, quoted, type Statement, textList } from "../driver/sql.ts";
+import {
+  lockNames,
+  RAISE_EVERYBODY,
+  RAISE_NAMES,
+  READ_VERSIONS,
+  SCHEMA,
+} from "../driver/schema.ts";
+import { literal, nameList, quoted, type Statement } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
@@ -200,10 +205,7 @@ class Body implements Transaction {
     if (this.tables.excludesPushes) {
       last.push(...lockNames(raised.map((name) => `person ${name}`)));
     }
-    if (raised.length > 0) {
-      const names = raised.map((name) => name.replaceAll("\0", "\u{fffd}"));
-      last.push({ text: RAISE_NAMES, parameters: [textList(names)] });
-    }
+    if (raised.length > 0) last.push({ text: RAISE_NAMES, parameters: [nameList(raised)] });
     if (this.#raisesEverybody) last.push({ text: RAISE_EVERYBODY, parameters: [] });
     this.#tx.sendLast(last);
   }
@@ -263,8 +265,7 @@ class Body implements Transaction {
   }
 
   async #versions(names: readonly string[]): Promise<readonly number[]> {
-    const texts = names.map((name) => name.replaceAll("\0", "\u{fffd}"));
-    const lines = await this.#tx.query(READ_VERSIONS, [textList(texts)]);
+    const lines = await this.#tx.query(READ_VERSIONS, [nameList(names)]);
     return lines.map(([version]) => Number(version));
   }
 

@@ -12,8 +12,7 @@ import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
-import { FORGET_LOCKS } from "./locks.ts";
-import { GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
+import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
 import { READ_STATUS, ServerTransaction, type TransactionId, within } from "./transaction.ts";
 
 const FIRST_PAUSE_MS = 2;

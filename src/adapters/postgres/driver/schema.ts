@@ -1,4 +1,5 @@
 // What repsync keeps in the schema `repsync` beside the documents: facts, versions, locks, and what is known of tables.
+import { nameList, type Statement } from "./sql.ts";
 
 export const SCHEMA = "repsync";
 
@@ -104,3 +105,20 @@ export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::
 /** What was told of a table. */
 export const TAKE_TOLD = `
 with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
+
+/**
+ * A body that locks a name changes the line of one of 2^64 places: of two bodies, the second meets what the first has changed since
+ * its moment. In order, so that they wait for each other one way round. Two names share a place hardly ever, and then only wait.
+ */
+const LOCK_NAMES = `
+insert into repsync._locks (place, at_ms)
+select distinct hashtextextended(name, 0), floor(extract(epoch from now()) * 1000)::int8
+from unnest($1::text[]) as name order by 1
+on conflict (place) do update set at_ms = excluded.at_ms`;
+
+export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";
+
+/** Locks these names; nothing for none. */
+export function lockNames(names: readonly string[]): Statement[] {
+  return names.length === 0 ? [] : [{ text: LOCK_NAMES, parameters: [nameList(names)] }];
+}

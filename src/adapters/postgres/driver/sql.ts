@@ -23,6 +23,11 @@ export function textList(values: Iterable<string | null>): string {
   return `{${items.join(",")}}`;
 }
 
+/** The same for names of whatever characters: the server's texts have no NUL. */
+export function nameList(names: readonly string[]): string {
+  return textList(names.map((name) => name.replaceAll("\0", "\u{fffd}")));
+}
+
 /** The parameter of a list of bytes: `$1::bytea[]`. */
 export function bytesList(values: Iterable<Uint8Array | null>): string {
   const items: string[] = [];

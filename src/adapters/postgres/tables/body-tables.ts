@@ -18,8 +18,7 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import { Failure, isRefusal, refusalText } from "../driver/errors.ts";
-import { lockNames } from "../driver/locks.ts";
-import { TAKE_TOLD, TELL } from "../driver/schema.ts";
+import { lockNames, TAKE_TOLD, TELL } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held, refusalOf, shortDecimal, timeOf } from "./columns.ts";
