@@ -14,7 +14,7 @@ import { startReport } from "./start-report.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
-/** Resident memory of a service up to which garbage is left to the runtime. */
+/** Below this much resident memory, a service leaves garbage to the runtime. */
 const UNTOUCHED_BYTES = 200_000_000;
 
 /** Resolves when the deployment serves; it ends the process after SIGTERM or SIGINT. Throws why it cannot. */

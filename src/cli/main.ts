@@ -1,12 +1,12 @@
 #!/usr/bin/env bun
-// Starts the command line: what becomes of its streams and its memory, then the program itself.
+// Starts the command line: handles broken streams, bounds its memory, and runs the program.
 import { systemReason } from "../app/disk/system-reason.ts";
 import { boundMemory } from "../app/process/memory.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Resident memory of a command up to which garbage is left to the runtime: a service may run beside it. */
+/** Below this much resident memory, a command leaves garbage to the runtime: a service may run beside it. */
 const UNTOUCHED_BYTES = 130_000_000;
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,5 @@
 // What a command writes: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
 // nothing that people wrote commands a terminal (D-11.3).
-
 import { escapeHiddenInJson, showHidden } from "../domain/shared/hidden-characters.ts";
 import { countOf, formatCount } from "../domain/shared/text.ts";
 import { toWire } from "../domain/shared/wire-names.ts";

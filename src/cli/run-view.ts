@@ -1,5 +1,4 @@
 // What a run shows while it goes on, and what it says at its end.
-
 import { countOf, formatCount } from "../domain/shared/text.ts";
 import { type RunNews, retryText, type SyncRun } from "../domain/sync/run/run.ts";
 import type { EndCounts, RowCounts, TableResult } from "../domain/sync/run/table-result.ts";

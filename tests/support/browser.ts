@@ -1,13 +1,9 @@
 // One Chromium for all tests of a process, started by the first that needs it. Each test has a context of its own.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { keepResource } from "../http/support/resources.ts";
 import { afterAllTests } from "./after-all-tests.ts";
 import { findChromium } from "./chromium-binary.ts";
-import { REMOVE_FOLDER_AT_EOF } from "./stores/mongo-replica-set.ts";
+import { makeGuardedFolder } from "./guarded-folder.ts";
 
 const found = findChromium();
 const problem = "reason" in found ? found.reason : undefined;
@@ -31,16 +27,14 @@ async function sharedBrowser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   if (!("path" in found)) throw new Error("There is no Chromium");
-  // Its files go with this process, however that ends: the guard is held by its standard input.
-  const folder = mkdtempSync(join(tmpdir(), "repsync-browser-"));
-  spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], { stdio: ["pipe", "ignore", "ignore"] });
+  const folder = makeGuardedFolder("repsync-browser-");
   const { path } = found;
   const options = {
     executablePath: path,
     // Root of a container has no sandbox.
     args: ["--no-sandbox", HOSTS],
   };
-  const browser = await withTempFolder(folder, () => chromium.launch(options));
+  const browser = await withTempFolder(folder.path, () => chromium.launch(options));
   // One that has died must not fail the tests that come later.
   browser.on("disconnected", () => {
     starting = undefined;
@@ -49,7 +43,7 @@ async function launch(): Promise<Browser> {
   if (process.env["BUN_TEST_WORKER_ID"] === undefined) {
     afterAllTests(async () => {
       await browser.close();
-      rmSync(folder, { recursive: true, force: true });
+      folder.remove();
     });
   }
   return browser;

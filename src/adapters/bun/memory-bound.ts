@@ -11,7 +11,7 @@ const GROWTH = 1.1;
 const GROWTH_AFTER_VAIN = 1.22;
 const CHECK_EVERY_MS = 50;
 
-/** Collects garbage each time the process has grown, until its end; garbage is left to the runtime below `untouchedBytes`. */
+/** From now on, collects garbage each time resident memory has grown, once it is above `untouchedBytes`. */
 export function boundMemory(untouchedBytes: number): void {
   let leastBytes = residentBytes();
   let limitBytes = Math.max(untouchedBytes, leastBytes * GROWTH);

@@ -19,7 +19,7 @@ interface LruOptions {
 /** Remembers the values that were asked for last. */
 export class LruVersionedCache<Value> implements VersionedCache<Value> {
   readonly #options: LruOptions;
-  /** Null before the first value, as its places take memory and time. */
+  /** Null before the first value: the library makes room for all entries at once. */
   #entries: LRUCache<string, Entry<Value>> | null = null;
   #hits = 0;
   #misses = 0;

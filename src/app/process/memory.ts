@@ -1,4 +1,4 @@
-/** Collects the garbage of this process early, from `untouchedBytes` of resident memory on, where its runtime lets it grow. */
+/** On Bun, which lets garbage grow, collects it once resident memory is above `untouchedBytes`. */
 export async function boundMemory(untouchedBytes: number): Promise<void> {
   if (typeof Bun === "undefined") return;
   (await import("../../adapters/bun/memory-bound.ts")).boundMemory(untouchedBytes);

@@ -1,5 +1,4 @@
 // What an import tells on the command line. D-10.3.
-
 import { countOf, formatCount } from "../../domain/shared/text.ts";
 import type { ImportWarning } from "../../domain/sync/run/import-events.ts";
 import { ImportReport, type ProblemList } from "../../usecases/sync/files/import-report.ts";

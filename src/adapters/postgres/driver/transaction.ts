@@ -122,9 +122,14 @@ export class ServerTransaction {
     await this.script("release savepoint attempt");
   }
 
+  /** Sends statements in one message. */
+  send(statements: readonly Statement[]): readonly Promise<Lines>[] {
+    return statements.map(({ text, parameters }) => this.query(text, parameters));
+  }
+
   /** Sends statements whose answers come with that of the commit. */
   sendLast(statements: readonly Statement[]): void {
-    this.#last = statements.map(({ text, parameters }) => this.query(text, parameters));
+    this.#last = this.send(statements);
     for (const answer of this.#last) answer.catch(() => {});
   }
 
@@ -134,7 +139,7 @@ export class ServerTransaction {
     if (this.failure !== null) throw this.failure;
     this.isCommitting = true;
     const committed = this.#noting(this.#connection.script("commit"));
-    // The server rolls back where one of them failed.
+    // Where a statement failed the server rolls back, and what it said of that statement is thrown.
     await Promise.all([committed, ...this.#last]);
     const done = await committed;
     if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));

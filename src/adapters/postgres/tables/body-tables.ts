@@ -197,8 +197,7 @@ export class BodyTables implements TableWrites {
     if (isOfPeople(table)) {
       for (const key of keys) if (personOf(key) !== null) names.add(`person ${personOf(key)}`);
     }
-    for (const { text, parameters } of lockNames([...names]))
-      await this.#tx.query(text, parameters);
+    await Promise.all(this.#tx.send(lockNames([...names])));
   }
 
   /** Does what was decided, or nothing of it: gives the records that the server refuses. */

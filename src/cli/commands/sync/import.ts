@@ -104,7 +104,7 @@ async function importAll(
   }
 }
 
-/** A SQLite file: its tables by their names in it. */
+/** A SQLite file, and its tables by the names that they have there. */
 interface SqliteFile {
   readonly path: string;
   readonly sources: ReadonlyMap<string, ImportSource>;

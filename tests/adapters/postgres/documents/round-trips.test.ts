@@ -1,7 +1,11 @@
 // What a body waits for: a batch of lookups is one that reads and then writes.
 import { describe, expect } from "bun:test";
 import { PostgresDocuments } from "../../../../src/adapters/postgres/documents/postgres-documents.ts";
-import { bunDriver, type Driver } from "../../../../src/adapters/postgres/driver/bun-driver.ts";
+import {
+  bunDriver,
+  type Driver,
+  type Parameter,
+} from "../../../../src/adapters/postgres/driver/bun-driver.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { PostgresTables } from "../../../../src/adapters/postgres/tables/postgres-tables.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -29,7 +33,7 @@ class CountingDriver implements Driver {
   async connect() {
     const connection = await this.#driver.connect();
     return {
-      query: (text: string, parameters?: readonly (string | number | boolean | null)[]) =>
+      query: (text: string, parameters?: readonly Parameter[]) =>
         this.#send(() => connection.query(text, parameters)),
       script: (text: string) => this.#send(() => connection.script(text)),
       release: (isUsable: boolean) => connection.release(isUsable),
