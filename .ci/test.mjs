@@ -8,28 +8,12 @@ import { findMongod } from "../tests/support/stores/mongod-binary.mjs";
 import { runTests } from "./run-tests.mjs";
 import { filesToPlay, joinTries } from "./second-try.mjs";
 import { ROOT, setUp } from "./setup.mjs";
+import { filesOnServers, SLOW } from "./slow-tests.mjs";
 import { countTests, describeFailures, describeStores } from "./test-report.mjs";
 import { describeFolders, describeTimes } from "./test-times.mjs";
 
 // Tests wait for timers, disks and servers of their own part of the time.
 const WORKERS = availableParallelism() + 2;
-/** What kills, waits for elections, moves rows until memory is full, or needs the package registry and programs of others. */
-const SLOW = [
-  "tests/adapters/mongodb/deletes/failover.test.ts",
-  "tests/adapters/mongodb/lookups/orphaned-transactions.test.ts",
-  "tests/adapters/mongodb/lookups/reputation-failover.test.ts",
-  "tests/adapters/mongodb/runs/stores-failover.test.ts",
-  "tests/adapters/mongodb/tables/failover.test.ts",
-  "tests/adapters/postgres/tables/failover.test.ts",
-  "tests/e2e/crash.test.ts",
-  "tests/e2e/large-pages.test.ts",
-  "tests/e2e/memory.test.ts",
-  "tests/e2e/runs-failover.test.ts",
-  "tests/e2e/runs-kill.test.ts",
-  "tests/deno/",
-  "tests/docs/deploy/",
-  "tests/package/",
-];
 const CACHE = join(ROOT, "node_modules", ".cache", "repsync");
 // Remembers how long files take, so that the longest begin first; everything works without it.
 const TIMINGS = join(CACHE, "test-timings.json");
@@ -48,12 +32,15 @@ const env = { ...process.env };
 if ("path" in mongod) env.MONGOD_BINARY = mongod.path;
 mkdirSync(CACHE, { recursive: true });
 
-const [which, ...others] = process.argv.slice(2);
-const isOfSlow = which === "--slow" || which === "--every";
+const given = process.argv.slice(2);
+const which = /^--(slow|every)$/.test(given[0] ?? "") ? given.shift() : undefined;
+const isAll = given.length === 0;
 const isGate = which === "--every" || process.env.CI === "true";
+// Tests ask for it.
+if (which === undefined && isAll) env.TEST_PART = "quick";
 
 const first = await runTests({
-  args: [...flagsOfAll(), ...(isOfSlow ? others : process.argv.slice(2))],
+  args: [...flagsOfAll(), ...given],
   env,
   ...(isGate ? { fileMs: FILE_MS, runMs: RUN_MS } : {}),
 });
@@ -93,9 +80,9 @@ function flagsOfAll() {
     // Has to be said here: what the preload sets counts for the first file of a worker only.
     TEST_TIMEOUT,
   ];
-  const isAll = (isOfSlow ? others : process.argv.slice(2)).length === 0;
-  if (which === "--slow" && isAll) flags.push(...SLOW);
-  if (!isOfSlow && isAll) flags.push(...SLOW.map((path) => `--path-ignore-patterns=${path}**`));
+  if (which === "--slow" && isAll) flags.push(...SLOW, ...filesOnServers());
+  if (env.TEST_PART === "quick")
+    flags.push(...SLOW.map((path) => `--path-ignore-patterns=${path}**`));
   return flags;
 }
 

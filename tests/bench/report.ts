@@ -1,7 +1,7 @@
 // Prints the results, and keeps them in docs/performance.md.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
+import { cpus } from "node:os";
 import { type BenchResult, verdict } from "./result.ts";
 
 const ROOT = new URL("../..", import.meta.url);
@@ -13,12 +13,10 @@ const HEADINGS = [
   ...["50 / 95 of 100 turns", "a core"],
 ];
 
-/** What the numbers were taken on, in one line. */
+/** What the numbers were taken on, as it stands behind each published line. */
 export function describeMachine(): string {
   const cores = cpus();
-  const memory = `${Math.floor(totalmem() / 2 ** 30)} GiB`;
-  const platform = `${process.platform} ${process.arch}`;
-  return `Bun ${Bun.version}, ${cores[0]?.model.trim()}, ${cores.length} cores, ${memory}, ${platform}`;
+  return `Bun ${Bun.version}, ${cores.length} × ${cores[0]?.model.trim()}`;
 }
 
 /** The commit that is measured. Throws where the program differs from it. */
@@ -43,7 +41,7 @@ export function printResults(results: readonly BenchResult[]): void {
   }
 }
 
-/** Writes the results, their date and commit between the marks in docs/performance.md, each in place of its former line. */
+/** Writes the results, their date, commit and machine between the marks in docs/performance.md, each in place of its former line. */
 export function publishResults(results: readonly BenchResult[], commit: string): void {
   const text = readFileSync(DOCUMENT, "utf8");
   const begin = text.indexOf(BEGIN);
@@ -51,12 +49,13 @@ export function publishResults(results: readonly BenchResult[], commit: string):
   if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its marks");
   const [, , ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
   const alignments = ["---", "---:", "---:", "---:", "---:", "---", "---:", "---:", "---"];
-  const heading = [[...HEADINGS, "date, commit"], alignments].map(lineOf);
+  const heading = [[...HEADINGS, "date, commit, machine"], alignments].map(lineOf);
   const date = new Date().toISOString().slice(0, 10);
-  const measured = results.map((result) => lineOf([...cells(result), `${date}, ${commit}`]));
+  const origin = `${date}, ${commit}, ${describeMachine()}`;
+  const measured = results.map((result) => lineOf([...cells(result), origin]));
   const lines = new Map([...former, ...measured].map((line) => [line.split(" | ")[0], line]));
   const table = [...heading, ...lines.values()].join("\n");
-  const written = `${BEGIN}\n${describeMachine()}.\n\n${table}\n`;
+  const written = `${BEGIN}\n${table}\n`;
   writeFileSync(DOCUMENT, text.slice(0, begin) + written + text.slice(end));
   console.log("\nWritten to docs/performance.md");
 }

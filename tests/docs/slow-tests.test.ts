@@ -3,20 +3,24 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
+import { filesOnServers, SLOW } from "../../.ci/slow-tests.mjs";
 
 function textOf(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
 
 test("D-11.11 the tests that are left out as slow are there", () => {
-  const list = /^const SLOW = \[([^\]]*)\];$/gm;
-  const paths = [...textOf(".ci/test.mjs").matchAll(list)].flatMap(([, items = ""]) =>
-    [...items.matchAll(/"([^"]+)"/g)].map(([, path = ""]) => path),
-  );
   for (const path of ["tests/e2e/runs-kill.test.ts", "tests/package/"]) {
-    expect(paths).toContain(path);
+    expect(SLOW).toContain(path);
   }
-  expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  expect(SLOW.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("D-11.11 what is above the ports plays on servers with the slow tests", () => {
+  const files = filesOnServers();
+  for (const path of ["e2e/shared-store", "http/slow-store", "http/reputation/accounts/erasure"]) {
+    expect(files).toContain(`tests/${path}.test.ts`);
+  }
 });
 
 test("D-11.11 check and continuous integration run the slow tests too", () => {

@@ -1,7 +1,7 @@
 // Replies that take longer than a connection may be silent, as MongoDB takes its time.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
-import { MONGODB } from "./support/backends.ts";
+import { MONGODB, onBackends } from "./support/backends.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
 import { SYNC_KEY, startApp } from "./support/sync-app.ts";
 
@@ -11,9 +11,8 @@ setDefaultTimeout(60_000);
 const APP_NAME = "repsync_slow";
 const headers = { "X-Sync-Key": SYNC_KEY };
 
-test.skipIf(!MONGODB.isAvailable)(
-  "D-3.12.1 no reply of the sync interface is cut while the store takes its time",
-  async () => {
+onBackends([MONGODB], "a slow store", () => {
+  test("D-3.12.1 no reply of the sync interface is cut while the store takes its time", async () => {
     const url = await MONGODB.makeUrl();
     const env = { STORAGE_URL: `${url}&appName=${APP_NAME}` };
     const app = await startApp({ env, idleTimeoutSeconds: 1 });
@@ -43,5 +42,5 @@ test.skipIf(!MONGODB.isAvailable)(
     } finally {
       await failPoint("off");
     }
-  },
-);
+  });
+});

@@ -7,8 +7,8 @@ import { runSeed } from "./run-seed.ts";
 import type { Scenario } from "./scenario.ts";
 import { seedRange, seedRanges } from "./seed-range.ts";
 
-/** Some 10 s; `npm run test:seeds` plays thousands. */
-const DEFAULT_SEEDS = 100;
+/** Some 5 s; `npm run test:seeds` plays thousands. */
+const DEFAULT_SEEDS = 60;
 /** Seeds of one test. */
 const SEEDS_PER_TEST = 500;
 /** Controls have to be caught within so many seeds. */

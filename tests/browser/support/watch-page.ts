@@ -1,9 +1,13 @@
 // What holds for every page of the console, whatever a test does with it. D-9.1, D-9.2.
 import { expect } from "bun:test";
-import axe from "axe-core";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ConsoleMessage, Page } from "playwright-core";
+import { ROOT } from "../../../.ci/setup.mjs";
 import { keepResource } from "../../http/support/resources.ts";
 
+/** The small one, as every page reads it anew. */
+const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8");
 /** The browser's own line on a reply that is no good one. */
 const STATUS_LINE = /^Failed to load resource: the server responded with a status of 4\d\d /;
 /** Where axe has looked: a place in a test, and the path of the page. */
@@ -73,7 +77,7 @@ export function watchPage(page: Page, origin: string, options: WatchOptions = {}
 async function barriersOf(page: Page, rules: readonly string[] | null): Promise<readonly string[]> {
   const hasAxe = await page.evaluate("typeof axe === 'object'");
   // By the debugger's way into the page, which its policy does not concern.
-  if (!hasAxe) await page.evaluate(axe.source);
+  if (!hasAxe) await page.evaluate(AXE);
   const options = {
     resultTypes: ["violations"],
     ...(rules === null ? {} : { runOnly: { type: "rule", values: rules } }),

@@ -1,13 +1,10 @@
 // Files as people meet them: what is guessed of each, what is told, and what an import by that guess alone makes of it.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { GuessWishes } from "../../../src/domain/sync/guess/table-guess.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { withoutStamp, withoutStamps, withStamp } from "../../support/rows/with-stamp.ts";
-import { runCli } from "../support/run-cli.ts";
 import { tryFile } from "../support/try-file.ts";
 
 afterEach(releaseResources);
@@ -355,22 +352,5 @@ describe("a file as people meet it", () => {
     expect(again).toMatchObject({ failed: 0, changed: 0, new: 0, same: rows.length });
     const own = isStamped ? withoutStamps(csv) : csv;
     if (file.isRoundTrip === true) expect(own).toBe(String(file.data));
-  });
-
-  test("D-14.1 a million rows, of which one near the end has no number", async () => {
-    const folder = makeTempFolder();
-    const lines = Array.from({ length: 1_000_000 }, (_, i) => {
-      const price = i === 999_997 ? "n/a" : `${i % 100}.50`;
-      return `${i + 1},Item ${i},${price},2026-01-${10 + (i % 19)}\n`;
-    });
-    writeFileSync(join(folder, "items.csv"), `id,name,price,updated_at\n${lines.join("")}`);
-    const { code, stdout, stderr } = await runCli(["tables", "infer", "items.csv"], { folder });
-    expect(code).toBe(0);
-    expect(stderr).toContain(
-      'price       text     1 of 1,000,000 values is no number, the first "n/a" in line 999999\n',
-    );
-    expect(JSON.parse(stdout)).toMatchObject({
-      tables: { items: { upsert_key: ["id"], timestamp_column: "updated_at" } },
-    });
   });
 });

@@ -1,10 +1,11 @@
 // A deployment in use is moved from a file to a replica set, and back.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import {
-  BACKENDS,
   type Backend,
   MONGODB,
+  onBackends,
+  onEveryBackend,
   POSTGRESQL,
   SQLITE_FILE,
 } from "../../http/support/backends.ts";
@@ -56,7 +57,7 @@ async function moveAround(backends: readonly Backend[]): Promise<void> {
   expect(verified.json).toMatchObject({ status: "whole", problem: null });
 }
 
-describe.skipIf(!MONGODB.isAvailable)("with MongoDB", () => {
+onBackends([MONGODB], "moves", () => {
   test("D-10.7 everything moves from a file to a replica set, and back", async () => {
     await moveAround([SQLITE_FILE, MONGODB, SQLITE_FILE]);
   });
@@ -70,17 +71,20 @@ describe.skipIf(!MONGODB.isAvailable)("with MongoDB", () => {
   });
 });
 
-describe.skipIf(!MONGODB.isAvailable || !POSTGRESQL.isAvailable)("with PostgreSQL", () => {
-  test("D-12.5 everything moves between a file, a replica set and PostgreSQL, either way", async () => {
-    await moveAround([POSTGRESQL, MONGODB, POSTGRESQL, SQLITE_FILE, POSTGRESQL]);
-  });
+onBackends([POSTGRESQL], "moves", () => {
+  test.skipIf(!MONGODB.isAvailable)(
+    "D-12.5 everything moves between a file, a replica set and PostgreSQL, either way",
+    async () => {
+      await moveAround([POSTGRESQL, MONGODB, POSTGRESQL, SQLITE_FILE, POSTGRESQL]);
+    },
+  );
 });
 
 test("D-10.7 everything moves from a file to a file", async () => {
   await moveAround([SQLITE_FILE, SQLITE_FILE]);
 });
 
-describe.each(BACKENDS.filter(({ isAvailable }) => isAvailable))("to $name", (to) => {
+onEveryBackend("a move", (to) => {
   test("D-10.7, D-12.5 a move is refused that would lose something, and leaves the new store as it was", async () => {
     const url = await SQLITE_FILE.makeUrl();
     const { app, cli, restart } = await useDeployment(url);

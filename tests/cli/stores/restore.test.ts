@@ -1,9 +1,9 @@
 // A backup, and a store that is restored from it.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readFacts } from "../../http/stores/support/raw-store.ts";
-import { MONGODB, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
+import { MONGODB, onBackends, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
@@ -26,11 +26,11 @@ async function comesBackAsOwned(url: string, to: string, cli: UsedDeployment["cl
   expect(await ownedDocuments(to)).toEqual({ ...owned, sessions: [] });
 }
 
-describe.skipIf(!MONGODB.isAvailable).each([
-  [SQLITE_FILE, MONGODB],
-  [MONGODB, SQLITE_FILE],
-])("a backup of $name", (of, into) => {
-  test("D-10.7 comes back into a store of the other kind", async () => {
+onBackends([MONGODB], "a backup", () => {
+  test.each([
+    [SQLITE_FILE, MONGODB],
+    [MONGODB, SQLITE_FILE],
+  ])("D-10.7 of $name comes back into a store of the other kind", async (of, into) => {
     const url = await of.makeUrl();
     const { app, key, restart, cli } = await useDeployment(url);
     const before = await shownBy(app);

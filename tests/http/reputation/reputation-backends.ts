@@ -1,7 +1,6 @@
 // The stores that keep the reputation half, and the shortest way to a service on one.
-import { describe } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
-import { type Backend, MONGODB, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
+import { type Backend, MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV } from "./people.ts";
 
@@ -25,9 +24,8 @@ export function onReputationBackends(
   { isFile = false, isEverywhere = false }: ReputationBackends = {},
 ): void {
   const sqlite = isFile ? SQLITE_FILE : SQLITE_MEMORY;
-  for (const backend of isEverywhere ? [sqlite, MONGODB, POSTGRESQL] : [sqlite]) {
-    describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
-  }
+  const backends = isEverywhere ? [sqlite, MONGODB, POSTGRESQL] : [sqlite];
+  onBackends(backends, name, tests);
 }
 
 /** What tests ask of one account, many times as much as people do. */

@@ -1,8 +1,7 @@
 // D-8.3 A server that takes nothing more to disk, as under `fsync` with `lock`, which backups use.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
-import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
-import { MONGODB } from "../support/backends.ts";
+import { MONGODB, onBackends } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { Reply } from "../support/sync-app.ts";
 import { jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
@@ -13,7 +12,7 @@ setDefaultTimeout(120_000);
 
 const MAX_REPLY_MS = 10_000;
 
-describe.skipIf(!mongoAvailable)("a store that stalls", () => {
+onBackends([MONGODB], "a store that stalls", () => {
   test("D-8.3 every request under /v1 is answered within 10 s, and works again afterwards", async () => {
     const url = await MONGODB.makeUrl();
     const app = await startReputation({ ...MONGODB, makeUrl: async () => url });

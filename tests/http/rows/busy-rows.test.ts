@@ -1,8 +1,8 @@
 // A pull into rows that another program of the same MongoDB writes to all the time. D-11.10.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { type ClientSession, MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { MONGODB } from "../support/backends.ts";
+import { MONGODB, onBackends } from "../support/backends.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { startPair } from "../sync-runs/support/run-apps.ts";
 
@@ -58,7 +58,7 @@ async function holdInTurn(url: string, keys: readonly [string, string]) {
   };
 }
 
-describe.skipIf(!MONGODB.isAvailable)("busy rows on MongoDB", () => {
+onBackends([MONGODB], "busy rows", () => {
   test("D-11.10.6 a page whose rows are never all free is written in parts", async () => {
     const url = await MONGODB.makeUrl();
     const { local, remote } = await startPair({ tables: TABLES, env: { STORAGE_URL: url } });

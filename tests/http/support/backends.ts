@@ -55,7 +55,16 @@ export const POSTGRESQL: Backend = {
   },
 };
 
-export const BACKENDS: readonly Backend[] = [SQLITE_FILE, MONGODB, POSTGRESQL];
+const SERVERS: readonly Backend[] = [MONGODB, POSTGRESQL];
+export const BACKENDS: readonly Backend[] = [SQLITE_FILE, ...SERVERS];
+
+/** `npm test` plays the suites of ports and repositories on servers; what is above them follows there in `npm run test:slow`. */
+const areServersLater = process.env["TEST_PART"] === "quick";
+
+interface Repetition {
+  /** True plays the tests on servers in every run. */
+  readonly isCrossCheck?: boolean;
+}
 
 /** Declares tests of what is decided above the store, in a file: the suites of repositories and ports play on every store. */
 export function onOneBackend(name: string, tests: (backend: Backend) => void): void {
@@ -63,8 +72,12 @@ export function onOneBackend(name: string, tests: (backend: Backend) => void): v
 }
 
 /** Declares the same tests for each kind of store. */
-export function onEveryBackend(name: string, tests: (backend: Backend) => void): void {
-  onBackends(BACKENDS, name, tests);
+export function onEveryBackend(
+  name: string,
+  tests: (backend: Backend) => void,
+  options?: Repetition,
+): void {
+  onBackends(BACKENDS, name, tests, options);
 }
 
 /** The same for those whose share of the tests is worth its time. */
@@ -72,8 +85,10 @@ export function onBackends(
   backends: readonly Backend[],
   name: string,
   tests: (backend: Backend) => void,
+  { isCrossCheck = false }: Repetition = {},
 ): void {
   for (const backend of backends) {
+    if (areServersLater && !isCrossCheck && SERVERS.includes(backend)) continue;
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
   }
 }

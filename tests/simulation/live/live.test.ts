@@ -1,15 +1,15 @@
 // Hundreds of small histories of two and three live ends, each decided by its seed. A seed that fails is named with how to
 // play it again; SEEDS=<number> plays more of them.
 import { expect, test } from "bun:test";
-import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
+import { onBackends, POSTGRESQL } from "../../http/support/backends.ts";
 import { seedRange, seedRanges } from "../seed-range.ts";
 import * as controls from "./controls.ts";
 import { CALM_GAPS, type LiveScenario } from "./live-scenario.ts";
 import type { Sabotage } from "./live-world.ts";
 import { playLive, playOnServer } from "./play-live.ts";
 
-/** Some 10 s; `npm run test:seeds` plays thousands. */
-const DEFAULT_SEEDS = 40;
+/** Some 5 s; `npm run test:seeds` plays thousands. */
+const DEFAULT_SEEDS = 25;
 const SEEDS_PER_TEST = 100;
 /** One on a server takes as long. */
 const SEEDS_FOR_ONE_ON_SERVER = 20;
@@ -32,16 +32,18 @@ test.each(seedRanges(seedRange(DEFAULT_SEEDS), SEEDS_PER_TEST))(
 const { first, count } = seedRange(DEFAULT_SEEDS);
 const onServer = { first, count: Math.ceil(count / SEEDS_FOR_ONE_ON_SERVER) };
 
-test.skipIf(!postgresAvailable).each(seedRanges(onServer, SEEDS_PER_TEST))(
-  "D-7.1, D-7.4, D-7.6, D-12.3, D-14.2 so do ends on PostgreSQL: seeds %d to %d",
-  async (from, to) => {
-    for (let seed = from; seed <= to; seed++) {
-      const { problem, world } = await playOnServer(seed);
-      if (problem !== null) throw new Error(`${problem}\n${JSON.stringify(world.scenario)}`);
-    }
-  },
-  TEST_TIMEOUT_MS,
-);
+onBackends([POSTGRESQL], "live ends", () => {
+  test.each(seedRanges(onServer, SEEDS_PER_TEST))(
+    "D-7.1, D-7.4, D-7.6, D-12.3, D-14.2 so do ends on PostgreSQL: seeds %d to %d",
+    async (from, to) => {
+      for (let seed = from; seed <= to; seed++) {
+        const { problem, world } = await playOnServer(seed);
+        if (problem !== null) throw new Error(`${problem}\n${JSON.stringify(world.scenario)}`);
+      }
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
 
 /** Only one thing is at fault in each control. */
 const FAIR: Partial<LiveScenario> = {

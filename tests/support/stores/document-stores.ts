@@ -79,7 +79,6 @@ export async function openSqliteMemory(): Promise<OpenedDocuments> {
   };
 }
 
-/** Without a clock the time is the server's. */
 /** What another program may do to a document. */
 const MONGO_CHANGES: readonly object[] = [
   { $set: { value: Long.fromNumber(5) } },
@@ -89,6 +88,7 @@ const MONGO_CHANGES: readonly object[] = [
   { $unset: { key: 1 } },
 ];
 
+/** Without a clock the time is the server's. */
 export async function openMongo(storeClock: FakeClock | null = null): Promise<
   Omit<OpenedDocuments, "openSecond"> & {
     readonly db: Db;

@@ -15,7 +15,7 @@ import { SqliteFile } from "../support.ts";
 const QUICK_FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const TIMEOUT_MS = 1_800_000;
 /** `npm run test:revocation` sets more. */
-const ROUNDS = Number(process.env["REVOCATION_ROUNDS"] ?? 300);
+const ROUNDS = Number(process.env["REVOCATION_ROUNDS"] ?? 100);
 /** Rounds of two processes take longer. */
 const PROCESS_ROUNDS = ROUNDS / 2;
 const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000_000 } as const;
