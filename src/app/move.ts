@@ -4,7 +4,7 @@ import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
-import { moveStore } from "../usecases/operations/move-store.ts";
+import { moveStore } from "../usecases/operations/copy-store.ts";
 import type { Config } from "./config.ts";
 import { findStore, requireStore, STORE_FORMS, storeAt } from "./stores.ts";
 

@@ -1,5 +1,7 @@
 // Serves one deployment: binds the port, puts the deployment together, takes new TLS and registry files at SIGHUP, and stops in order.
 // D-1.2, D-10.5, D-10.6, D-11.4.
+
+import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAppError } from "../domain/shared/errors.ts";
@@ -8,9 +10,7 @@ import { compose, type Deployment, serverOfRuntime, startingHandler } from "./co
 import type { Config } from "./config.ts";
 import { readTlsAnew } from "./environment.ts";
 import { errorText, listen } from "./listen.ts";
-import { onHangUp } from "./process/hang-up.ts";
-import { boundMemory } from "./process/memory.ts";
-import { startReport } from "./start-report.ts";
+import { boundMemory } from "./memory.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
@@ -134,5 +134,88 @@ class Service {
       logger.error(`The certificate stays as it was: ${reason}`, undefined);
     }
     this.#isRenewing = false;
+  }
+}
+
+// What a start prints. D-10.4.
+
+const DOCS = "/swagger";
+
+interface Started {
+  readonly url: string;
+  readonly hasAdministrator: boolean;
+  /** True where this start has made the store: who meant another one sees it here. D-11.4. */
+  readonly isNewStore: boolean;
+}
+
+/** The lines for people: the address first. No secret is among them. */
+export function startReport(
+  config: Config,
+  { url, hasAdministrator, isNewStore }: Started,
+): readonly string[] {
+  const { isConsoleEnabled, isSyncEnabled, registry, remoteUrl } = config;
+  const tables = `${registry.size} ${registry.size === 1 ? "table" : "tables"}`;
+  const facts: readonly (readonly [name: string, text: string])[] = [
+    ["console", isConsoleEnabled ? `${url}/console` : "off: CONSOLE_ENABLED is false"],
+    ["store", `${withoutCredentials(config.storageUrl)}${isNewStore ? ", new" : ""}`],
+    ["sync", isSyncEnabled ? `on, ${tables}` : "off: set SYNC_ENABLED=true to synchronize"],
+    ["remote", remoteUrl ?? "none: set SYNC_REMOTE_URL to run against another deployment"],
+    ["schedule", scheduleText(config)],
+    // Not the whole address: the rest may be a secret of the receiver's.
+    ...(config.webhook === null
+      ? []
+      : [["alerts", `to ${new URL(config.webhook.url).origin}`] as const]),
+    ["docs", url + DOCS],
+  ];
+  return [
+    `repsync is listening on ${url}`,
+    ...facts.map(([name, text]) => `  ${name.padEnd(8)}  ${text}`),
+    ...(hasAdministrator
+      ? []
+      : ["There is no administrator yet; make one with: repsync admin create NAME"]),
+  ];
+}
+
+function scheduleText({ schedule, compareSchedule, compareRepair }: Config): string {
+  const runs = schedule === null ? [] : [schedule];
+  const repair = compareRepair === null ? "" : `, repaired by ${compareRepair}`;
+  const comparisons = compareSchedule === null ? [] : [`compared at ${compareSchedule}${repair}`];
+  return [...runs, ...comparisons].join("; ") || "none";
+}
+
+/** As operators know the store: the hosts and the database, or the file. */
+function withoutCredentials(storageUrl: string): string {
+  return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
+}
+
+// What SIGHUP means: files are to be read anew, or the terminal is gone. D-11.5. The system takes a closed terminal away first:
+// a process that had one and cannot open `/dev/tty` any more stops.
+
+const LOOK_EVERY_MS = 5_000;
+
+/** Calls `stop` when the terminal that the process was started from has closed, and `reload` at any other SIGHUP. */
+export function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>): void {
+  let hadTerminal = hasTerminal();
+  let isMissed = false;
+  const look = () => {
+    // Nobody told us of a terminal that is gone twice: who lets a service outlive its terminal means it to go on.
+    const isGone = hadTerminal && !hasTerminal();
+    if (isGone && isMissed) hadTerminal = false;
+    isMissed = isGone;
+  };
+  setInterval(look, LOOK_EVERY_MS).unref();
+  process.on("SIGHUP", () => {
+    if (hadTerminal && !hasTerminal()) stop();
+    else reload();
+  });
+}
+
+/** A process whose terminal was closed has none any more. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r+"));
+    return true;
+  } catch {
+    return false;
   }
 }

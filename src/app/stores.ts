@@ -6,8 +6,7 @@ import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { EmptyStore, StoppedStore, StoreClaim } from "../ports/copies/store-copies.ts";
-import type { Logger } from "../ports/runtime/logger.ts";
-import type { Clock } from "../ports/runtime/runtime.ts";
+import type { Clock, Logger } from "../ports/runtime/runtime.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 

@@ -1,5 +1,5 @@
 import type { Key } from "../domain/shared/document-key.ts";
-import { blockParts } from "../domain/sync/run/exchanged-block.ts";
+import { blockParts } from "../domain/sync/run/exchanged-rows.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import { RunDocuments } from "./run-calls.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SQL } from "bun";
-import { CITIES_REGISTRY } from "../../src/cli/demo/cities.ts";
+import { CITIES_REGISTRY } from "../../src/cli/demo/move-cities.ts";
 import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
 import { startPostgres } from "../support/stores/postgres-server.ts";
 import { ADMIN } from "./administrator.ts";

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { readEnvFile } from "../../src/app/env-file.ts";
+import { readEnvFile } from "../../src/app/environment.ts";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readEnvFile } from "../../src/app/env-file.ts";
+import { readEnvFile } from "../../src/app/environment.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";

@@ -7,8 +7,7 @@ import {
   digestParameters,
 } from "../../src/domain/sync/digest/digest-page.ts";
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
-import type { DeletedPage } from "../../src/domain/sync/rows/deleted-page.ts";
-import type { PullPage } from "../../src/domain/sync/rows/page.ts";
+import type { DeletedPage, PullPage } from "../../src/domain/sync/rows/page.ts";
 import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../src/domain/sync/run/run.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
@@ -21,12 +20,11 @@ import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { type DeletedRequest, RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
 import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
-import { listDeleted } from "../../src/usecases/sync/pages/list-deleted.ts";
+import { readTableSchema } from "../../src/usecases/sync/pages/list-tables.ts";
 import { countDeletes } from "../../src/usecases/sync/pages/plan-deletes.ts";
-import { pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
+import { listDeleted, pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
-import { readTableSchema } from "../../src/usecases/sync/pages/read-table-schema.ts";
 import { writeRows } from "../../src/usecases/sync/shared/write-rows.ts";
 import type { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from "../../src/ports/runtime/logger.ts";
+import type { LogFields, Logger } from "../../src/ports/runtime/runtime.ts";
 
 /** One log line. */
 export interface LogLine {

@@ -5,7 +5,7 @@ import {
   type AuditPlace,
   END_OF_TIME,
   endOf,
-} from "../../src/domain/reputation/audit/audit-place.ts";
+} from "../../src/domain/reputation/audit/audit-item.ts";
 import type { AuditStretch } from "../../src/repositories/lookups/audit-search.ts";
 import {
   type SearchAuditDeps,

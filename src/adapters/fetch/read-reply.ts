@@ -1,5 +1,4 @@
 // Checks that a reply has the fields that the document says and answers the request. Other fields are dropped.
-
 import type {
   DigestPage,
   DigestQuery,
@@ -9,7 +8,12 @@ import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { Integrity, PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { UpsertKey } from "../../domain/sync/rows/row-key.ts";
 import { DEPLOYMENT_HEADER } from "../../domain/sync/table/table-schema.ts";
-import type { PushRequest, StatusReply } from "../../ports/tables/remote-peer.ts";
+import type {
+  DeletedReply,
+  PushRequest,
+  SentTombstone,
+  StatusReply,
+} from "../../ports/tables/remote-peer.ts";
 import type { Reply } from "./exchange.ts";
 import {
   arrayOf,
@@ -19,7 +23,9 @@ import {
   orNull,
   ReplyFields,
   type Shape,
+  SOME_TEXT,
   TEXT,
+  TIME,
   wholeNumberFrom,
   wholeNumberTo,
 } from "./reply-fields.ts";
@@ -166,4 +172,32 @@ function readSegment(fields: ReplyFields): DigestSegment {
     count: fields.read("count", COUNT),
     digest: fields.read("digest", DIGEST),
   };
+}
+
+// Checks the reply of `/deleted/{table}`. D-7.6.
+
+/** `askedCursor` is null when the request had none. */
+export async function readDeletedReply(
+  reply: Reply,
+  tableName: string,
+  askedCursor: string | null,
+): Promise<Omit<DeletedReply, "bytesCompressed" | "bytesUncompressed">> {
+  const fields = await ReplyFields.of(reply);
+  const items = await fields.readEach("items", reply.turns, readItem);
+  const page = {
+    items,
+    nextCursor: fields.read("next_cursor", orNull(SOME_TEXT)),
+    cursor: fields.read("cursor", TEXT),
+    earliestAvailable: fields.read("earliest_available", TIME),
+    serverTime: fields.read("server_time", TIME),
+  };
+  fields.expect("table", tableName);
+  // Following such pages would never end.
+  const isEndless = items.length === 0 || page.nextCursor === askedCursor;
+  if (page.nextCursor !== null && isEndless) fields.expect("next_cursor", null);
+  return page;
+}
+
+function readItem(fields: ReplyFields): SentTombstone {
+  return { key: fields.read("key", OBJECT), deletedAt: fields.read("deleted_at", TIME) };
 }

@@ -9,8 +9,7 @@ import { JsonLimitError } from "../../domain/shared/json-reader.ts";
 import { MAX_JSON_VALUES } from "../../domain/shared/limits.ts";
 import { parseDateTime } from "../../domain/shared/time.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
-import { readJson } from "../../ports/runtime/read-json.ts";
-import type { Turns } from "../../ports/runtime/turns.ts";
+import { readJson, type Turns } from "../../ports/runtime/turns.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 

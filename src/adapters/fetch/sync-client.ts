@@ -23,8 +23,13 @@ import {
 import { BatchEncoder } from "./batch-encoder.ts";
 import { invalidReply } from "./errors.ts";
 import { exchange, type Reply } from "./exchange.ts";
-import { readDeletedReply } from "./read-deleted-reply.ts";
-import { readDigestPage, readPullPage, readPushResult, readStatusReply } from "./read-reply.ts";
+import {
+  readDeletedReply,
+  readDigestPage,
+  readPullPage,
+  readPushResult,
+  readStatusReply,
+} from "./read-reply.ts";
 import { readTableSchema } from "./read-table-schema.ts";
 import {
   type ClientDeps,

@@ -3,11 +3,11 @@ import { checkFormat, type StoreIdentity } from "../../domain/shared/store-forma
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import { type AnyCollection, REQUEST_CALLS, SYNC_CALLS } from "../../ports/documents.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
 import { DeleteRecorder } from "./deletes/delete-recorder.ts";
-import { checkVersion } from "./deletes/pre-images.ts";
+import { checkVersion } from "./deletes/recording.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";

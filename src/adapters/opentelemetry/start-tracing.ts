@@ -2,6 +2,9 @@
 // OpenTelemetry's packages for servers patch modules, and Elysia's plugin loses spans of requests that are aborted or refused;
 // so the SDK stands below a port of our own. Below a trace that is not sampled nothing is made. Spans have routes, kinds of
 // errors, tables, counts and run ids; paths, messages and rows stay out, as they name people.
+
+import { type Context, isSpanContextValid, TraceFlags, trace } from "@opentelemetry/api";
+import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import {
   defaultResource,
@@ -9,15 +12,21 @@ import {
   envDetector,
   resourceFromAttributes,
 } from "@opentelemetry/resources";
-import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type IdGenerator,
+  type ReadableSpan,
+  type Sampler,
+  SamplingDecision,
+  type SamplingResult,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+} from "@opentelemetry/sdk-trace-base";
 import type { Sampling } from "../../domain/shared/sampling.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
-import type { Random } from "../../ports/runtime/runtime.ts";
+import type { Logger, Random } from "../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
-import { CallerSampler } from "./caller-sampler.ts";
-import { KeptIds } from "./kept-ids.ts";
 import { OpenTelemetryTracing } from "./open-telemetry-tracing.ts";
-import { ToldExporter } from "./told-exporter.ts";
 
 const SERVICE_NAME = "repsync";
 /** Time that a stop waits for the collector to take the last spans. */
@@ -66,4 +75,132 @@ function decoded(value: string): string {
   } catch {
     return value;
   }
+}
+
+// Which traces are kept: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
+// deployments keep the same traces; a count of what callers may still have kept bounds them, as callers choose the ids.
+
+/** Traces of callers that may be kept at once after a time in which they had none. */
+const MAX_SAVED = 10;
+
+const KEPT: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
+const PASSED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
+
+/**
+ * Spans below one of this process are kept as that is. Traces that begin here are kept at the rate. Those of callers are kept
+ * by their trace id, so that deployments with one rate keep the same ones, and as a caller chooses the ids, no more than the
+ * rate allows of all that callers sent.
+ */
+export class CallerSampler implements Sampler {
+  readonly #sampling: Sampling;
+  readonly #byId: TraceIdRatioBasedSampler;
+  /** Traces of callers that may be kept now. */
+  #allowed = 1;
+
+  constructor(sampling: Sampling) {
+    this.#sampling = sampling;
+    this.#byId = new TraceIdRatioBasedSampler(sampling.rate);
+  }
+
+  shouldSample(context: Context, traceId: string): SamplingResult {
+    const parent = trace.getSpanContext(context);
+    const isBegun = parent === undefined || !isSpanContextValid(parent);
+    if (isBegun) return this.#byId.shouldSample(context, traceId);
+    const isWanted = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
+    if (parent.isRemote !== true) return isWanted ? KEPT : PASSED;
+    const { doesCallerDecide, isCallerLimited, rate } = this.#sampling;
+    if (doesCallerDecide && !isCallerLimited) return isWanted ? KEPT : PASSED;
+    // Every request of a caller earns its part of a trace.
+    this.#allowed = Math.min(MAX_SAVED, this.#allowed + rate);
+    if (doesCallerDecide && !isWanted) return PASSED;
+    const { decision } = this.#byId.shouldSample(context, traceId);
+    if (decision !== SamplingDecision.RECORD_AND_SAMPLED || this.#allowed < 1) return PASSED;
+    this.#allowed -= 1;
+    return KEPT;
+  }
+
+  toString(): string {
+    return "CallerSampler";
+  }
+}
+
+const WORDS = 2 ** 32;
+
+/**
+ * Ids of traces that are to be kept. Samplers go by the exclusive or of the four words of an id, which has to be less than
+ * the rate: so a trace that is begun here is kept by every deployment with the same rate.
+ */
+export class KeptIds implements IdGenerator {
+  readonly #random: Random;
+  readonly #below: number;
+
+  constructor(random: Random, rate: number) {
+    this.#random = random;
+    // As `TraceIdRatioBasedSampler` has it.
+    this.#below = rate === 1 ? WORDS : Math.floor(rate * (WORDS - 1));
+  }
+
+  generateTraceId(): string {
+    const [a, b, c] = [this.#word(), this.#word(), this.#word()];
+    const d = a ^ b ^ c ^ Math.floor(this.#random.next() * this.#below);
+    return hex(a) + hex(b) + hex(c) + hex(d);
+  }
+
+  generateSpanId(): string {
+    // Zeros alone are no id.
+    return hex(this.#word() | 1) + hex(this.#word());
+  }
+
+  #word(): number {
+    return Math.floor(this.#random.next() * WORDS) | 0;
+  }
+}
+
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, "0");
+}
+
+/** Sends spans by another exporter, and logs when that begins to fail and when it works again: a line each, not one a batch. */
+export class ToldExporter implements SpanExporter {
+  readonly #exporter: SpanExporter;
+  readonly #logger: Logger;
+  #isFailing = false;
+
+  constructor(exporter: SpanExporter, logger: Logger) {
+    this.#exporter = exporter;
+    this.#logger = logger;
+  }
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.#exporter.export(spans, (result) => {
+      this.#tell(result);
+      // The batches go on as if it had been sent: nobody else is to tell of it.
+      done({ code: ExportResultCode.SUCCESS });
+    });
+  }
+
+  async shutdown(): Promise<void> {
+    await this.#exporter.shutdown();
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#exporter.forceFlush?.();
+  }
+
+  #tell({ code, error }: ExportResult): void {
+    const isFailed = code !== ExportResultCode.SUCCESS;
+    if (isFailed === this.#isFailing) return;
+    this.#isFailing = isFailed;
+    if (isFailed) {
+      this.#logger.warn("Traces cannot be sent and are lost until they can", {
+        reason: reasonOf(error),
+      });
+    } else this.#logger.info("Traces are sent again");
+  }
+}
+
+/** The code of a network error or the status of a reply; the text may quote what a collector sent. */
+function reasonOf(error: (Error & { readonly code?: unknown }) | undefined): string {
+  if (error === undefined) return "unknown";
+  return String(error.code ?? error.name);
 }

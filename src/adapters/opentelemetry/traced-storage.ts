@@ -1,7 +1,6 @@
 import type { CallOptions } from "../../ports/documents.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { tracedCalls } from "./traced-calls.ts";
 
 /** The same store, whose calls are traced. `system` is its name in OpenTelemetry, such as `mongodb`. */
 export function tracedStorage(tracing: Tracing, storage: FullStorage, system: string): FullStorage {
@@ -26,6 +25,40 @@ function tracedParts<Parts extends object>(tracing: Tracing, parts: Parts, syste
         tracedCalls(tracing, value, key === "documents" ? { ...options, spanOf } : options);
       known.set(key, part);
       return part;
+    },
+  });
+}
+
+interface TracedOptions {
+  readonly name: string;
+  readonly system: string;
+  readonly spanOf?: (args: readonly unknown[]) => string | undefined;
+}
+
+/** The same store, whose calls below a recorded span have one of their own, named `<name>.<method>`; `spanOf` names others. */
+export function tracedCalls<Store extends object>(
+  tracing: Tracing,
+  store: Store,
+  { name, system, spanOf }: TracedOptions,
+): Store {
+  const methods = new Map<PropertyKey, unknown>();
+  return new Proxy(store, {
+    // Methods keep their object: its private fields are not the proxy's.
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function" || typeof key !== "string") return value;
+      let method = methods.get(key);
+      if (method === undefined) {
+        const fields = { "db.system.name": system, "db.operation.name": key };
+        const options = { kind: "client", fields } as const;
+        method = (...args: unknown[]) => {
+          const call = () => Reflect.apply(value, target, args) as unknown;
+          if (!tracing.isRecorded()) return call();
+          return tracing.inSpan(spanOf?.(args) ?? `${name}.${key}`, call, options);
+        };
+        methods.set(key, method);
+      }
+      return method;
     },
   });
 }

@@ -1,5 +1,5 @@
 import { type Logger as Pino, pino } from "pino";
-import type { LogFields, Logger } from "../../ports/runtime/logger.ts";
+import type { LogFields, Logger } from "../../ports/runtime/runtime.ts";
 
 /** Characters that may wait for a slow reader of stderr; further lines are dropped. */
 const MAX_PENDING_CHARS = 1024 * 1024;

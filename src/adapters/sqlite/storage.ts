@@ -6,15 +6,20 @@ import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
+import { PreparedTables, type TableStore } from "../../ports/tables/table-store.ts";
 import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
 import { dumpFile } from "./copies/file-dump.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
-import { examineFile } from "./driver/format-check.ts";
-import { prepareFacts } from "./driver/store-facts.ts";
-import { DEFINITION_TABLES, examineTables, readForeignTables } from "./tables/schema.ts";
-import { SqliteTableStore } from "./tables/table-store.ts";
+import { examineFile, prepareFacts } from "./driver/store-facts.ts";
+import {
+  DEFINITION_TABLES,
+  examineTables,
+  prepareTables,
+  readForeignTables,
+} from "./tables/schema.ts";
+import { TableReader } from "./tables/table-reader.ts";
 import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";
 
@@ -112,4 +117,23 @@ export class SqliteStorage implements FullStorage {
   async close(): Promise<void> {
     await this.#database.close();
   }
+}
+
+/** Rows in real SQLite tables with the registry's names and columns. */
+export class SqliteTableStore extends TableReader implements TableStore {
+  readonly stampsOthers = true;
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    super(database);
+    this.#database = database;
+  }
+
+  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
+    await this.#database.write(() => prepareTables(this.#database, tables));
+    return new PreparedTables(tables);
+  }
+
+  /** Triggers make tombstones in the commit of the delete. */
+  async settled(): Promise<void> {}
 }

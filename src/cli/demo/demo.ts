@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandTools } from "../command-runner.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
-import { CITIES_REGISTRY } from "./cities.ts";
 import {
   ADMINISTRATOR,
   type DemoDeployment,
@@ -14,7 +13,7 @@ import {
   type Stage,
   SYNC_KEY,
 } from "./deployments.ts";
-import { moveCities } from "./move-cities.ts";
+import { CITIES_REGISTRY, moveCities } from "./move-cities.ts";
 import { Service } from "./service.ts";
 import { BUSINESS, PERSON, showReputation } from "./show-reputation.ts";
 

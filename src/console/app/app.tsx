@@ -1,11 +1,12 @@
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ActionButton } from "../components/buttons.tsx";
 import { ErrorNote } from "../components/notes.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
+import { message, say } from "../state/messages.ts";
 import { BASE, matchAddress, navigate, place } from "../state/router.ts";
-import { findSession, isAdministrator, session, signInAddress } from "../state/session.ts";
+import { findSession, isAdministrator, session, signInAddress, signOut } from "../state/session.ts";
 import { usePageVisit } from "../state/use-page-visit.ts";
-import { Layout } from "./layout.tsx";
 
 interface Shown {
   readonly entry: PageEntry;
@@ -95,4 +96,64 @@ function findPage(path: string): Shown | null {
 
 function homeAddress(): string {
   return isAdministrator() ? "/console/overview" : "/console/my-reputation";
+}
+
+/** What surrounds every page: the way past it, navigation, sign-out, the message. */
+export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const isSignedIn = session.value.kind === "signed_in";
+  return (
+    <>
+      <a class="skip-link" href="#content">
+        Skip to content
+      </a>
+      <header class="masthead">
+        <a class="brand" href="/console">
+          repsync
+        </a>
+        {isSignedIn && <Account />}
+      </header>
+      <div class={isSignedIn ? "frame" : "frame frame-narrow"}>
+        {isSignedIn && <Navigation />}
+        <main id="content" tabIndex={-1}>
+          <div role="status">{message.value && <p class="note message">{message.value}</p>}</div>
+          {children}
+        </main>
+      </div>
+    </>
+  );
+}
+
+function Account() {
+  if (session.value.kind !== "signed_in") return null;
+  return (
+    <div class="account">
+      <bdi class="account-name">{session.value.account.username}</bdi>
+      <ActionButton onPress={() => signOut().catch(() => say("The service cannot be reached"))}>
+        Sign out
+      </ActionButton>
+    </div>
+  );
+}
+
+function Navigation() {
+  const shown = PAGES.filter(({ navigation }) =>
+    navigation === "administrators" ? isAdministrator() : navigation === "everybody",
+  );
+  return (
+    <nav class="navigation" aria-label="Pages">
+      <ul>
+        {shown.map(({ name, address }) => (
+          <li key={name}>
+            <a href={address} aria-current={isCurrent(address) ? "page" : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function isCurrent(address: string): boolean {
+  return place.value.path === address || place.value.path.startsWith(`${address}/`);
 }

@@ -1,7 +1,7 @@
 // The session cookie goes on while it is used. D-9.3.
 
 import { SESSION_TTL_SECONDS } from "../../domain/shared/limits.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
 import type { Identity } from "../../usecases/reputation/accounts/identity.ts";
 import { renewSession } from "../../usecases/reputation/accounts/renew-session.ts";

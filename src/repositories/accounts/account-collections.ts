@@ -1,9 +1,8 @@
 // The data model of accounts and people: the documents that repositories keep of them.
-import type { Account } from "../../domain/reputation/accounts/account.ts";
+import type { Account, ErasedName } from "../../domain/reputation/accounts/account.ts";
 import type { StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
 import type { CountedEvents } from "../../domain/reputation/accounts/attempts.ts";
 import type { Consent } from "../../domain/reputation/accounts/consent.ts";
-import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
 import type { AnyCollection, Collection, Reader } from "../../ports/documents.ts";
 

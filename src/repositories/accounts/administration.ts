@@ -1,4 +1,4 @@
-import type { Account } from "../../domain/reputation/accounts/account.ts";
+import { type Account, isActiveAdministrator } from "../../domain/reputation/accounts/account.ts";
 import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
 import type {
   AdminAct,
@@ -7,17 +7,19 @@ import type {
   RowAct,
 } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
+import type { Key } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
 import {
   ACCOUNTS,
+  ACTIVE,
   type AccountDocument,
+  ADMINISTRATORS,
   accountKeys,
   accountOf,
   ERASED_NAMES,
   findAccount,
 } from "./account-collections.ts";
-import { guardingAdministrators } from "./last-administrator.ts";
 import type { HmacOfName } from "./names.ts";
 import { endSessionsOf } from "./sessions.ts";
 
@@ -141,5 +143,53 @@ export class Administration {
 
   #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#deps.documents.transact({ name }, body);
+  }
+}
+
+// Looks after the last administrator where a commit takes one away. The commit writes to the administrator that is left: two
+// transactions that only read each other's account would both be committed. Only where an administrator goes does the body run
+// again under the lock of the administrators.
+
+interface AdministratorGuard {
+  /** Belongs to the first read of the body. */
+  readonly lock: {
+    readonly from: typeof ACCOUNTS;
+    readonly keys: readonly Key[];
+    readonly lock: true;
+  };
+  /** Whether nobody else could administer without this account. */
+  isLast(account: Account): Promise<boolean>;
+}
+
+/** Thrown where a body meets an administrator without the lock. */
+class NeedsLock extends Error {}
+
+/**
+ * Runs a body that may take an administrator away. Of two that take each other away at once one runs again, and finds the
+ * last; what concerns nobody who administers waits for no other.
+ */
+export async function guardingAdministrators<T>(
+  documents: DocumentStore,
+  name: string,
+  body: (tx: Transaction, guard: AdministratorGuard) => Promise<T>,
+): Promise<T> {
+  const run = (isLocked: boolean) =>
+    documents.transact({ name }, (tx) =>
+      body(tx, {
+        lock: { from: ACCOUNTS, keys: isLocked ? [ADMINISTRATORS] : [], lock: true },
+        async isLast(account) {
+          if (!isActiveAdministrator(account)) return false;
+          if (!isLocked) throw new NeedsLock();
+          const keysOf = { index: "administrators", within: [[ACTIVE]], limit: 2 };
+          const [active] = await tx.read({ from: ACCOUNTS, keysOf });
+          return active.length < 2;
+        },
+      }),
+    );
+  try {
+    return await run(false);
+  } catch (error) {
+    if (!(error instanceof NeedsLock)) throw error;
+    return await run(true);
   }
 }

@@ -1,6 +1,5 @@
-import type { Account } from "../../domain/reputation/accounts/account.ts";
+import { type Account, firstProfile } from "../../domain/reputation/accounts/account.ts";
 import { attemptsOf } from "../../domain/reputation/accounts/attempts.ts";
-import { firstProfile } from "../../domain/reputation/accounts/membership.ts";
 import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
@@ -20,7 +19,7 @@ import {
   SUBJECTS,
 } from "./account-collections.ts";
 import { type AccountConflict, createAccount, type NameDeps, removeAccount } from "./accounts.ts";
-import { guardingAdministrators } from "./last-administrator.ts";
+import { guardingAdministrators } from "./administration.ts";
 import type { PeopleTables } from "./profiles.ts";
 
 interface Enrolment {

@@ -1,5 +1,5 @@
 // What is known of the people whom rows and tokens name: in their accounts, and under HMACs of names that were erased.
-import type { ErasedName } from "../../domain/reputation/accounts/membership.ts";
+import type { ErasedName } from "../../domain/reputation/accounts/account.ts";
 import { isKey } from "../../domain/shared/document-key.ts";
 import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
 import type { NameFacts } from "../../domain/sync/people/owned-row.ts";

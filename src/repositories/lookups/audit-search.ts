@@ -1,17 +1,15 @@
-import {
-  type AccessItem,
-  accessItem,
-  accessPlace,
-} from "../../domain/reputation/audit/access-item.ts";
 import type { AuditRecord } from "../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
-import type { AuditNames } from "../../domain/reputation/audit/audit-item.ts";
 import {
+  type AccessItem,
+  type AuditNames,
   type AuditPlace,
+  accessItem,
+  accessPlace,
   END_OF_TIME,
   endOf,
   newestFirst,
-} from "../../domain/reputation/audit/audit-place.ts";
+} from "../../domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
 import { isKey } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Stretch } from "../../ports/documents.ts";

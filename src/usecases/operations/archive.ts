@@ -11,7 +11,7 @@ import type {
 } from "../../ports/copies/store-copies.ts";
 import type { Dump, DumpedPart, DumpedStore, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
-import { ItemProgress } from "./copy-progress.ts";
+import { ItemProgress } from "./copy-store.ts";
 import { DumpDigests } from "./dump-digests.ts";
 
 /** The first line. */

@@ -1,7 +1,6 @@
 import { HEALTH_PROBE_MS } from "../../domain/shared/limits.ts";
 import { formatMs } from "../../domain/shared/time.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
-import type { Clock } from "../../ports/runtime/runtime.ts";
+import type { Clock, Logger } from "../../ports/runtime/runtime.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 

@@ -1,6 +1,13 @@
 // Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
-import type { CopyCounts, CopyJob, EmptyStore, IsKept } from "../../ports/copies/store-copies.ts";
+import type {
+  CopyCounts,
+  CopyJob,
+  CopyProgress,
+  EmptyStore,
+  IsKept,
+  StoppedStore,
+} from "../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
@@ -11,7 +18,6 @@ import {
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { toldCommit } from "../../repositories/late-rows.ts";
 import { LATE_ROWS } from "../../repositories/run-collections.ts";
-import { ItemProgress } from "./copy-progress.ts";
 import { DumpDigests } from "./dump-digests.ts";
 
 interface CopyStore {
@@ -107,4 +113,67 @@ async function refuseUnheld(
 function withoutDocuments(part: DumpedPart, isKept: IsKept): DumpedPart {
   if (part.of !== "documents") return part;
   return { ...part, items: part.items.filter((doc) => isKept(part.name, doc)) };
+}
+
+interface MoveDeps {
+  readonly source: StoppedStore;
+  /** Takes the empty store, into which these tables come. Throws `invalid_request`. */
+  readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;
+  readonly mac: Mac;
+}
+
+/**
+ * Copies everything of a stopped deployment, its id and sessions too, into an empty store of any kind. Throws
+ * `invalid_request` when a service uses either store, `conflict` for what the new one cannot hold, `store_unavailable`, also
+ * when the copy is not equal, and the reason to stop; the new store is empty then. D-10.7.
+ */
+export async function moveStore(
+  { source, claim, mac }: MoveDeps,
+  job: CopyJob,
+): Promise<CopyCounts> {
+  await source.requireStopped();
+  const { about } = await source.dump({ isStill: true });
+  const target = await claim(about.tables.map(({ name }) => name));
+  try {
+    const counts = await copyStore(source, { target, mac }, job);
+    // Who has started meanwhile may have written what is not moved any more.
+    await source.requireStopped();
+    await target.finish(about.deploymentId);
+    return counts;
+  } catch (error) {
+    await target.giveUp();
+    throw error;
+  }
+}
+
+/** Tells how far a job has come that handles each item several times, and ends it when it is to stop. */
+export class ItemProgress {
+  readonly #job: CopyJob;
+  readonly #items: number;
+  readonly #times: number;
+  #done = 0;
+
+  constructor(job: CopyJob, items: number, times: number) {
+    this.#job = job;
+    this.#items = items;
+    this.#times = times;
+  }
+
+  /** Throws the reason to stop. */
+  add(items: number): void {
+    const { stop, onProgress } = this.#job;
+    stop?.throwIfAborted();
+    this.#done += items;
+    const part = Math.min(1, this.#done / Math.max(1, this.#times * this.#items));
+    onProgress?.({ rows: Math.min(this.#done, this.#items), part });
+  }
+}
+
+/** A job that is a part of another one, from one part of it to another. */
+export function partOf(job: CopyJob, from: number, to: number): CopyJob {
+  const { onProgress, ...rest } = job;
+  if (onProgress === undefined) return job;
+  const scaled = ({ rows, part }: CopyProgress) =>
+    onProgress({ rows, part: part === null ? null : from + part * (to - from) });
+  return { ...rest, onProgress: scaled };
 }

@@ -4,7 +4,6 @@ import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts"
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
 import type {
   CacheCounts,
   Exposition,
@@ -12,7 +11,7 @@ import type {
   Metrics,
   ServiceState,
 } from "../../ports/runtime/metrics.ts";
-import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+import type { Clock, Logger, Timer } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";

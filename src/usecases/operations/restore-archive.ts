@@ -1,4 +1,6 @@
 // Fills an empty store from a backup of any kind of store. D-10.7.
+
+import { AppError } from "../../domain/shared/errors.ts";
 import type {
   Backup,
   BackupFacts,
@@ -15,9 +17,8 @@ import {
   type SecretDocument,
   type SessionDocument,
 } from "../../repositories/accounts/account-collections.ts";
-import { checkPepper, type KeptPepper } from "./check-backup.ts";
-import { partOf } from "./copy-progress.ts";
-import { copyStore } from "./copy-store.ts";
+import { pepperMark } from "../reputation/accounts/secrets.ts";
+import { copyStore, partOf } from "./copy-store.ts";
 
 interface RestoreDeps {
   readonly backup: Backup;
@@ -83,4 +84,36 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
     pepper: secrets.get("api_key_pepper") ?? null,
     mark: secrets.get("api_key_pepper_mark") ?? null,
   };
+}
+
+// Whether a backup can be restored with the secrets of this configuration. D-10.7.
+
+const SAME_PEPPER = "Set API_KEY_PEPPER to the one that the deployment of the backup began with";
+
+/** What the store of a backup keeps of the pepper; null where it keeps nothing. */
+export interface KeptPepper {
+  /** The pepper that the store made itself. */
+  readonly pepper: string | null;
+  /** By which the pepper is known that the store began with. */
+  readonly mark: string | null;
+}
+
+/**
+ * Throws `invalid_request` when no API key of the backup would be known with the pepper that the store would have, nor its
+ * audit log verify.
+ */
+export function checkPepper(mac: Mac, configured: string | null, kept: KeptPepper): void {
+  if (kept.mark === null) return;
+  const pepper = configured ?? kept.pepper;
+  if (pepper === null) {
+    const text =
+      "API_KEY_PEPPER is missing, which the deployment of the backup had from its environment";
+    throw new AppError("invalid_request", text, { hint: SAME_PEPPER });
+  }
+  if (pepperMark(mac, pepper) === kept.mark) return;
+  const text =
+    configured === null
+      ? "The backup does not hold the API_KEY_PEPPER that its deployment began with"
+      : "API_KEY_PEPPER does not fit the backup";
+  throw new AppError("invalid_request", text, { hint: SAME_PEPPER });
 }

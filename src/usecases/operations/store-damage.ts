@@ -1,5 +1,5 @@
 import type { AppError } from "../../domain/shared/errors.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
+import type { Logger } from "../../ports/runtime/runtime.ts";
 
 /** Damage of the store that this process has met, which it remembers until it ends. D-11.6. */
 export class StoreDamage {

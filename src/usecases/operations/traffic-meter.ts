@@ -2,8 +2,7 @@
 // really written or removed by synchronization; pages that others pull are counted by them. Counts are sums, added every 5 s in
 // one commit, so no instance is elected and a crash loses the last seconds at most.
 import { startOf } from "../../domain/sync/run/traffic.ts";
-import type { Logger } from "../../ports/runtime/logger.ts";
-import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+import type { Clock, Logger, Timer } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
 import type { RowCounter } from "../sync/shared/sync-deps.ts";
 

@@ -1,7 +1,6 @@
 // Lists in replies of a remote: others have their turn while they are looked at.
 import { expect, test } from "bun:test";
-import { readDeletedReply } from "../../../src/adapters/fetch/read-deleted-reply.ts";
-import { readDigestPage } from "../../../src/adapters/fetch/read-reply.ts";
+import { readDeletedReply, readDigestPage } from "../../../src/adapters/fetch/read-reply.ts";
 import { Turns } from "../../../src/ports/runtime/turns.ts";
 import { HurriedClock } from "../../support/time/hurried-clock.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { ROOT_CONTEXT, TraceFlags, trace } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace-base";
-import { CallerSampler } from "../../../src/adapters/opentelemetry/caller-sampler.ts";
+import { CallerSampler } from "../../../src/adapters/opentelemetry/start-tracing.ts";
 import type { Sampling } from "../../../src/domain/shared/sampling.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 

@@ -1,4 +1,4 @@
-import { readCities } from "../../../src/cli/demo/cities.ts";
+import { readCities } from "../../../src/cli/demo/move-cities.ts";
 import { median, timeMs } from "../alternate.ts";
 import { makePushBody, makeRows, type PushedRows, TABLE_NAME } from "../bench-rows.ts";
 import type { Server } from "../child-process.ts";

@@ -1,7 +1,7 @@
 // Settings that would start something else than was meant. D-10.4, D-10.6.
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
-import { readEnvFile } from "../../../src/app/env-file.ts";
+import { readEnvFile } from "../../../src/app/environment.ts";
 import { refused } from "../../support/refused.ts";
 
 const noFile = () => {

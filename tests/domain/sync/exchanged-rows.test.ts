@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { countBlock } from "../../../src/domain/sync/run/exchanged-block.ts";
-import { ExchangedRows, exchangedBlock } from "../../../src/domain/sync/run/exchanged-rows.ts";
+import {
+  countBlock,
+  ExchangedRows,
+  exchangedBlock,
+} from "../../../src/domain/sync/run/exchanged-rows.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 

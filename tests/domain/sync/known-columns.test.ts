@@ -6,7 +6,7 @@ import {
   leavingOut,
   unfetchedColumns,
   unsentColumns,
-} from "../../../src/domain/sync/run/known-columns.ts";
+} from "../../../src/domain/sync/run/compare-schemas.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 
 const TABLE = makeTable({

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { WebCryptoDigest } from "../../../src/adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../../../src/adapters/zlib/zlib-gzip.ts";
-import { pageBody } from "../../../src/http/page-body.ts";
+import { pageBody } from "../../../src/http/replies.ts";
 import { gunzip, sha256, textOf } from "../support/bytes.ts";
 
 /** Writes a reply by a clock on which every slice takes a second; counts the turns that others have. */

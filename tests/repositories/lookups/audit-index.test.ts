@@ -6,7 +6,7 @@ import {
   END_OF_TIME,
   endOf,
   newestFirst,
-} from "../../../src/domain/reputation/audit/audit-place.ts";
+} from "../../../src/domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
 import type { AccessPosition } from "../../../src/repositories/lookups/audit-search.ts";
 import {

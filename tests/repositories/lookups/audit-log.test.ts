@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import type { AccessItem } from "../../../src/domain/reputation/audit/access-item.ts";
+import type { AccessItem } from "../../../src/domain/reputation/audit/audit-item.ts";
 import type { AccessPosition } from "../../../src/repositories/lookups/audit-search.ts";
 import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";

@@ -5,7 +5,7 @@ import {
   END_OF_TIME,
   endOf,
   newestFirst,
-} from "../../../src/domain/reputation/audit/audit-place.ts";
+} from "../../../src/domain/reputation/audit/audit-item.ts";
 import { listAudit } from "../../../src/usecases/reputation/audit/list-audit.ts";
 import { searchAudit } from "../../../src/usecases/reputation/audit/search-audit.ts";
 import { type OpenedStore, openSecond, storeTests, timedTests } from "../../contract/harness.ts";

@@ -4,8 +4,7 @@ import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts
 import type { SqliteConnection } from "../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
-import { changeTime } from "../../../src/domain/sync/rows/time-rank.ts";
+import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";

@@ -2,8 +2,7 @@
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
-import { aheadLimit } from "../../../src/domain/sync/rows/time-rank.ts";
+import { aheadLimit, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { DumpedDeletes, DumpedTombstone } from "../../../src/ports/copies/store-dump.ts";

@@ -1,6 +1,6 @@
 // Who wins of two versions of a row, at either end, in any direction. D-7.1, D-7.2.
 import { describe, expect, test } from "bun:test";
-import { countBlock } from "../../../src/domain/sync/run/exchanged-block.ts";
+import { countBlock } from "../../../src/domain/sync/run/exchanged-rows.ts";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
 import { foreignServer, repsyncServer } from "../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";

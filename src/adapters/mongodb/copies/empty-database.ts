@@ -15,7 +15,7 @@ import {
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { DURABLE } from "../driver/collections.ts";

@@ -1,7 +1,7 @@
 import { storeHeld } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";

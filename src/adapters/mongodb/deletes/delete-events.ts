@@ -5,8 +5,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { ownDeletesOf, transactionName } from "../driver/own-deletes.ts";
-import type { ChangeEvent } from "./delete-stream.ts";
-import { KeyTimeReader } from "./key-time-reader.ts";
+import { type ChangeEvent, KeyTimeReader } from "./delete-stream.ts";
 import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 
 /** Why deletes of a table may have been missed, in words for the log. */

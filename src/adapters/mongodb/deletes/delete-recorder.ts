@@ -7,7 +7,7 @@ import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
 import { isClosed, isPassing, toAppError } from "../driver/errors.ts";
@@ -16,7 +16,6 @@ import { OWN_DELETES } from "../driver/own-deletes.ts";
 import { TOMBSTONES } from "../driver/tombstone-documents.ts";
 import type { DeleteRecord } from "../tables/table-store.ts";
 import { DeleteBarrier } from "./delete-barrier.ts";
-import { checkVersion, keepPreImages } from "./pre-images.ts";
 import { areSame } from "./recorded-tables.ts";
 import {
   DELETE_BARRIERS,
@@ -25,7 +24,7 @@ import {
   type RecorderState,
   RecorderStates,
 } from "./recorder-state.ts";
-import { Recording } from "./recording.ts";
+import { checkVersion, keepPreImages, Recording } from "./recording.ts";
 
 /** How often an instance looks whether it may become the recorder. */
 const LOOK_EVERY_MS = 1_000;

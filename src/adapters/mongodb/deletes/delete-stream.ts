@@ -1,11 +1,23 @@
 // The change stream of deletes, read piece by piece. The driver's own stream would go on by itself after a lost connection;
 // here only the kept state says where to go on.
-import type { ClientSession, Db, Document, Long, MongoClient, Timestamp, UUID } from "mongodb";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import {
+  BSON,
+  type ClientSession,
+  type Db,
+  type Document,
+  type Long,
+  type MongoClient,
+  type Timestamp,
+  type UUID,
+} from "mongodb";
+import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { Deadline, type Stopwatch } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { giveUpSession } from "../driver/orphaned-transactions.ts";
-import { KEEP_TYPES, KeyTimeReader } from "./key-time-reader.ts";
+import { RowReader } from "../tables/row-reader.ts";
+import { layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
 import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
 
 /** Events of a piece. */
@@ -158,4 +170,31 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
     { $match: { $expr: { $not: { $and: isPlainReplacement } } } },
     { $project: Object.fromEntries(new Set(shown).values().map((name) => [name, 1])) },
   ];
+}
+
+// Keys and times of rows, from what change events say of them.
+
+/** Options of reads whose documents a `KeyTimeReader` takes. Text that other tools wrote need not be valid UTF-8. */
+export const KEEP_TYPES = { promoteValues: false, enableUtf8Validation: false } as const;
+
+export class KeyTimeReader {
+  /** The fields that it needs. */
+  readonly fields: readonly string[];
+  readonly #table: Table;
+  readonly #reader: RowReader;
+
+  constructor(table: Table) {
+    const time = timestampColumnOf(table);
+    const columns = [...new Set([...table.keyColumns, ...(time === null ? [] : [time])])];
+    this.fields = [...columns.map(({ name }) => name), UNPARSED_FIELD];
+    this.#table = table;
+    this.#reader = new RowReader(layoutOf(table), columns);
+  }
+
+  /** The key, and the canonical time; null for none that can be read. The document's values keep their BSON types. */
+  read(document: Document): { readonly key: Row; readonly time: string | null } {
+    const row = this.#reader.read(BSON.serialize(document));
+    const key = keyRow(this.#table, keyOf(this.#table, row));
+    return { key, time: rowTime(this.#table, row) };
+  }
 }

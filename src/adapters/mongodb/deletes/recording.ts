@@ -1,11 +1,12 @@
 // One instance's time as the recorder: it reads the change stream piece by piece, and commits the tombstones of a piece
 // together with the place behind it. So an event is recorded once, whoever reads it.
-import { type ClientSession, type ObjectId, Timestamp } from "mongodb";
+import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Deadline } from "../driver/deadline.ts";
-import { hasCode } from "../driver/errors.ts";
+import { hasCode, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { ownDeletesOf } from "../driver/own-deletes.ts";
 import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
@@ -19,7 +20,6 @@ import {
   transactionsOf,
 } from "./delete-events.ts";
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
-import { keepPreImages } from "./pre-images.ts";
 import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recorder-state.ts";
 
 /** How often the place in the stream is kept while nothing happens; the recorder stays that by it. */
@@ -185,4 +185,41 @@ function startOf({ token, tables }: RecorderState): StreamStart {
   const earliest = others.reduce((a, b) => (b.lessThan(a) ? b : a), first);
   // The first time after it.
   return { startAtOperationTime: Timestamp.fromBits(earliest.low + 1, earliest.high) };
+}
+
+// Without its pre-image, the event of a delete names no key. Collections keep pre-images when they are told to, from MongoDB
+// 6.0 on.
+
+/** MongoDB 6.0. */
+const MIN_WIRE_VERSION = 17;
+const NAMESPACE_NOT_FOUND = 26;
+
+/** Throws `schema_conflict` when a server is too old for these tables. D-7.6. */
+export async function checkVersion(db: Db, tables: readonly Table[]): Promise<void> {
+  if (tables.length === 0) return;
+  const { maxWireVersion } = await db.command({ hello: 1 });
+  const problem = versionProblem(Number(maxWireVersion), tables);
+  if (problem !== null) throw new AppError("schema_conflict", problem);
+}
+
+/** What is wrong with a server of this version; null for nothing. */
+export function versionProblem(wireVersion: number, tables: readonly Table[]): string | null {
+  if (wireVersion >= MIN_WIRE_VERSION) return null;
+  const names = tables.map(({ name }) => `Table "${name}"`).join(", ");
+  return `${names}: "deletes" needs MongoDB 6.0 or later: upgrade MongoDB, or remove "deletes" from the registry`;
+}
+
+/** Has a table's collection keep pre-images, unless it does or is not there. Throws `schema_conflict` when that is refused. */
+export async function keepPreImages(db: Db, tableName: string): Promise<void> {
+  const [collection] = await db.listCollections({ name: tableName }).toArray();
+  if (collection === undefined || !("options" in collection)) return;
+  if (collection.options?.["changeStreamPreAndPostImages"]?.enabled === true) return;
+  try {
+    await db.command({ collMod: tableName, changeStreamPreAndPostImages: { enabled: true } });
+  } catch (error) {
+    if (hasCode(error, NAMESPACE_NOT_FOUND)) return;
+    if (!(error instanceof MongoServerError) || isPassing(error)) throw error;
+    const message = `Table "${tableName}": "deletes" needs MongoDB with featureCompatibilityVersion 6.0 or later and the right to change the collection (role dbAdmin), but it answers ${error.codeName ?? error.code}`;
+    throw new AppError("schema_conflict", message, { cause: error });
+  }
 }

@@ -4,7 +4,7 @@ import { parseJson } from "../../../domain/shared/json.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {

@@ -1,9 +1,18 @@
 // The collection of MongoDB that a collection of the port is kept in: its plain fields, `_id`, and its places in indexes.
-import { Binary, BSON, type Document } from "mongodb";
-import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
-import { type AnyCollection, Damaged, damagedDocument } from "../../../ports/documents.ts";
+import { Binary, BSON, type Document, MaxKey } from "mongodb";
+import {
+  checkKey,
+  compareKeys,
+  distinctBeginnings,
+  type Key,
+} from "../../../domain/shared/document-key.ts";
+import {
+  type AnyCollection,
+  Damaged,
+  damagedDocument,
+  type Stretch,
+} from "../../../ports/documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
-import { keyDocument, keyOfDocument } from "./key-document.ts";
 
 const PLACES = "_at";
 /** Counts locks: a write that conflicts with every other write of the document. */
@@ -126,4 +135,40 @@ function keyIn(id: unknown): Key | null {
 /** Not those of a class of Node's, which says something else of itself as JSON. */
 function plainBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+// Keys as documents that MongoDB orders as keys are ordered: part by part, numbers before texts, texts by their bytes.
+
+/** `{0: …, 1: …}`. */
+export function keyDocument(key: Key): Document {
+  return Object.fromEntries(key.map((part, i) => [i, part]));
+}
+
+/** The key of `keyDocument`. Throws for anything else. */
+export function keyOfDocument(stored: unknown): Key {
+  if (typeof stored !== "object" || stored === null) throw new Error("A key is a document");
+  const entries = Object.entries(stored);
+  return entries.map(([name, part], i) => {
+    if (name === String(i) && (typeof part === "string" || typeof part === "number")) return part;
+    throw new Error("A key has an unknown part");
+  });
+}
+
+/** The conditions of a stretch on the field of its order, one for each of the beginnings; `null`: nothing is in it. */
+export function conditionOf(
+  field: string,
+  { within, after, upTo, isReverse = false }: Stretch,
+): Document | null {
+  for (const key of [...(within ?? []), after ?? [0], upTo ?? [0]]) checkKey(key);
+  // Who has no place in an index is in none of its stretches.
+  const bounds: Document[] = [{ $gte: {} }];
+  if (after !== undefined) bounds.push({ [isReverse ? "$lt" : "$gt"]: keyDocument(after) });
+  if (upTo !== undefined) bounds.push({ [isReverse ? "$gte" : "$lte"]: keyDocument(upTo) });
+  const all = bounds.map((bound) => ({ [field]: bound }));
+  if (within === undefined) return { $and: all };
+  const ranges = distinctBeginnings(within).map((parts) => {
+    const last = { ...keyDocument(parts), [parts.length]: new MaxKey() };
+    return { [field]: { $gte: keyDocument(parts), $lt: last } };
+  });
+  return ranges.length === 0 ? null : { $and: [...all, { $or: ranges }] };
 }

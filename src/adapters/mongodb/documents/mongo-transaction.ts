@@ -32,8 +32,7 @@ import {
 import type { BodyTables } from "../tables/body-tables.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
 import { StoredRows } from "../tables/stored-rows.ts";
-import { type DocumentCollection, LOCKS } from "./document-collection.ts";
-import { conditionOf, keyDocument } from "./key-document.ts";
+import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
 /** Server code of an insert whose key another transaction has inserted. */
 const DUPLICATE_KEY = 11000;

@@ -8,7 +8,7 @@ import {
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Deadline, retry, type Stopwatch } from "./deadline.ts";
 import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";

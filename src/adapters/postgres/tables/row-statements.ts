@@ -1,7 +1,6 @@
 // Statements that write the rows and tombstones of a table, some of each at once.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Column, Row } from "../../../domain/sync/table/table.ts";
 import { meeting } from "../driver/errors.ts";

@@ -3,8 +3,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {

@@ -1,11 +1,11 @@
 // What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
 import { EVERYBODY } from "../driver/schema.ts";
 import { quoted } from "../driver/sql.ts";
+import { castType, isOfCalendar } from "./columns.ts";
 import type { Layout } from "./layout.ts";
-import { stampTriggerText } from "./stamp-trigger.ts";
-import { IS_OTHERS, NOW_AND_AHEAD, sameKey, timeText } from "./trigger-sql.ts";
 
 const EVENTS = ["insert", "update", "delete", "truncate"] as const;
 type Event = (typeof EVENTS)[number];
@@ -142,4 +142,66 @@ begin
   if not (${IS_OTHERS}) then return null; end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
   return null;
 end $body$;`;
+}
+
+// What the bodies of triggers share.
+
+/** True while it is not repsync that writes. */
+export const IS_OTHERS = "current_setting('repsync.own', true) is distinct from 'on'";
+
+/** Declarations: now, and the last time that is not too far ahead. */
+export const NOW_AND_AHEAD = `
+  repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  repsync_ahead timestamptz := repsync_now + interval '${MAX_AHEAD_MS} milliseconds';`;
+
+export function sameKey({ table }: Layout, left: string, right: string): string {
+  return table.keyColumns
+    .map(({ name }) => `${left}.${quoted(name)} = ${right}.${quoted(name)}`)
+    .join(" and ");
+}
+
+/** The time of a row; null for none, and for one that no calendar has. */
+export function timeText({ table }: Layout, row: string): string {
+  const column = table.columns.find(({ name }) => name === table.timestampColumn);
+  if (column === undefined) return "null::timestamptz";
+  const name = `${row}.${quoted(column.name)}`;
+  const time = castType(column) === "date" ? `(${name}::timestamp at time zone 'UTC')` : name;
+  return `case when ${isOfCalendar(time, "timestamptz")} then ${time} end`;
+}
+
+// Stamps the rows that other programs write to a stamped table, and whose time they leave alone: a trigger sets it before the
+// row is written, by what the row and the tombstone of its key had (`stampFate`). It is silent while repsync writes. A new
+// row looks for one of its key too, which `on conflict do update` is about to change. D-14.2.
+
+/** Makes the trigger of a table, or drops it. */
+export function stampTriggerText(layout: Layout): string {
+  const { name, short, table } = layout;
+  const drop = `drop trigger if exists repsync_stamp on ${name};`;
+  if (!table.stamped) return drop;
+  const call = `repsync.${quoted(`_stamp_${short}`)}()`;
+  const at = quoted(table.timestampColumn ?? "");
+  const seen = [
+    `select ${timeText(layout, "old")} as at`,
+    `select ${timeText(layout, "t")} from ${name} as t where ${sameKey(layout, "t", "new")}`,
+  ];
+  if (table.deletes) {
+    seen.push(
+      `select d.deleted_at from ${layout.deleted} as d where ${sameKey(layout, "d", "new")}`,
+    );
+  }
+  return `create or replace function ${call} returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+declare ${NOW_AND_AHEAD}
+begin
+  if tg_op = 'UPDATE' and new.${at} is null then new.${at} = old.${at};
+  elsif new.${at} is distinct from old.${at} then return new;
+  end if;
+  if tg_op = 'UPDATE' and new *= old then return new; end if;
+  select greatest(repsync_now, max(seen.at) + interval '1 microsecond') into new.${at}
+    from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
+  return new;
+end $body$;
+${drop}
+create trigger repsync_stamp before insert or update on ${name} for each row when (${IS_OTHERS}) execute function ${call};
+alter table ${name} enable always trigger repsync_stamp;`;
 }

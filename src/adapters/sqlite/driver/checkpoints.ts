@@ -1,5 +1,4 @@
-import type { OpenConnection } from "./open-connection.ts";
-import { CHECKPOINT_PAGES, PRAGMAS } from "./pragmas.ts";
+import { CHECKPOINT_PAGES, type OpenConnection, PRAGMAS } from "./open-connection.ts";
 
 /** For long writes, in KiB as SQLite takes it. */
 const LONG_WRITE_CACHE = -16_384;

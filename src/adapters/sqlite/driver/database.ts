@@ -13,14 +13,17 @@ import type {
   SqliteStatement,
   SqliteValue,
 } from "./driver.ts";
-import { OpenConnection } from "./open-connection.ts";
-import { CHECKPOINT_PAGES, LOOKING_PRAGMAS, PRAGMAS, READER_PRAGMAS } from "./pragmas.ts";
+import {
+  CHECKPOINT_PAGES,
+  LOOKING_PRAGMAS,
+  OpenConnection,
+  PRAGMAS,
+  READER_PRAGMAS,
+} from "./open-connection.ts";
 import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./result-codes.ts";
 import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
 import { type ChangedTables, TableChanges } from "./table-changes.ts";
-import { TimeLimit, whileBusy } from "./time-limit.ts";
-import { WriteQueue } from "./write-queue.ts";
-import { WriteSteps } from "./write-steps.ts";
+import { TimeLimit, WriteQueue, WriteSteps, whileBusy } from "./write-queue.ts";
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";

@@ -1,5 +1,8 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { TimeLimit } from "./time-limit.ts";
+import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
+import type { SqliteConnection } from "./driver.ts";
+import { isBusy } from "./result-codes.ts";
+import type { Pause } from "./run-body.ts";
 
 /** Lets one write at a time hold the only connection that writes, in the order of asking. */
 export class WriteQueue {
@@ -59,5 +62,83 @@ export class WriteQueue {
     if (next === undefined) return;
     this.#waiting.delete(next);
     next();
+  }
+}
+
+/** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
+const BUSY_WAIT_MAX_MS = 10;
+
+/** A time that begins to pass when the signal is first asked for. By real time, as a busy event loop makes waits longer. */
+export class TimeLimit {
+  readonly #durationMs: number;
+  #signal: AbortSignal | null = null;
+
+  constructor(durationMs: number) {
+    this.#durationMs = durationMs;
+  }
+
+  /** Aborted when the time is over. */
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.timeout(this.#durationMs);
+    return this.#signal;
+  }
+}
+
+/** Does work again while another process holds the file, until the limit; throws the driver's own errors. */
+export async function whileBusy<T>(
+  driver: Pick<SqliteConnection, "resultCode">,
+  limit: TimeLimit,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(driver.resultCode(error)) || limit.signal.aborted) throw error;
+    }
+    await new Promise((wake) => setTimeout(wake, waitMs));
+  }
+}
+
+// A push of 300,000 records is one commit that would hold the event loop for seconds: each step has a turn for others every 12
+// ms, while a second connection reads the state before. The commit itself cannot be cut, about a millisecond a megabyte of log.
+
+/** Steps after which a write is a long one, and the time of one step that makes it so: that of a row of tens of megabytes. */
+const LONG_WRITE_STEPS = 20_000;
+const LONG_STEP_MS = 100;
+
+/** What the steps of a write need of their database. */
+interface StepTools {
+  /** Called each time that the write turns out to be a long one. */
+  beginLongWrite(): Promise<void>;
+  /** Throws once the database is closed. */
+  assertOpen(): void;
+}
+
+/** Does the steps of a write, with turns for others in between. */
+export class WriteSteps {
+  readonly #clock: { monotonicMs(): number; nextTurn(): Promise<void> };
+  readonly #tools: StepTools;
+
+  constructor(clock: { monotonicMs(): number; nextTurn(): Promise<void> }, tools: StepTools) {
+    this.#clock = clock;
+    this.#tools = tools;
+  }
+
+  /** Gives what the last step returns. */
+  async run<T>(steps: Steps<T>, pause: Pause): Promise<T> {
+    const turns = new Turns(this.#clock, () => this.#clock.nextTurn());
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) {
+      const isMuch = ++count % LONG_WRITE_STEPS === 0 || turns.elapsedMs >= LONG_STEP_MS;
+      if (!isMuch && !turns.isOver) continue;
+      await pause(async () => {
+        if (isMuch) await this.#tools.beginLongWrite();
+        await turns.next();
+        this.#tools.assertOpen();
+      });
+    }
+    return step.value;
   }
 }

@@ -1,6 +1,6 @@
 // The SQL of tombstones. Times in it have 26 characters, six digits of a fraction and no zone, so that their bytes sort.
 import { parseDateTime } from "../../../domain/shared/time.ts";
-import { MAX_AHEAD_MS } from "../../../domain/sync/rows/time-rank.ts";
+import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";

@@ -1,6 +1,6 @@
 // What one write does with the tombstones of its table, within its transaction. D-7.6.
 import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";

@@ -25,8 +25,12 @@ import { readColumnType } from "../../../usecases/sync/files/guess-file.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
 import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
-import { addFormOptions } from "../../files/form-options.ts";
+import {
+  addFormOptions,
+  type FileOptions,
+  formatOption,
+  fromCallersFolder,
+} from "../../files/file-arguments.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
 import { unreadable } from "../../files/read-text.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";

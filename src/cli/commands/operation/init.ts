@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createFile, makeFolder } from "../../../app/disk/create-file.ts";
-import { readEnvFile } from "../../../app/env-file.ts";
+import { readEnvFile } from "../../../app/environment.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
   type AddCommand,

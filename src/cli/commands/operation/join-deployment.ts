@@ -4,7 +4,7 @@ import { createFile, isTaken, makeFolder } from "../../../app/disk/create-file.t
 import { registryText } from "../../../app/registry-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
-import { readJoinedTables } from "../../../usecases/sync/pages/read-joined-tables.ts";
+import { readJoinedTables } from "../../../usecases/sync/pages/list-tables.ts";
 import type { CommandTools } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";

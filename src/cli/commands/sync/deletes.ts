@@ -1,6 +1,6 @@
 import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
-import { dropTombstones } from "../../../usecases/sync/deletes/drop-tombstones.ts";
+import { dropTombstones } from "../../../usecases/sync/deletes/prune-tombstones.ts";
 import {
   type AddCommand,
   type CommandTools,

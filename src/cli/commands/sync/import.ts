@@ -27,8 +27,12 @@ import {
   readWhole,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
-import { type FileOptions, formatOption, fromCallersFolder } from "../../files/file-arguments.ts";
-import { addFormOptions } from "../../files/form-options.ts";
+import {
+  addFormOptions,
+  type FileOptions,
+  formatOption,
+  fromCallersFolder,
+} from "../../files/file-arguments.ts";
 import { ToldReport } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
 import { withProgress } from "../../progress.ts";

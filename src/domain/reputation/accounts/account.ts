@@ -1,6 +1,6 @@
 // Accounts: names and roles, what signup checks, and what their owners see. D-5.4, D-5.5.
 import { hasHiddenCharacter } from "../../shared/hidden-characters.ts";
-import { utf8Bytes } from "../../shared/json.ts";
+import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
 import {
   MAX_EMAIL_CHARS,
   MAX_EMAIL_KEY_BYTES,
@@ -10,7 +10,9 @@ import {
 } from "../../shared/limits.ts";
 import { isTextOf } from "../../shared/text.ts";
 import { formatMs } from "../../shared/time.ts";
+import type { Erasure } from "../../sync/people/erasure.ts";
 import { type AccountPlan, NEW_ACCOUNT_PLAN, type PlanName } from "./plan.ts";
+import type { MonthUsage } from "./quota.ts";
 
 export const ROLES = ["user", "administrator"] as const;
 
@@ -137,4 +139,24 @@ function lowerAscii(text: string): string {
 /** True for an account that may administer now. */
 export function isActiveAdministrator({ role, suspendedAtMs }: Account): boolean {
   return role === "administrator" && suspendedAtMs === null;
+}
+
+// What a signup makes, and what an erasure removes. D-5.4, D-5.5.
+
+/** The profile's row of a new account. */
+export function firstProfile(account: Account, displayName: string | null): JsonObject {
+  const now = formatMs(account.createdAtMs);
+  return {
+    username: account.username,
+    display_name: displayName,
+    verified: false,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** An erasure as stores keep it, under an HMAC of the name. D-8.2. */
+export interface ErasedName extends Erasure {
+  /** The calls of the name until then, which go on counting; null for none. */
+  readonly month: MonthUsage | null;
 }

@@ -1,8 +1,7 @@
 // API keys: their text, and when they may be used. D-5.5, D-5.6.
 import { MAX_ACTIVE_API_KEYS } from "../../shared/limits.ts";
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
-import { isOver } from "./expiry.ts";
-import { longEnded } from "./long-ended.ts";
+import { isOver, longEnded } from "./expiry.ts";
 
 export const API_KEY_PREFIX = "rep_live_";
 /** Random bytes to draw for one key. Fewer than 30 usable ones: less often than 1 in 10^34. */

@@ -1,7 +1,8 @@
 // Charges several calls of one account at one moment, from sums instead of a log of every call. The
 // outcome is that of `decideCall`, one call after the other; a property test compares them. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
-import type { EffectiveLimits } from "./plan.ts";
+import { formatMs } from "../../shared/time.ts";
+import type { EffectiveLimits, PlanName } from "./plan.ts";
 import { type MonthUsage, monthQuota, monthToKeep, type Quota, usageAt } from "./quota.ts";
 
 /** An account's calls at one moment, as a store counts them. */
@@ -91,4 +92,44 @@ function minuteQuota(
     resetSeconds:
       blockingMs === null ? 0 : Math.ceil((blockingMs + MINUTE_WINDOW_MS - nowMs) / 1000),
   };
+}
+
+// What `GET /v1/me/usage` shows. D-5.5.
+
+/** One limit, in the field order of D-5.5. */
+interface LimitUsage {
+  /** Null when unlimited. */
+  readonly limit: number | null;
+  readonly used: number;
+  readonly remaining: number | null;
+  /** When more calls are possible than now; now when nothing is used. */
+  readonly resetAt: string;
+}
+
+/** The reply's data, in the field order of D-5.5. */
+export interface UsageBody {
+  readonly plan: PlanName;
+  readonly minute: LimitUsage;
+  readonly month: LimitUsage;
+}
+
+/** Makes the body; `blockingMs` as in `MeterReading`. */
+export function usageBody(
+  plan: PlanName,
+  quotas: Quotas,
+  blockingMs: number | null,
+  nowMs: number,
+): UsageBody {
+  const minuteResetMs = blockingMs === null ? nowMs : blockingMs + MINUTE_WINDOW_MS;
+  const monthResetMs = nowMs + quotas.month.resetSeconds * 1000;
+  return {
+    plan,
+    minute: limitUsage(quotas.minute, minuteResetMs),
+    // Months end with a whole second, and `resetSeconds` is rounded up.
+    month: limitUsage(quotas.month, monthResetMs - (monthResetMs % 1000)),
+  };
+}
+
+function limitUsage({ limit, used, remaining }: Quota, resetMs: number): LimitUsage {
+  return { limit, used, remaining, resetAt: formatMs(resetMs) };
 }

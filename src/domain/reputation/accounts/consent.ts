@@ -1,8 +1,7 @@
 // Consents of a profile's owner to lookups., D-6.1.
 import type { InputProblem } from "../../shared/errors.ts";
 import { formatMs } from "../../shared/time.ts";
-import { isOver } from "./expiry.ts";
-import { longEnded } from "./long-ended.ts";
+import { isOver, longEnded } from "./expiry.ts";
 
 /** Why a lookup is refused, as the reply and the audit log say it. D-5.2. */
 export type LookupRefusal =

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
-import { changeTime } from "../../sync/rows/time-rank.ts";
+import { changeTime } from "../../sync/rows/row-time.ts";
 import { verifiedAccounts } from "./platform-account.ts";
 import type { PlatformPoints, Score } from "./score.ts";
 import { NO_TIME, readBoolean, readText } from "./value-readers.ts";

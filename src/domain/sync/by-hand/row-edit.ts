@@ -3,9 +3,8 @@ import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { isOfPeople, type NameFacts, ownedRow } from "../people/owned-row.ts";
 import { convertPosition, keyRow } from "../rows/row-key.ts";
 import { isSameValue } from "../rows/row-text.ts";
-import { rowTime } from "../rows/row-time.ts";
+import { changeTime, rowTime } from "../rows/row-time.ts";
 import { asStored, shownRow } from "../rows/shown-row.ts";
-import { changeTime } from "../rows/time-rank.ts";
 import { type Column, type Row, type Table, timestampColumnOf } from "../table/table.ts";
 import { type ReadValue, readValueByHand, withNumber } from "./typed-value.ts";
 

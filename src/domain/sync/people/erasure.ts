@@ -1,7 +1,6 @@
 // What is remembered of somebody who was erased here, and what follows for rows and people of the name. D-8.2.
 import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
-import { rowTime } from "../rows/row-time.ts";
-import { rankTimes } from "../rows/time-rank.ts";
+import { rankTimes, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table } from "../table/table.ts";
 

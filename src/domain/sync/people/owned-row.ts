@@ -1,8 +1,7 @@
 // What becomes of a row that arrives for somebody who has an account here. D-8.1.
 import { parseDateTime } from "../../shared/time.ts";
 import { comparedColumns } from "../rows/row-text.ts";
-import { justAfter, rowTime } from "../rows/row-time.ts";
-import { rankTimes } from "../rows/time-rank.ts";
+import { justAfter, rankTimes, rowTime } from "../rows/row-time.ts";
 import {
   type Column,
   isVersioned,

@@ -1,7 +1,7 @@
 // The time that a record gets which brings none. D-14.2.
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
-import { aheadLimit, changeTime } from "./time-rank.ts";
+import { aheadLimit, changeTime } from "./row-time.ts";
 import { outlives } from "./tombstone.ts";
 
 /** What rows have that had no time when their table became stamped. Of two such rows nobody knows which is newer. */

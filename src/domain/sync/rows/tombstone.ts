@@ -1,5 +1,5 @@
 import type { Row } from "../table/table.ts";
-import { changeTime, rankTimes } from "./time-rank.ts";
+import { changeTime, rankTimes } from "./row-time.ts";
 
 /** That a row was deleted. D-7.6. */
 export interface Tombstone {

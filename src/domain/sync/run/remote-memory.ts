@@ -2,8 +2,8 @@
 // id of its store. Each direction says whose it is; where either names another remote the next run takes nothing of both and
 // drops it in its first commit. So two processes with different remotes lose nothing.
 import { dateTimeMs, parseDateTime } from "../../shared/time.ts";
+import type { KnownColumns } from "./compare-schemas.ts";
 import type { DeletePlace } from "./delete-place.ts";
-import type { KnownColumns } from "./known-columns.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "./marker.ts";
 
 /** What a table remembers of a direction. What no run has kept is absent. */

@@ -2,10 +2,9 @@
 // since as late; and what to commit with its rows. D-4.5, D-4.6, D-7.4.
 import { AppError } from "../../shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
-import { earliestTime, rowTime } from "../rows/row-time.ts";
-import { MAX_AHEAD_MS } from "../rows/time-rank.ts";
+import { earliestTime, MAX_AHEAD_MS, rowTime } from "../rows/row-time.ts";
 import type { Row, Table } from "../table/table.ts";
-import type { KnownColumns } from "./known-columns.ts";
+import type { KnownColumns } from "./compare-schemas.ts";
 import { cappedMarker, markerCap, type SyncDirection } from "./marker.ts";
 import {
   type DirectionMemory,

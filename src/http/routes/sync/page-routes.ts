@@ -2,13 +2,9 @@
 import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
-import { listDeleted } from "../../../usecases/sync/pages/list-deleted.ts";
-import { pullPage } from "../../../usecases/sync/pages/pull-page.ts";
+import { readTableSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
+import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import type { ReadPushBodyDeps } from "../../../usecases/sync/pages/read-push-body.ts";
-import {
-  readTableSchema,
-  type TableSchemaDeps,
-} from "../../../usecases/sync/pages/read-table-schema.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { type SyncKeyGuardDeps, syncKey } from "../../guards/sync-key.ts";
 import { type Operation, operation } from "../../operation.ts";

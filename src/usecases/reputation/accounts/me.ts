@@ -2,10 +2,13 @@
 
 import type { Account } from "../../../domain/reputation/accounts/account.ts";
 import { callsByDay, type DayCalls } from "../../../domain/reputation/accounts/call-history.ts";
-import { chargeCalls } from "../../../domain/reputation/accounts/call-meter.ts";
+import {
+  chargeCalls,
+  type UsageBody,
+  usageBody,
+} from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import { type UsageBody, usageBody } from "../../../domain/reputation/accounts/usage.ts";
-import type { AccessItem } from "../../../domain/reputation/audit/access-item.ts";
+import type { AccessItem } from "../../../domain/reputation/audit/audit-item.ts";
 import type { ProfileChanges } from "../../../domain/reputation/score/profile.ts";
 import {
   isPublicProfile,

@@ -2,8 +2,7 @@
 // core that answers everybody. The place is taken with the first event and not with the request: a reply that nobody reads
 // would keep all others out.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import {
   type AuditProgress,

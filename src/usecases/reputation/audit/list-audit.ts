@@ -1,12 +1,13 @@
 // The audit log as administrators read it, by account and time. D-9.5.
-import { type AuditItem, auditItem } from "../../../domain/reputation/audit/audit-item.ts";
 import {
+  type AuditItem,
   type AuditPlace,
+  auditItem,
   END_OF_TIME,
   endOf,
   newestFirst,
   startOf,
-} from "../../../domain/reputation/audit/audit-place.ts";
+} from "../../../domain/reputation/audit/audit-item.ts";
 import { type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import {
   type ListParameters,

@@ -3,12 +3,12 @@
 // a record is certain once no stretch that is left may hold a later one. A cursor is a place or a time, so nothing is kept
 // between requests.
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
-import type { AuditNames } from "../../../domain/reputation/audit/audit-item.ts";
 import {
+  type AuditNames,
   type AuditPlace,
   endOf,
   newestFirst,
-} from "../../../domain/reputation/audit/audit-place.ts";
+} from "../../../domain/reputation/audit/audit-item.ts";
 import {
   MAX_SEARCHED_AUDIT_RECORDS,
   MAX_SEARCHED_AUDIT_STRETCHES,

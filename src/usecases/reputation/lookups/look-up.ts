@@ -3,6 +3,7 @@ import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
+import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import {
   platformEntries,
   profileBody,
@@ -10,7 +11,7 @@ import {
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
-import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
+import { type LookupDecider, LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
 interface LookupInput {
   /** `X-API-Key`; null when absent. */
@@ -127,5 +128,29 @@ function makeBody(
       return profileBody(profile ?? {});
     case "platforms":
       return platformEntries(accounts);
+  }
+}
+
+/** A processor that tells how much it was asked for. */
+export class CountedLookups implements LookupDecider {
+  readonly #processor: LookupDecider;
+  #calls = 0;
+
+  constructor(processor: LookupDecider) {
+    this.#processor = processor;
+  }
+
+  /** Lookups since the start. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  get gatherMs(): number {
+    return this.#processor.gatherMs ?? 0;
+  }
+
+  decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
+    this.#calls += calls.length;
+    return this.#processor.decide(calls, deadlineMs);
   }
 }

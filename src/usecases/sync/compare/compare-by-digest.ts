@@ -2,13 +2,13 @@
 
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
-import type {
-  DigestPage,
-  DigestQuery,
-  DigestRange,
-  DigestSegment,
+import {
+  DIGEST_FORMAT,
+  type DigestPage,
+  type DigestQuery,
+  type DigestRange,
+  type DigestSegment,
 } from "../../../domain/sync/digest/digest-page.ts";
-import { DIGEST_FORMAT } from "../../../domain/sync/digest/row-digest.ts";
 import {
   compareKeys,
   convertPosition,

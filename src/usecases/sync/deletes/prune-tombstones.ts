@@ -1,9 +1,12 @@
 // Forgets old tombstones. D-7.6.
 import { formatMs } from "../../../domain/shared/time.ts";
-import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { Clock, Scheduler } from "../../../ports/runtime/runtime.ts";
+import { SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
+import type { Registry, Table } from "../../../domain/sync/table/table.ts";
+import type { Clock, Logger, Scheduler } from "../../../ports/runtime/runtime.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
+import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { requireDeletes } from "./delete-row.ts";
 
 export interface PruneTombstonesDeps {
   readonly registry: Registry;
@@ -40,5 +43,35 @@ export async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: numbe
     } catch (error) {
       deps.logger.error("Tombstones could not be pruned", error, { table: table.name });
     }
+  }
+}
+
+// Takes deletes back that were never sent. D-7.6.
+
+/**
+ * Forgets the tombstones that were never sent to the remote of the last run, and lets the next pull begin at the first row, so that it
+ * fetches the rows again. Resolves to the number of tombstones. No run moves the table meanwhile. Throws
+ * `invalid_request` for a table without `deletes`, `sync_misconfigured` without a remote, `sync_failed` when a run holds the table for too long.
+ */
+export async function dropTombstones(
+  deps: SyncDeps,
+  table: Table,
+  stop: AbortSignal,
+): Promise<number> {
+  requireDeletes(table);
+  openRemote(deps);
+  const holder = deps.ids.next();
+  const leases: RunLease[] = [];
+  try {
+    for (const direction of SYNC_DIRECTIONS) {
+      leases.push(await holdLease(deps, transferLeaseName(direction, table.name), holder, stop));
+    }
+    const { push } = await deps.memory.read(table.name);
+    for (const lease of leases) lease.assertHeld();
+    // Before they are forgotten: a pull from the start does no harm.
+    await deps.memory.clear([table.name], ["pull"]);
+    return await deps.tombstones.forgetAfter(table, push.deletes?.cursor ?? null);
+  } finally {
+    for (const lease of leases) await lease.release();
   }
 }

@@ -4,10 +4,9 @@ import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import {
   type ArrivingRecord,
   changedColumns,

@@ -6,14 +6,15 @@ import {
   MAX_DIGEST_SEGMENTS,
 } from "../../../domain/shared/limits.ts";
 import {
+  DIGEST_FORMAT,
   type DigestPage,
   type DigestParameters,
   type DigestQuery,
   type DigestRange,
   type DigestSegment,
+  DigestSum,
   readDigestQuery,
 } from "../../../domain/sync/digest/digest-page.ts";
-import { DIGEST_FORMAT, DigestSum } from "../../../domain/sync/digest/row-digest.ts";
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import {

@@ -1,5 +1,15 @@
+import { AppError } from "../../../domain/shared/errors.ts";
+import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import { isBuiltIn, joinedEntry } from "../../../domain/sync/table/joined-entry.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
-import { describeTable, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
+import {
+  describeTable,
+  type OwnColumns,
+  type TableSchema,
+} from "../../../domain/sync/table/table-schema.ts";
+import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
+import type { LateRows } from "../../../repositories/late-rows.ts";
 import { readSyncStatus, type SyncStatusDeps } from "./read-sync-status.ts";
 
 interface ListedTable
@@ -26,4 +36,78 @@ export async function listTables(
     return { table: name, rows, timestampColumn, upsertKey, columns, deletes, direction, entry };
   });
   return { tables };
+}
+
+export interface TableSchemaDeps {
+  readonly registry: Registry;
+  readonly lateRows: LateRows;
+  /** Id of the own remote; null where there is none, or none that has ever answered. */
+  readonly readRemoteId: () => Promise<string | null>;
+}
+
+/** This deployment tells everything. */
+interface OwnTableSchema extends TableSchema {
+  readonly conflict: ConflictRule;
+  readonly columns: OwnColumns;
+}
+
+/**
+ * Tells a peer how a table is registered here, and what came late after the mark it has; without a mark, null or empty,
+ * only the mark of now. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
+ */
+export async function readTableSchema(
+  { registry, lateRows, readRemoteId }: TableSchemaDeps,
+  tableName: string,
+  lateAfter: string | null,
+): Promise<OwnTableSchema> {
+  const table = findTable(registry, tableName);
+  const afterMark = lateAfter === "" ? null : lateAfter;
+  const { mark, from, freshFrom } = await lateRows.read(table, { afterMark, isForOwnPush: false });
+  const late = { mark, from: from === "" ? from : earliestTime([from, freshFrom]) };
+  const lagSeconds = lateRows.lagSeconds(table);
+  const { conflict } = table;
+  return { ...describeTable(table), conflict, lagSeconds, remoteId: await readRemoteId(), late };
+}
+
+// Reads what a deployment that is to be joined has registered. D-14.8.
+
+export interface JoinedTables {
+  /** By name, as they are to be registered here; without the built-in ones that are there as here. */
+  readonly entries: Readonly<Record<string, TableEntry>>;
+  /** What the deployment does not tell, for people. */
+  readonly unknown: readonly string[];
+}
+
+/** What no schema says, for people. */
+const NEVER_TOLD = [
+  'columns that it hides ("serialize": false)',
+  'how many rows a run may delete ("max_deletes")',
+  'what files are like ("import")',
+];
+
+/** Asks for the status and every schema. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas. */
+export async function readJoinedTables(peer: RemotePeer): Promise<JoinedTables> {
+  const { syncEnabled, tables, extensions } = await peer.readStatus();
+  if (!syncEnabled) {
+    const hint = "Set SYNC_ENABLED=true there";
+    throw new AppError("invalid_request", "Synchronization is disabled there", { hint });
+  }
+  if (!extensions.includes("schema")) {
+    const text =
+      "It answers, but does not say what its tables are like: another program, or an older repsync";
+    const hint = "Upgrade it, or run init without --join and register its tables in tables.json";
+    throw new AppError("invalid_request", text, { hint });
+  }
+  const entries: Record<string, TableEntry> = {};
+  const unmeasured: string[] = [];
+  for (const name of tables) {
+    const schema = await peer.readSchema(name);
+    if (isBuiltIn(schema)) continue;
+    entries[name] = joinedEntry(schema);
+    const columns = Object.values(schema.columns);
+    if (columns.some(({ maxLength }) => maxLength === undefined)) unmeasured.push(name);
+  }
+  const lengths =
+    unmeasured.length === 0 ? [] : [`lengths of texts ("max_length") of ${unmeasured.join(", ")}`];
+  return { entries, unknown: [...lengths, ...NEVER_TOLD] };
 }

@@ -6,7 +6,7 @@ import {
   pushedResult,
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";

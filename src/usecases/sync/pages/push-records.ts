@@ -13,8 +13,7 @@ import {
 } from "../../../domain/sync/rows/push-result.ts";
 import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
+import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { RowCounter } from "../shared/sync-deps.ts";

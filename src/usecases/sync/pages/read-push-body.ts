@@ -4,9 +4,8 @@ import { JsonLimitError } from "../../../domain/shared/json-reader.ts";
 import { CHECKSUM_PREFIX_CHARS, MAX_JSON_VALUES } from "../../../domain/shared/limits.ts";
 import type { Integrity } from "../../../domain/sync/rows/push-result.ts";
 import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypto.ts";
-import { readJson } from "../../../ports/runtime/read-json.ts";
 import type { Clock, CollectGarbage, Timer } from "../../../ports/runtime/runtime.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
+import { readJson, Turns } from "../../../ports/runtime/turns.ts";
 
 /** What parsing a larger body leaves is collected before it is copied to be hashed, and that before its rows are written. D-11.2.2. */
 const LARGE_BYTES = 32 * 1024 * 1024;

@@ -2,8 +2,7 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import type { Registry, Table } from "../../../domain/sync/table/table.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
 

@@ -2,7 +2,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RunNews, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import type { Logger } from "../../../ports/runtime/logger.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { moveTables } from "./move-tables.ts";
 import { RunEvents } from "./run-events.ts";

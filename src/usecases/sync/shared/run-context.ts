@@ -2,7 +2,7 @@
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
 import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
-import type { LogFields, Logger } from "../../../ports/runtime/logger.ts";
+import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
 

@@ -3,9 +3,8 @@
 // tells of its rows only what it alone sees: failures, kept positions, times of changed and kept rows.
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";

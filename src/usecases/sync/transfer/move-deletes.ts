@@ -4,7 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/delete-place.ts";
 import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";

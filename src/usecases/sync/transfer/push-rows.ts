@@ -5,13 +5,13 @@ import type { JsonObject } from "../../../domain/shared/json.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
 import {
+  aheadLimit,
   FIRST_TIME_MS,
   rowTime,
   rowTimeText,
   timeMicros,
 } from "../../../domain/sync/rows/row-time.ts";
 import { NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
-import { aheadLimit } from "../../../domain/sync/rows/time-rank.ts";
 import {
   BatchSize,
   isTooLarge,

@@ -5,17 +5,15 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import {
-  compareSchemas,
-  type SchemaDifferences,
-  unknownFieldProblem,
-} from "../../../domain/sync/run/compare-schemas.ts";
-import {
   addedColumns,
   columnsNow,
+  compareSchemas,
   type KnownColumns,
+  type SchemaDifferences,
   unfetchedColumns,
+  unknownFieldProblem,
   unsentColumns,
-} from "../../../domain/sync/run/known-columns.ts";
+} from "../../../domain/sync/run/compare-schemas.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";

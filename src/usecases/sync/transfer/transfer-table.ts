@@ -1,7 +1,7 @@
 // One table moves in one direction, or one rejected record of it does by the same way. D-4.6, D-4.8.
 import { AppError, assert } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { columnsNow } from "../../../domain/sync/run/known-columns.ts";
+import { columnsNow } from "../../../domain/sync/run/compare-schemas.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";

@@ -3,9 +3,8 @@
 
 import type { Key } from "../../../domain/shared/document-key.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
-import { countBlock } from "../../../domain/sync/run/exchanged-block.ts";
-import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
-import { type KnownColumns, leavingOut } from "../../../domain/sync/run/known-columns.ts";
+import { type KnownColumns, leavingOut } from "../../../domain/sync/run/compare-schemas.ts";
+import { countBlock, ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { halves } from "../../../domain/sync/run/pacing.ts";
 import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/run/remote-memory.ts";

@@ -1,6 +1,6 @@
 // Addresses and servers that are refused, in one line. D-12.2.
 import { describe, expect, test } from "bun:test";
-import { readAddress } from "../../../../src/adapters/postgres/driver/address.ts";
+import { readAddress } from "../../../../src/adapters/postgres/driver/open-database.ts";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { hasStore } from "../../../../src/app/stores.ts";

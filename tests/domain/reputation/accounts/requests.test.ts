@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "../../../../src/app/config.ts";
-import { usageBody } from "../../../../src/domain/reputation/accounts/usage.ts";
+import { usageBody } from "../../../../src/domain/reputation/accounts/call-meter.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
 import {
   type ListParameters,

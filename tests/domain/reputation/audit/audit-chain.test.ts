@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { accessItem } from "../../../../src/domain/reputation/audit/access-item.ts";
 import {
   type AuditEntry,
   appendEntry,
@@ -12,6 +11,7 @@ import {
   headInput,
   planAppend,
 } from "../../../../src/domain/reputation/audit/audit-chain.ts";
+import { accessItem } from "../../../../src/domain/reputation/audit/audit-item.ts";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 
 const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");

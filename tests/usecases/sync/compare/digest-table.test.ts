@@ -1,7 +1,9 @@
 // Digests by ranges of the key, as the other end asks for them. D-4.10.
 import { expect, test } from "bun:test";
-import type { DigestParameters } from "../../../../src/domain/sync/digest/digest-page.ts";
-import { DigestSum } from "../../../../src/domain/sync/digest/row-digest.ts";
+import {
+  type DigestParameters,
+  DigestSum,
+} from "../../../../src/domain/sync/digest/digest-page.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { digestTable } from "../../../../src/usecases/sync/pages/digest-table.ts";

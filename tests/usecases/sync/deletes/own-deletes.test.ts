@@ -2,8 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
 import { deleteRow } from "../../../../src/usecases/sync/deletes/delete-row.ts";
-import { dropTombstones } from "../../../../src/usecases/sync/deletes/drop-tombstones.ts";
-import { startPruning } from "../../../../src/usecases/sync/deletes/prune-tombstones.ts";
+import {
+  dropTombstones,
+  startPruning,
+} from "../../../../src/usecases/sync/deletes/prune-tombstones.ts";
 import { put, runOf, statusError, type TwoEnds } from "../two-ends.ts";
 import { both, EDITED, keysOf, makeEqualEnds, remove, tombstonesOf } from "./deletes-ends.ts";
 

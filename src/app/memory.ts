@@ -1,5 +1,5 @@
 /** On Bun, which lets garbage grow, collects it once resident memory is above `untouchedBytes`. */
 export async function boundMemory(untouchedBytes: number): Promise<void> {
   if (typeof Bun === "undefined") return;
-  (await import("../../adapters/bun/memory-bound.ts")).boundMemory(untouchedBytes);
+  (await import("../adapters/bun/memory-bound.ts")).boundMemory(untouchedBytes);
 }
