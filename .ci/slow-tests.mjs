@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { ROOT } from "./setup.mjs";
 
 /**
- * What kills, waits for elections, makes servers fail, moves many rows, or needs the package registry and programs of others; and
- * what only one kind of server has, as ports and repositories are played on all of them.
+ * What kills, waits for elections, makes servers or disks fail, makes many rows or requests, or needs the package registry and
+ * programs of others; and what only one kind of server has. MongoDB's suite of rows takes longer than any other file: those of
+ * PostgreSQL and SQLite stay.
  */
 export const SLOW = [
   "tests/adapters/mongodb/accounts/",
@@ -15,9 +16,11 @@ export const SLOW = [
   "tests/adapters/mongodb/lookups/",
   "tests/adapters/mongodb/runs/",
   "tests/adapters/mongodb/tables/",
+  "tests/adapters/mongodb/stores.test.ts",
   "tests/adapters/postgres/driver/",
   "tests/adapters/postgres/tables/",
   "tests/adapters/postgres/debian-15.test.ts",
+  "tests/adapters/sqlite/lookups/disk-faults.test.ts",
   "tests/cli/files/large-files.test.ts",
   "tests/e2e/crash.test.ts",
   "tests/e2e/demo.test.ts",
@@ -27,14 +30,16 @@ export const SLOW = [
   "tests/e2e/runs-failover.test.ts",
   "tests/e2e/runs-kill.test.ts",
   "tests/e2e/start/start-set-up.test.ts",
+  "tests/http/odd-characters.test.ts",
   "tests/usecases/sync/compare/compare-scale.test.ts",
   "tests/deno/",
   "tests/docs/deploy/",
   "tests/package/",
 ];
 
-/** How tests above the ports are declared that play on servers, in tests/http/support/backends.ts and beside it. */
-const ON_SERVERS = /\bon(EveryBackend|Backends)\(|\bisEverywhere: true/;
+/** How tests above the ports are declared that play on servers, in tests/http/support, tests/http/reputation and tests/repositories/support. */
+const ON_SERVERS =
+  /\bon(EveryBackend|Backends)\(|\bisEverywhere: true|\b(repository|reputation)Tests\b/;
 
 /** The files with such tests: `npm test` plays them on SQLite. */
 export function filesOnServers() {

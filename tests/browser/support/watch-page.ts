@@ -5,12 +5,13 @@ import { join } from "node:path";
 import type { ConsoleMessage, Page } from "playwright-core";
 import { ROOT } from "../../../.ci/setup.mjs";
 import { keepResource } from "../../http/support/resources.ts";
+import { IS_QUICK } from "../../support/test-part.ts";
 
 /** The small one, as every page reads it anew. */
 const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8");
 /** The browser's own line on a reply that is no good one. */
 const STATUS_LINE = /^Failed to load resource: the server responded with a status of 4\d\d /;
-/** Where axe has looked: a place in a test, and the path of the page. */
+/** Where axe has looked: a place in a test and the path of the page; of that alone in quick runs. */
 const SEEN = new Set<string>();
 /** The narrowest screen that the console serves. */
 const NARROW = { width: 360, height: 740 };
@@ -49,7 +50,8 @@ export function watchPage(page: Page, origin: string, options: WatchOptions = {}
   keepResource(() => expect(problems).toEqual([]));
   return {
     async expectGood() {
-      const place = `${new Error().stack?.split("\n")[2]} ${new URL(page.url()).pathname}`;
+      const { pathname } = new URL(page.url());
+      const place = IS_QUICK ? pathname : `${new Error().stack?.split("\n")[2]} ${pathname}`;
       // The same page on another store has the same barriers.
       const isSeen = SEEN.has(place);
       SEEN.add(place);

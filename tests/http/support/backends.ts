@@ -8,6 +8,7 @@ import {
   makePreparedDatabase,
   postgresAvailable,
 } from "../../support/stores/shared-postgres.ts";
+import { IS_QUICK } from "../../support/test-part.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
 import { keepResource } from "./resources.ts";
 
@@ -58,26 +59,14 @@ export const POSTGRESQL: Backend = {
 const SERVERS: readonly Backend[] = [MONGODB, POSTGRESQL];
 export const BACKENDS: readonly Backend[] = [SQLITE_FILE, ...SERVERS];
 
-/** `npm test` plays the suites of ports and repositories on servers; what is above them follows there in `npm run test:slow`. */
-const areServersLater = process.env["TEST_PART"] === "quick";
-
-interface Repetition {
-  /** True plays the tests on servers in every run. */
-  readonly isCrossCheck?: boolean;
-}
-
 /** Declares tests of what is decided above the store, in a file: the suites of repositories and ports play on every store. */
 export function onOneBackend(name: string, tests: (backend: Backend) => void): void {
   describe(`${name} on ${SQLITE_FILE.name}`, () => tests(SQLITE_FILE));
 }
 
 /** Declares the same tests for each kind of store. */
-export function onEveryBackend(
-  name: string,
-  tests: (backend: Backend) => void,
-  options?: Repetition,
-): void {
-  onBackends(BACKENDS, name, tests, options);
+export function onEveryBackend(name: string, tests: (backend: Backend) => void): void {
+  onBackends(BACKENDS, name, tests);
 }
 
 /** The same for those whose share of the tests is worth its time. */
@@ -85,10 +74,9 @@ export function onBackends(
   backends: readonly Backend[],
   name: string,
   tests: (backend: Backend) => void,
-  { isCrossCheck = false }: Repetition = {},
 ): void {
-  for (const backend of backends) {
-    if (areServersLater && !isCrossCheck && SERVERS.includes(backend)) continue;
+  const played = IS_QUICK ? backends.filter((each) => !SERVERS.includes(each)) : backends;
+  for (const backend of played) {
     describe.skipIf(!backend.isAvailable)(`${name} on ${backend.name}`, () => tests(backend));
   }
 }

@@ -14,6 +14,7 @@ import {
 } from "../../support/stores/document-stores.ts";
 import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
+import { IS_QUICK } from "../../support/test-part.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const STORES = [
@@ -48,6 +49,7 @@ export function repositoryTests<Repository>(
   define: (it: CaseDefiner<RepositoryTest<Repository>>) => void,
 ): void {
   for (const { name, isAvailable, open, isCrossCheck } of STORES) {
+    if (IS_QUICK && isCrossCheck) continue;
     describe.skipIf(!isAvailable)(`${name}: ${subject}`, () => {
       const defineCase = (title: string, body: RepositoryTest<Repository>) =>
         test(

@@ -8,6 +8,7 @@ import type { ReputationHarness } from "../../contract/lookups/reputation-harnes
 import { openMemoryStore } from "../../support/stores/memory-store.ts";
 import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
+import { IS_QUICK } from "../../support/test-part.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[] = [
@@ -53,6 +54,7 @@ async function openPostgresStore() {
 /** Defines a suite on every store; on servers the cases of `everywhere`. */
 export function reputationTests(define: (harness: ReputationHarness) => void): void {
   for (const { isAvailable, ...harness } of STORES) {
+    if (IS_QUICK && harness.options.isCrossCheck) continue;
     describe.skipIf(!isAvailable)(harness.name, () => define(harness));
   }
 }
