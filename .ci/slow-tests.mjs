@@ -37,7 +37,7 @@ export const SLOW = [
   "tests/package/",
 ];
 
-/** How tests above the ports are declared that play on servers, in tests/http/support, tests/http/reputation and tests/repositories/support. */
+/** What declares tests above the ports that play on servers: functions of tests/http and of tests/repositories/support. */
 const ON_SERVERS =
   /\bon(EveryBackend|Backends)\(|\bisEverywhere: true|\b(repository|reputation)Tests\b/;
 

@@ -1,5 +1,6 @@
 // node .ci/test.mjs [--slow | --every] [arguments of bun test]: set-up, mongod, tests over all cores; the last line has the counts.
-// Without arguments it runs all tests but the slow ones, with --slow those alone, with --every both. TEST_STORES=sqlite leaves MongoDB out.
+// Without arguments it runs all tests but the slow ones, with --slow those alone, with --every both; named ones run on every store.
+// TEST_STORES=sqlite leaves the servers out.
 // With --every, or CI=true, it is the gate: nothing runs without a limit, and files that failed are played once more, alone.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -36,7 +37,7 @@ const given = process.argv.slice(2);
 const which = /^--(slow|every)$/.test(given[0] ?? "") ? given.shift() : undefined;
 const isAll = given.length === 0;
 const isGate = which === "--every" || process.env.CI === "true";
-// Tests ask for it.
+// Read by tests/support/test-part.ts.
 if (which === undefined && isAll) env.TEST_PART = "quick";
 
 const first = await runTests({
@@ -81,8 +82,9 @@ function flagsOfAll() {
     TEST_TIMEOUT,
   ];
   if (which === "--slow" && isAll) flags.push(...SLOW, ...filesOnServers());
-  if (env.TEST_PART === "quick")
+  if (env.TEST_PART === "quick") {
     flags.push(...SLOW.map((path) => `--path-ignore-patterns=${path}**`));
+  }
   return flags;
 }
 

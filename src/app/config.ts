@@ -239,7 +239,7 @@ interface Addresses {
 }
 
 /** True where the remote is this deployment. `machineAddresses` are those of this machine's network. */
-export function isOwnAddress(
+function isOwnAddress(
   { host, port, remoteUrl }: Addresses,
   machineAddresses: readonly string[],
 ): boolean {

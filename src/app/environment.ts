@@ -124,6 +124,6 @@ function readValue(rest: string): string | null {
   if (quote === "") return null;
   const closes = value.indexOf(quote);
   if (closes === -1) return value;
-  // What looks like a closing quote further on belongs to a comment.
+  // Behind the first closing quote only a comment may follow; further quotes are part of it.
   return /^\s*#/.test(value.slice(closes + 1)) ? value.slice(0, closes) : null;
 }

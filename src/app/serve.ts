@@ -149,7 +149,7 @@ interface Started {
 }
 
 /** The lines for people: the address first. No secret is among them. */
-export function startReport(
+function startReport(
   config: Config,
   { url, hasAdministrator, isNewStore }: Started,
 ): readonly string[] {
@@ -194,7 +194,7 @@ function withoutCredentials(storageUrl: string): string {
 const LOOK_EVERY_MS = 5_000;
 
 /** Calls `stop` when the terminal that the process was started from has closed, and `reload` at any other SIGHUP. */
-export function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>): void {
+function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>): void {
   let hadTerminal = hasTerminal();
   let isMissed = false;
   const look = () => {
@@ -210,7 +210,7 @@ export function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>
   });
 }
 
-/** A process whose terminal was closed has none any more. */
+/** False without a terminal, and once it was closed. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync("/dev/tty", "r+"));

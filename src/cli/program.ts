@@ -127,7 +127,7 @@ function asSentence(text: string): string {
 const MAX_LINE_CHARS = 50;
 
 /** Adds to each command its notes, and to each command and group the line that follows a wrong command line. */
-export function addNotes(command: Command, path = ""): void {
+function addNotes(command: Command, path = ""): void {
   // `repsync help` is a command of its own, and stands for that of every group.
   command.helpCommand(false);
   command.showHelpAfterError(`See ${`repsync ${path}`.trim()} --help`);

@@ -151,7 +151,7 @@ interface Asked {
 }
 
 /** Answers in a span. Addresses are told as the route has them: those of people have their names in them. */
-export async function answerInSpan(
+async function answerInSpan(
   tracing: Tracing,
   asked: Asked,
   answer: (isTraced: boolean) => Promise<Response>,

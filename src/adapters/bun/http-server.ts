@@ -54,11 +54,11 @@ const TABLES = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 const LISTENING = "0A";
 
 /** Resolves right after it is closed; to false where the system does not tell which descriptor it is: then nothing has changed. */
-export async function closeListeningSocket(port: number): Promise<boolean> {
+async function closeListeningSocket(port: number): Promise<boolean> {
   const names = new Set(listeningInodes(port).map((inode) => `socket:[${inode}]`));
   const found = list(DESCRIPTORS).find((descriptor) => names.has(targetOf(descriptor)));
   if (found === undefined) return false;
-  // Connections that wait break with the socket: a whole turn accepts them before.
+  // Closing the socket breaks connections that wait to be accepted: a whole turn accepts them first.
   await nextTurn();
   await nextTurn();
   closeSync(Number(found));

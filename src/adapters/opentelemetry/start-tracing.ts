@@ -80,7 +80,7 @@ function decoded(value: string): string {
 // Which traces are kept: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
 // deployments keep the same traces; a count of what callers may still have kept bounds them, as callers choose the ids.
 
-/** Traces of callers that may be kept at once after a time in which they had none. */
+/** How many traces of callers may be kept at once after a time without any. */
 const MAX_SAVED = 10;
 
 const KEPT: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
@@ -94,7 +94,7 @@ const PASSED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
 export class CallerSampler implements Sampler {
   readonly #sampling: Sampling;
   readonly #byId: TraceIdRatioBasedSampler;
-  /** Traces of callers that may be kept now. */
+  /** How many more traces of callers may be kept now. */
   #allowed = 1;
 
   constructor(sampling: Sampling) {
@@ -130,7 +130,7 @@ const WORDS = 2 ** 32;
  * Ids of traces that are to be kept. Samplers go by the exclusive or of the four words of an id, which has to be less than
  * the rate: so a trace that is begun here is kept by every deployment with the same rate.
  */
-export class KeptIds implements IdGenerator {
+class KeptIds implements IdGenerator {
   readonly #random: Random;
   readonly #below: number;
 
@@ -161,7 +161,7 @@ function hex(word: number): string {
 }
 
 /** Sends spans by another exporter, and logs when that begins to fail and when it works again: a line each, not one a batch. */
-export class ToldExporter implements SpanExporter {
+class ToldExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #logger: Logger;
   #isFailing = false;

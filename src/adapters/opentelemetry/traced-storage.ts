@@ -36,7 +36,7 @@ interface TracedOptions {
 }
 
 /** The same store, whose calls below a recorded span have one of their own, named `<name>.<method>`; `spanOf` names others. */
-export function tracedCalls<Store extends object>(
+function tracedCalls<Store extends object>(
   tracing: Tracing,
   store: Store,
   { name, system, spanOf }: TracedOptions,

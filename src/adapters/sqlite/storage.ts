@@ -120,7 +120,7 @@ export class SqliteStorage implements FullStorage {
 }
 
 /** Rows in real SQLite tables with the registry's names and columns. */
-export class SqliteTableStore extends TableReader implements TableStore {
+class SqliteTableStore extends TableReader implements TableStore {
   readonly stampsOthers = true;
   readonly #database: SqliteDatabase;
 

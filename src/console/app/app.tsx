@@ -98,7 +98,7 @@ function homeAddress(): string {
   return isAdministrator() ? "/console/overview" : "/console/my-reputation";
 }
 
-/** What surrounds every page: the way past it, navigation, sign-out, the message. */
+/** What surrounds every page: a link that skips it, navigation, sign-out, the message. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const isSignedIn = session.value.kind === "signed_in";
   return (

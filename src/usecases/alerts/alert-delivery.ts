@@ -239,14 +239,14 @@ export class AlertDelivery {
 }
 
 interface AlertWindow {
-  /** Of the alert that is sent at its beginning. */
+  /** Id of the alert whose sending began the window. */
   readonly firstId: string;
-  /** In monotonic milliseconds. */
+  /** When the window ends, in monotonic milliseconds. */
   readonly endMs: number;
 }
 
 /** What one instance has told of accounts within the last minute. D-11.7. */
-export class AlertWindows {
+class AlertWindows {
   readonly #windows = new Map<string, AlertWindow>();
 
   /** Milliseconds for which an alert is to wait, 0 when there is no window or it is its first. `nowMs` is monotonic. */

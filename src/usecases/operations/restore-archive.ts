@@ -91,7 +91,7 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
 const SAME_PEPPER = "Set API_KEY_PEPPER to the one that the deployment of the backup began with";
 
 /** What the store of a backup keeps of the pepper; null where it keeps nothing. */
-export interface KeptPepper {
+interface KeptPepper {
   /** The pepper that the store made itself. */
   readonly pepper: string | null;
   /** By which the pepper is known that the store began with. */

@@ -175,7 +175,7 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
 // Keys and times of rows, from what change events say of them.
 
 /** Options of reads whose documents a `KeyTimeReader` takes. Text that other tools wrote need not be valid UTF-8. */
-export const KEEP_TYPES = { promoteValues: false, enableUtf8Validation: false } as const;
+const KEEP_TYPES = { promoteValues: false, enableUtf8Validation: false } as const;
 
 export class KeyTimeReader {
   /** The fields that it needs. */

@@ -145,7 +145,7 @@ export function keyDocument(key: Key): Document {
 }
 
 /** The key of `keyDocument`. Throws for anything else. */
-export function keyOfDocument(stored: unknown): Key {
+function keyOfDocument(stored: unknown): Key {
   if (typeof stored !== "object" || stored === null) throw new Error("A key is a document");
   const entries = Object.entries(stored);
   return entries.map(([name, part], i) => {

@@ -150,7 +150,7 @@ end $body$;`;
 export const IS_OTHERS = "current_setting('repsync.own', true) is distinct from 'on'";
 
 /** Declarations: now, and the last time that is not too far ahead. */
-export const NOW_AND_AHEAD = `
+const NOW_AND_AHEAD = `
   repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
   repsync_ahead timestamptz := repsync_now + interval '${MAX_AHEAD_MS} milliseconds';`;
 
@@ -174,7 +174,7 @@ export function timeText({ table }: Layout, row: string): string {
 // row looks for one of its key too, which `on conflict do update` is about to change. D-14.2.
 
 /** Makes the trigger of a table, or drops it. */
-export function stampTriggerText(layout: Layout): string {
+function stampTriggerText(layout: Layout): string {
   const { name, short, table } = layout;
   const drop = `drop trigger if exists repsync_stamp on ${name};`;
   if (!table.stamped) return drop;

@@ -18,7 +18,7 @@ export class Checkpoints {
 
   /** Lets the commit that finds this many pages in the log copy it; none does while another thread is to. */
   copyAt(pages: number): void {
-    if (!this.#isAside && !this.#isClosed) this.#connection.set("wal_autocheckpoint", pages);
+    if (!this.#isAside && !this.#isClosed) this.#connection.set({ wal_autocheckpoint: pages });
   }
 
   /**
@@ -28,7 +28,7 @@ export class Checkpoints {
   beginLongWrite(): void {
     if (this.#isLong) return;
     this.#isLong = true;
-    this.#connection.set("cache_size", LONG_WRITE_CACHE);
+    this.#connection.set({ cache_size: LONG_WRITE_CACHE });
     if (this.#connection.driver.checkpointAside === undefined) return;
     this.copyAt(0);
     this.#isAside = true;
@@ -38,7 +38,7 @@ export class Checkpoints {
   endWrite(): void {
     if (!this.#isLong || this.#isClosed) return;
     this.#isLong = false;
-    this.#connection.set("cache_size", PRAGMAS.cache_size);
+    this.#connection.set({ cache_size: PRAGMAS.cache_size });
     if (!this.#isAside) return;
     const copied = this.#connection.driver.checkpointAside?.() ?? Promise.resolve();
     this.#copying = copied.then(() => {

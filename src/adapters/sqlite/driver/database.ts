@@ -136,8 +136,7 @@ export class SqliteDatabase implements SqliteWork {
       // may write takes the one that reading makes away again.
       const connection = await openSqlite(path, file.hasLog);
       const database = new SqliteDatabase(connection, file, options, true);
-      for (const [name, value] of Object.entries(LOOKING_PRAGMAS))
-        database.#writer.set(name, value);
+      database.#writer.set(LOOKING_PRAGMAS);
       return database;
     } catch (cause) {
       throw new AppError("store_unavailable", OPEN_PROBLEM, { cause, hint: FILE_HINT });
@@ -308,9 +307,7 @@ export class SqliteDatabase implements SqliteWork {
   async #configure(openReader: (() => Promise<SqliteConnection>) | null): Promise<void> {
     const limit = new TimeLimit(this.#busyDeadlineMs);
     const set = (connection: OpenConnection, pragmas: Readonly<Record<string, string | number>>) =>
-      this.#retried(UNAVAILABLE, limit, () => {
-        for (const [name, value] of Object.entries(pragmas)) connection.set(name, value);
-      });
+      this.#retried(UNAVAILABLE, limit, () => connection.set(pragmas));
     try {
       await set(this.#writer, PRAGMAS);
       if (openReader === null) return;

@@ -13,10 +13,12 @@ export class OpenConnection {
   }
 
   /** SQLite takes a setting while it prepares the statement, so a kept one would have no effect. */
-  set(pragma: string, value: string | number): void {
-    const statement = this.driver.prepare(`PRAGMA ${pragma} = ${value}`);
-    statement.run([]);
-    statement.finalize();
+  set(pragmas: Readonly<Record<string, string | number>>): void {
+    for (const [name, value] of Object.entries(pragmas)) {
+      const statement = this.driver.prepare(`PRAGMA ${name} = ${value}`);
+      statement.run([]);
+      statement.finalize();
+    }
   }
 
   /** Finalizes every statement. */

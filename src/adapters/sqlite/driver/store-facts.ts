@@ -32,7 +32,7 @@ export function readFacts(database: SqliteDatabase): StoreFacts {
 }
 
 /** As `checkFormat`, of a file before it is changed; within a read or a write. */
-export function checkFileFormat(database: SqliteDatabase): void {
+function checkFileFormat(database: SqliteDatabase): void {
   checkFormat(readFacts(database), database.all(HAS_OWN_TABLES).length === 0);
 }
 

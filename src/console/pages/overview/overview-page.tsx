@@ -134,7 +134,7 @@ const SPANS = [
 ] as const;
 
 /** Rows moved and lookups over time. */
-export function HistoryCharts({ history }: { readonly history: History }) {
+function HistoryCharts({ history }: { readonly history: History }) {
   const [span, setSpan] = useState(queryValue("span") === "hours" ? "hours" : "minutes");
   const points =
     span === "hours"

@@ -149,7 +149,7 @@ const LINES = [
 ] as const;
 
 /** The fields of one's own profile. Only what was changed is sent. */
-export function ProfileForm({
+function ProfileForm({
   saved,
   onSaved,
 }: {

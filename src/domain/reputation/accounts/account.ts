@@ -143,7 +143,7 @@ export function isActiveAdministrator({ role, suspendedAtMs }: Account): boolean
 
 // What a signup makes, and what an erasure removes. D-5.4, D-5.5.
 
-/** The profile's row of a new account. */
+/** The row in the table of profiles that a new account begins with. */
 export function firstProfile(account: Account, displayName: string | null): JsonObject {
   const now = formatMs(account.createdAtMs);
   return {

@@ -93,9 +93,9 @@ export function accessPlace({ at, id }: Pick<AccessItem, "at" | "id">): AuditPla
 /** Where a record stands: by time, then by chain and place in it. */
 export type AuditPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
 
-/** Comes after every time of a record. */
+/** A text that sorts after the time of any record. */
 export const END_OF_TIME = "~";
-/** Comes after every chain. */
+/** A text that sorts after the id of any chain. */
 const END_OF_CHAINS = "~";
 
 /** Orders as lists show it: by time, then by chain and place, the last first. */

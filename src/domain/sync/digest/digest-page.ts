@@ -114,7 +114,7 @@ function tryParse(text: string): JsonValue {
 /** Names the way rows are written and hashed; ends with different ones cannot compare digests. */
 export const DIGEST_FORMAT = "rows-1";
 
-/** The number of rows and a digest of their content; both are the same in any order of the rows. */
+/** How many rows, and a digest of their content, which does not depend on their order. */
 interface RowsDigest {
   readonly count: number;
   /** Sums of the words of the rows' hashes: 32 hexadecimal digits. */

@@ -48,7 +48,7 @@ export function readPageRequest(table: Table, query: PageQuery, maxRows: number)
 }
 
 /** The size of a page; the default for what is no positive integer. */
-export function readPageLimit(text: string | null, maxRows: number): number {
+function readPageLimit(text: string | null, maxRows: number): number {
   const limit = parseInteger(text) ?? DEFAULT_PAGE_ROWS;
   return Math.min(maxRows, limit < 1 ? DEFAULT_PAGE_ROWS : limit);
 }

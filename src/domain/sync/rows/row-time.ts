@@ -68,7 +68,7 @@ function writeLike(sample: string, canonical: string): string {
 /** A timestamp further ahead of the clock of the deployment that decides ranks below all that are not. */
 export const MAX_AHEAD_MS = 300_000;
 
-/** The canonical time behind which timestamps are too far ahead. */
+/** The latest canonical time that is not too far ahead. */
 export function aheadLimit(nowMs: number): string {
   return formatMs(nowMs + MAX_AHEAD_MS);
 }

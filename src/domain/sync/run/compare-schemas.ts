@@ -134,7 +134,7 @@ export interface KnownColumns {
   readonly leftOut: readonly string[];
 }
 
-/** The columns of a run of today. `leftOut` is that of `compareSchemas`; of a remote that tells no schema it is empty. */
+/** The columns of a run that begins now. `leftOut` is that of `compareSchemas`; empty for a remote that tells no schema. */
 export function columnsNow(table: Table, leftOut: readonly string[]): KnownColumns {
   const names = comparedColumns(table).map(({ name }) => name);
   return { moved: names.filter((name) => !leftOut.includes(name)), leftOut };

@@ -158,7 +158,7 @@ const ENTRY_BYTES = 20;
 const TIME_AT = 12;
 const MAX_PART_VERSIONS = 100_000;
 
-export function writeBlock(versions: readonly RowVersion[]): Uint8Array {
+function writeBlock(versions: readonly RowVersion[]): Uint8Array {
   const block = new Uint8Array(versions.length * ENTRY_BYTES);
   const view = viewOf(block);
   for (const [i, { high, low, content, micros }] of versions.entries()) {
@@ -171,7 +171,7 @@ export function writeBlock(versions: readonly RowVersion[]): Uint8Array {
   return block;
 }
 
-export function* readBlock(block: Uint8Array): Generator<RowVersion, void, undefined> {
+function* readBlock(block: Uint8Array): Generator<RowVersion, void, undefined> {
   const view = viewOf(block);
   for (let at = 0; at + ENTRY_BYTES <= block.byteLength; at += ENTRY_BYTES) {
     yield {
@@ -189,7 +189,7 @@ export function countBlock(block: Uint8Array): number {
 }
 
 /** The earliest time in a block, as in `RowVersion`. */
-export function firstMicros(block: Uint8Array): number {
+function firstMicros(block: Uint8Array): number {
   const view = viewOf(block);
   let first = Number.POSITIVE_INFINITY;
   for (let at = TIME_AT; at < block.byteLength; at += ENTRY_BYTES) {

@@ -71,7 +71,7 @@ export async function readTableSchema(
 
 // Reads what a deployment that is to be joined has registered. D-14.8.
 
-export interface JoinedTables {
+interface JoinedTables {
   /** By name, as they are to be registered here; without the built-in ones that are there as here. */
   readonly entries: Readonly<Record<string, TableEntry>>;
   /** What the deployment does not tell, for people. */
