@@ -1,20 +1,22 @@
 // Puts together what copies whole stores: backups, and the way back. Beside services.ts and compose.ts it sees adapters.
-import manifest from "../../package.json" with { type: "json" };
+import manifest from "../../package.json";
 import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock } from "../adapters/system/system.ts";
-import type { Backup, CopyJob } from "../ports/copies/store-copies.ts";
+import { AppError } from "../domain/shared/errors.ts";
+import type { Backup, CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { Archive } from "../usecases/operations/archive.ts";
 import type { BackUpDeps } from "../usecases/operations/back-up.ts";
+import { moveStore } from "../usecases/operations/copy-store.ts";
 import { type Restored, restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./services.ts";
 import type { Setting } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
-import { sqliteDriver, storeAt } from "./stores.ts";
+import { findStore, requireStore, STORE_FORMS, sqliteDriver, storeAt } from "./stores.ts";
 
 /** What a backup of an opened deployment is made with. */
 export function backUpDeps(config: Config, { storage, clock }: Services): BackUpDeps {
@@ -56,4 +58,33 @@ function outsideSecrets(config: Config): readonly string[] {
   const settings = Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][];
   const set = settings.filter(([field, { isSecret }]) => isSecret && config[field]);
   return set.map(([, { name }]) => name);
+}
+
+// Moves a stopped deployment into another store.
+
+/** Fills the empty store of another address with everything that the store of the configuration holds. Throws `AppError`. */
+export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promise<CopyCounts> {
+  const to = findStore(toUrl);
+  if (to === null) throw new AppError("invalid_request", `The new store must be ${STORE_FORMS}`);
+  const { adminUsername, logLevel, registry } = config;
+  const tools = { clock: new SystemClock(), logger: new PinoLogger(logLevel) };
+  const from = storeAt(config.storageUrl);
+  await requireStore(config.storageUrl, "moved");
+  // Brings the store in line with the registry, as a start does, and waits until all deletes are recorded.
+  const tables = [...registry.values()];
+  const storage = await from.open({ ...tools, tables });
+  try {
+    await storage.tables.prepare(tables);
+    for (const table of tables) if (table.deletes) await storage.tombstones.end(table);
+  } finally {
+    await storage.close();
+  }
+  const source = await from.openStopped(tools);
+  const claim = (names: readonly string[]) =>
+    to.claim({ ...tools, adminUsername, tables: names, by: "move" });
+  try {
+    return await moveStore({ source, claim, mac: new NodeMac() }, job);
+  } finally {
+    await source.close();
+  }
 }

@@ -14,11 +14,11 @@ import {
 } from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
+import { createStartingHandler } from "../http/answering.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/document.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
-import { createStartingHandler } from "../http/starting.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
 import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
 import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
@@ -26,9 +26,8 @@ import type { Clock, Logger, Scheduler } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
-import { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import { Lifecycle } from "../usecases/operations/check-health.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
-import { RememberedRemote } from "../usecases/operations/remembered-remote.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
 import { type LookupCounts, Lookups } from "../usecases/reputation/lookups/look-up.ts";
@@ -40,6 +39,7 @@ import {
   startSchedule,
   watchAbandonedRuns,
 } from "../usecases/sync/runs/scheduled-runs.ts";
+import { RememberedRemote } from "../usecases/sync/shared/read-remote-status.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { RegistryFile } from "./disk/registry-source.ts";

@@ -1,8 +1,8 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import type { BackupPlan } from "../domain/shared/backup-plan.ts";
 import { refuse } from "../domain/shared/errors.ts";
-import { nearestWord } from "../domain/shared/nearest-word.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
+import { nearestWord } from "../domain/shared/text.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import { fileProblemText, readRegistryFile } from "./registry-file.ts";

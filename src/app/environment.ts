@@ -2,8 +2,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
-import { refuse } from "../domain/shared/errors.ts";
-import { showHidden } from "../domain/shared/hidden-characters.ts";
+import { codeOf, refuse } from "../domain/shared/errors.ts";
+import { showHidden } from "../domain/shared/text.ts";
 import { type Config, readConfig } from "./config.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
@@ -72,8 +72,7 @@ function textOf(path: string): string {
   try {
     return readText(path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : error;
-    return end(`The file ${path} cannot be read: ${code}`);
+    return end(`The file ${path} cannot be read: ${codeOf(error) ?? error}`);
   }
 }
 

@@ -4,10 +4,8 @@ import { readCsv } from "../adapters/csv/read-csv.ts";
 import { csvEncoder } from "../adapters/csv/write-csv.ts";
 import { readJsonArray, readNdjson } from "../adapters/json-files/read-json.ts";
 import { jsonEncoder, ndjsonEncoder } from "../adapters/json-files/write-json.ts";
-import { decodeText } from "../adapters/text-files/decode-text.ts";
-import { encodeText } from "../adapters/text-files/encode-text.ts";
-import type { FileFormats } from "../ports/files.ts";
-import type { ForeignDatabase } from "../ports/tables/foreign-database.ts";
+import { decodeText, encodeText } from "../adapters/text-files/encoded-text.ts";
+import type { FileFormats, ForeignDatabase } from "../ports/files.ts";
 
 export const fileFormats: FileFormats = {
   decode: decodeText,

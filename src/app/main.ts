@@ -1,10 +1,10 @@
 // Serves one deployment.
 import process from "node:process";
 import { isAppError } from "../domain/shared/errors.ts";
-import { showHidden } from "../domain/shared/hidden-characters.ts";
+import { showHidden } from "../domain/shared/text.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
-import { errorText } from "./listen.ts";
+import { errorText } from "./serve.ts";
 
 loadEnvFile();
 const config = readConfigOrExit();

@@ -1,15 +1,18 @@
 // Serves one deployment: binds the port, puts the deployment together, takes new TLS and registry files at SIGHUP, and stops in order.
 // D-1.2, D-10.5, D-10.6, D-11.4.
-
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { isAppError } from "../domain/shared/errors.ts";
-import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
+import { codeOf, isAppError } from "../domain/shared/errors.ts";
+import type {
+  HttpServer,
+  ListenOptions,
+  RequestHandler,
+  StartHttpServer,
+} from "../ports/http/http-server.ts";
 import { compose, type Deployment, serverOfRuntime, startingHandler } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { readTlsAnew } from "./environment.ts";
-import { errorText, listen } from "./listen.ts";
 import { boundMemory } from "./memory.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
@@ -218,4 +221,33 @@ function hasTerminal(): boolean {
   } catch {
     return false;
   }
+}
+
+// How a deployment begins to listen, and what is told when it cannot.
+
+/** Starts the server of a runtime. Throws an error that says why it cannot. */
+export async function listen(
+  startServer: StartHttpServer,
+  handler: RequestHandler,
+  options: ListenOptions,
+): Promise<HttpServer> {
+  const { host, port } = options;
+  try {
+    return await startServer(handler, options);
+  } catch (cause) {
+    throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause, port)}`, { cause });
+  }
+}
+
+/** Bun reports every failure as a port in use; with port 0 that cannot be the reason. */
+function listenProblem(error: unknown, port: number): string {
+  const code = codeOf(error);
+  const noAddress = "HOST is not an address of this machine";
+  if (code === "EADDRINUSE") return port === 0 ? noAddress : `the port is in use, or ${noAddress}`;
+  return code === "EADDRNOTAVAIL" || code === "EINVAL" ? noAddress : errorText(error);
+}
+
+/** The message of whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -65,7 +65,7 @@ class SqliteFile implements Store {
   }
 
   async openStopped(): Promise<StoppedStore> {
-    const { openStoppedFile } = await import("../adapters/sqlite/copies/stopped-file.ts");
+    const { openStoppedFile } = await import("../adapters/sqlite/copies/claim-empty-file.ts");
     return await openStoppedFile(await sqliteDriver(), this.#path, COLLECTIONS);
   }
 
@@ -110,7 +110,7 @@ class MongoDatabase extends Server implements Store {
   }
 
   async openStopped(tools: StoreTools): Promise<StoppedStore> {
-    const { openStoppedDatabase } = await import("../adapters/mongodb/copies/stopped-database.ts");
+    const { openStoppedDatabase } = await import("../adapters/mongodb/copies/database-dump.ts");
     return await openStoppedDatabase({ ...tools, url: this.url, collections: COLLECTIONS });
   }
 
@@ -134,7 +134,7 @@ class PostgresDatabase extends Server implements Store {
   }
 
   async openStopped({ clock }: StoreTools): Promise<StoppedStore> {
-    const { openStoppedPostgres } = await import("../adapters/postgres/copies/stopped-postgres.ts");
+    const { openStoppedPostgres } = await import("../adapters/postgres/copies/database-dump.ts");
     return await openStoppedPostgres({ clock, url: this.url, collections: COLLECTIONS });
   }
 

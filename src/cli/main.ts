@@ -4,7 +4,7 @@ import { systemReason } from "../app/disk/system-reason.ts";
 import { boundMemory } from "../app/memory.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
-import { runProgram } from "./run-program.ts";
+import { runProgram } from "./program.ts";
 
 /** Below this much resident memory, a command leaves garbage to the runtime: a service may run beside it. */
 const UNTOUCHED_BYTES = 130_000_000;

@@ -1,9 +1,7 @@
 // What a command writes: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
 // nothing that people wrote commands a terminal (D-11.3).
-import { escapeHiddenInJson, showHidden } from "../domain/shared/hidden-characters.ts";
-import { countOf, formatCount } from "../domain/shared/text.ts";
+import { countOf, escapeHiddenInJson, formatCount, showHidden } from "../domain/shared/text.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
-import { type Colour, hasColours, inColour } from "./colours.ts";
 
 /** A part of a line that is coloured where its stream shows colours. */
 interface ColouredPart {
@@ -187,4 +185,33 @@ export async function flushOutput(): Promise<void> {
       stream.end(() => resolve());
     });
   }
+}
+
+// Colours of texts for people: on a terminal that has them, and where somebody asks for them. D-10.13.
+
+export type Colour = "red" | "green" | "yellow" | "cyan" | "bold";
+
+const CODES: Readonly<Record<Colour, readonly [begin: number, end: number]>> = {
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+  bold: [1, 22],
+};
+
+/**
+ * True when a stream shows colours: a terminal that is not dumb. `NO_COLOR` takes them away, and before it is looked at
+ * where a stream leads `FORCE_COLOR` gives them, or with `0` takes them away.
+ */
+export function hasColours(stream: { readonly isTTY?: boolean }): boolean {
+  const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
+  if (NO_COLOR !== "") return false;
+  if (FORCE_COLOR !== "") return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  return stream.isTTY === true && TERM !== "dumb";
+}
+
+/** The text in a colour, wherever it goes. */
+export function inColour(colour: Colour, text: string): string {
+  const [begin, end] = CODES[colour];
+  return `\u001b[${begin}m${text}\u001b[${end}m`;
 }

@@ -1,11 +1,11 @@
-import { Command, type CommanderError } from "commander";
-import manifest from "../../package.json" with { type: "json" };
-import { nearestWord } from "../domain/shared/nearest-word.ts";
-import { hasColours, inColour } from "./colours.ts";
+import { Command, CommanderError } from "commander";
+import manifest from "../../package.json";
+import { nearestWord } from "../domain/shared/text.ts";
 import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
 import type { RunCommand } from "./command-runner.ts";
+import { EXIT } from "./failure.ts";
 import { COMMAND_NOTES, COMMON_EXITS, type CommandNotes } from "./help/command-notes.ts";
-import { Output } from "./output.ts";
+import { flushOutput, hasColours, inColour, Output } from "./output.ts";
 
 const HELP = "help";
 const EXIT_CODES = `
@@ -151,4 +151,30 @@ function notesText(notes: CommandNotes): string {
     "",
     `${inColour("bold", "Exit codes:")} ${exits.map(([code, text]) => `${code} ${text}`).join(", ")}`,
   ].join("\n");
+}
+
+// The program: finds the command in the arguments of the process, runs it, and ends the process.
+
+/** Commands for which no deployment has to be set up. */
+const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
+
+/** Runs the command that the arguments name; `run` is given its work. The process ends with its exit code. */
+export async function runProgram(run: RunCommand): Promise<void> {
+  const program = await buildProgramFor(process.argv.slice(2), run);
+  program.hook("preAction", async (_program, command) => {
+    if (WITHOUT_SETTINGS.includes(command.name())) return;
+    const { loadEnvFile } = await import("../app/environment.ts");
+    loadEnvFile();
+  });
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0 && process.argv.includes("--json")) {
+      new Output({ json: true }).printJson({ error: usageMessage(error) });
+    }
+    await flushOutput();
+    // Requested help is a success; every other CommanderError is a wrong command line.
+    process.exit(error.exitCode === 0 ? EXIT.success : EXIT.usage);
+  }
 }

@@ -1,7 +1,6 @@
 // The progress of a command: bars on a terminal, on stderr. Elsewhere its results are its progress, and notes are lines.
 import { MultiBar, Presets, type SingleBar } from "cli-progress";
-import { showHidden } from "../domain/shared/hidden-characters.ts";
-import { countOf, cutText, formatCount } from "../domain/shared/text.ts";
+import { countOf, cutText, formatCount, showHidden } from "../domain/shared/text.ts";
 import type { Output } from "./output.ts";
 
 interface ProgressState {

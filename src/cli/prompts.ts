@@ -4,8 +4,8 @@ import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { isPassword } from "../domain/reputation/accounts/account.ts";
 import { AppError } from "../domain/shared/errors.ts";
-import { showHidden } from "../domain/shared/hidden-characters.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../domain/shared/limits.ts";
+import { showHidden } from "../domain/shared/text.ts";
 
 /**
  * Asks twice on a terminal, without showing it; takes the first line of standard input otherwise. Never from the command

@@ -1,9 +1,7 @@
 // The list of runs as a table that fits the terminal.
-import { showHidden } from "../domain/shared/hidden-characters.ts";
-import { formatCount } from "../domain/shared/text.ts";
+import { formatCount, showHidden } from "../domain/shared/text.ts";
 import type { RunItem, SyncRunItem } from "../domain/sync/run/run.ts";
-import type { Colour } from "./colours.ts";
-import { type Columns, durationText, type Line, tableLines } from "./output.ts";
+import { type Colour, type Columns, durationText, type Line, tableLines } from "./output.ts";
 
 /** Characters of an id on a terminal, where that is enough to tell the runs apart. */
 const SHORT_ID_CHARS = 8;

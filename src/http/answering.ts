@@ -1,7 +1,8 @@
 // What all replies share: identity, deadline, failures, the log, metrics and traces.
 import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
-import type { ConnectionInfo } from "../ports/http/http-server.ts";
+import { formatMs } from "../domain/shared/time.ts";
+import type { ConnectionInfo, RequestHandler } from "../ports/http/http-server.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Logger, Timer } from "../ports/runtime/runtime.ts";
 import {
@@ -11,14 +12,19 @@ import {
   type SpanFields,
   type Tracing,
 } from "../ports/runtime/tracing.ts";
-import type { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import type { Lifecycle } from "../usecases/operations/check-health.ts";
+import { endIfUnread } from "./bodies.ts";
 import { failureReply } from "./errors.ts";
-import { type BrowserSettings, Exchange } from "./exchange.ts";
-import { addCorsHeaders } from "./guards/cors.ts";
+import {
+  type BrowserSettings,
+  Exchange,
+  isConsolePath,
+  isHealthPath,
+  isReputationPath,
+} from "./exchange.ts";
+import { addCorsHeaders } from "./guards/browser.ts";
 import { addConsoleHeaders } from "./page-security.ts";
-import { isConsolePath, isHealthPath, isReputationPath } from "./paths.ts";
 import type { ReplyTools } from "./replies.ts";
-import { endIfUnread } from "./unread-bodies.ts";
 
 export interface AnsweringDeps {
   readonly clock: Clock;
@@ -213,4 +219,36 @@ function endingWith(reply: Response, span: Span): Response {
     { highWaterMark: 0 },
   );
   return new Response(body, reply);
+}
+
+// What a process answers from the moment its port is bound until its deployment serves. D-11.4.
+
+interface StartingDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Such as `bun 1.4.5`. */
+  readonly runtimeVersion: string;
+}
+
+const NO_BROWSERS: BrowserSettings = { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 };
+
+/** The process lives, and nothing may be sent there yet. Never rejects. */
+export function createStartingHandler(deps: StartingDeps): RequestHandler {
+  const { clock, ids, runtimeVersion } = deps;
+  return async (request, connection) => {
+    const exchange = new Exchange(request, { connection, ids, browsers: NO_BROWSERS });
+    const nowMs = clock.nowMs();
+    const tell = (body: object, status: number) => {
+      const headers = { "Content-Type": "application/json", ...exchange.replyHeaders() };
+      return new Response(JSON.stringify(body), { status, headers });
+    };
+    if (exchange.path === "/v1/health/live") return tell({ status: "ok" }, 200);
+    if (exchange.path === "/v1/health/ready") return tell({ status: "starting" }, 503);
+    if (exchange.path === "/v1/health") {
+      const state = { success: false, status: "degraded", db: "unavailable" };
+      return tell({ ...state, php: runtimeVersion, timestamp: formatMs(nowMs) }, 503);
+    }
+    const error = new AppError("store_unavailable", "The service is starting");
+    return failureReply(error, exchange, nowMs);
+  };
 }

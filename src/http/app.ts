@@ -8,8 +8,7 @@ import type { DocsAssets, RequestHandler } from "../ports/http/http-server.ts";
 import { Answering, type AnsweringDeps } from "./answering.ts";
 import { MethodNotAllowed } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
-import { renewCookie } from "./guards/cookie-renewal.ts";
-import { preflightReply } from "./guards/cors.ts";
+import { preflightReply, renewCookie } from "./guards/browser.ts";
 import type { Operation } from "./operation.ts";
 import type { ReplyTools } from "./replies.ts";
 import { consoleRoutes } from "./routes/console/console-routes.ts";
@@ -19,10 +18,9 @@ import {
   operationRoutes,
   type ProbeDeps,
 } from "./routes/operations/operation-routes.ts";
-import { type ReputationRoutesDeps, reputationRoutes } from "./routes/reputation-routes.ts";
+import { type ReputationRoutesDeps, reputationRoutes, syncRoutes } from "./routes/routes.ts";
 import type { ServedSync } from "./routes/sync/page-routes.ts";
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
-import { syncRoutes } from "./routes/sync-routes.ts";
 
 interface AppDeps extends AnsweringDeps {
   readonly digest: Digest;

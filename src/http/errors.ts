@@ -3,9 +3,8 @@ import { type AppErrorKind, DAMAGE_HINT, ERROR_KINDS } from "../domain/shared/er
 import { AppError, type InputProblem } from "../domain/shared/errors.ts";
 import { withHint } from "../domain/shared/text.ts";
 import { formatMs } from "../domain/shared/time.ts";
-import type { Exchange } from "./exchange.ts";
-import { isReputationPath } from "./paths.ts";
-import { PROBLEMS, type Problem, type ProblemCode } from "./schemas/problems.ts";
+import { type Exchange, isReputationPath } from "./exchange.ts";
+import { PROBLEMS, type Problem, type ProblemCode } from "./schemas/parts.ts";
 
 interface SyncFailure {
   readonly status: number;

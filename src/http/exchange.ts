@@ -1,7 +1,6 @@
 // One request, from its arrival to its reply.
 import type { ConnectionInfo } from "../ports/http/http-server.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { isPrivatePath } from "./paths.ts";
 
 export interface BrowserSettings {
   /** Name of the session cookie; under TLS `__Host-` stands before it. D-8.6. */
@@ -133,4 +132,26 @@ function plainAddress(entry: string): string {
   if (high === undefined || low === undefined) return canonical;
   const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
   return [a >> 8, a & 255, b >> 8, b & 255].join(".");
+}
+
+// What a path says about the shape of its replies.
+
+/** True for paths that answer in the shapes of the reputation document. */
+export function isReputationPath(path: string): boolean {
+  return path === "/v1" || path.startsWith("/v1/");
+}
+
+/** Of the service, or of the process: these are told to the end, in shapes of their own. D-10.5. */
+export function isHealthPath(path: string): boolean {
+  return path === "/v1/health" || path === "/v1/health/live" || path === "/v1/health/ready";
+}
+
+/** True where replies are for their reader alone. D-5.3. */
+export function isPrivatePath(path: string): boolean {
+  return isReputationPath(path) && !isHealthPath(path);
+}
+
+/** True for what is answered with the headers of D-9.2. */
+export function isConsolePath(path: string): boolean {
+  return path === "/console" || path.startsWith("/console/");
 }

@@ -1,7 +1,7 @@
 // Failures as the document shows them. Each interface has a shape of its own, and some that every operation has. S-7, D-5.2.
 import type { TSchema } from "@sinclair/typebox";
 import { headerDoc, type ReplyDocument, replyDocument } from "./document-parts.ts";
-import { isHealthPath, isPrivatePath, isReputationPath } from "./paths.ts";
+import { isHealthPath, isPrivatePath, isReputationPath } from "./exchange.ts";
 import { ProblemSchema } from "./schemas/reputation.ts";
 import { SyncErrorSchema } from "./schemas/sync.ts";
 

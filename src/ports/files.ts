@@ -1,5 +1,6 @@
 // Files of records: what imports, exports and guesses of tables ask of each format. D-4.12, D-10.2, D-10.3.
-import type { JsonValue } from "../domain/shared/json.ts";
+import type { JsonObject, JsonValue } from "../domain/shared/json.ts";
+import type { Declaration } from "../domain/sync/guess/table-guess.ts";
 import type { Encoding } from "../domain/sync/table/registry-schema.ts";
 import type { Column, FileForm, Row } from "../domain/sync/table/table.ts";
 
@@ -85,4 +86,30 @@ export interface FileFormats {
   /** The delimiter that takes each line of a CSV file apart into as many fields; a comma where none does. Reads the beginning. */
   findDelimiter(chunks: AsyncIterable<string>): Promise<string>;
   encoder(format: FileFormat, columns: readonly Column[], options: WriteOptions): RowEncoder;
+}
+
+/** A table of somebody's database. */
+export interface ForeignTable {
+  readonly name: string;
+  readonly declaration: Declaration;
+
+  /**
+   * All rows in parts, read each time anew: integers with every digit, bytes as base64. Throws `file_failed` when the
+   * file cannot be read further.
+   */
+  rows(): Iterable<readonly JsonObject[]>;
+
+  /** What of the table becomes no column as it is: foreign keys, and blobs in the rows that were read. For people. */
+  notes(): readonly string[];
+}
+
+/** A database file that is no store of ours. Nothing of it is changed. */
+export interface ForeignDatabase {
+  /** By name; without views, and without what a database keeps for itself. Throws `file_failed`. */
+  tables(): ForeignTable[];
+
+  /** Views, virtual tables and triggers, by kind and name. Throws `file_failed`. */
+  leftOut(): readonly string[];
+
+  close(): void;
 }

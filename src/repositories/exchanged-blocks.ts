@@ -2,8 +2,7 @@ import type { Key } from "../domain/shared/document-key.ts";
 import { blockParts } from "../domain/sync/run/exchanged-rows.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { RunDocuments } from "./run-calls.ts";
-import { EXCHANGED } from "./run-collections.ts";
+import { EXCHANGED, RunDocuments } from "./run-collections.ts";
 
 /** Blocks of a table as they were read together. */
 interface ReadBlocks {

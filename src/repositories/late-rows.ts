@@ -12,8 +12,7 @@ import {
 import type { Table } from "../domain/sync/table/table.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { RunDocuments } from "./run-calls.ts";
-import { LATE_ROWS, type LateCommitDocument } from "./run-collections.ts";
+import { LATE_ROWS, type LateCommitDocument, RunDocuments } from "./run-collections.ts";
 
 interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */

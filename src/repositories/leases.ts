@@ -1,7 +1,12 @@
 import { AppError } from "../domain/shared/errors.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
-import { RunDocuments } from "./run-calls.ts";
-import { LEASES, type LeaseDocument, TURNS, type TurnDocument } from "./run-collections.ts";
+import {
+  LEASES,
+  type LeaseDocument,
+  RunDocuments,
+  TURNS,
+  type TurnDocument,
+} from "./run-collections.ts";
 
 /** What tells a held lease from those before and after it. */
 export interface LeaseClaim {

@@ -16,13 +16,13 @@ import {
 } from "../domain/sync/run/rejections.ts";
 import type { DocumentStore, Reader, Stretch, Transaction } from "../ports/documents.ts";
 import { SEQUENCES } from "./collections.ts";
-import { RunDocuments } from "./run-calls.ts";
 import {
   DROPPED,
   PART_LENGTH,
   REJECTED,
   REJECTED_TEXTS,
   type RejectedDocument,
+  RunDocuments,
 } from "./run-collections.ts";
 
 export interface RejectedQuery {

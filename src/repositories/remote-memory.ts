@@ -10,8 +10,7 @@ import {
   type TableMemory,
 } from "../domain/sync/run/remote-memory.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
-import { RunDocuments } from "./run-calls.ts";
-import { DRIFTS, MEMORY, type MemoryDocument } from "./run-collections.ts";
+import { DRIFTS, MEMORY, type MemoryDocument, RunDocuments } from "./run-collections.ts";
 
 /** Whose memory a commit keeps. */
 export interface MemoryOwner {

@@ -1,5 +1,5 @@
 import type { QueuedAlert } from "../domain/alerts/alert.ts";
-import { isKey, type Key } from "../domain/shared/document-key.ts";
+import { type Key, keysOf } from "../domain/shared/document-key.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
 import { textParts } from "../domain/shared/text.ts";
 import type { News } from "../domain/sync/run/news.ts";
@@ -8,8 +8,7 @@ import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
 import { forgetLeases, runLeaseName } from "./leases.ts";
-import { RunDocuments } from "./run-calls.ts";
-import { PART_LENGTH } from "./run-collections.ts";
+import { PART_LENGTH, RunDocuments } from "./run-collections.ts";
 
 /** A run, and what it has told so far. */
 export interface ToldRun {
@@ -150,9 +149,4 @@ export class Runs {
     );
     return found;
   }
-}
-
-/** None for what no run is named, as somebody may ask for anything. */
-function keysOf(runId: string): readonly Key[] {
-  return isKey([runId]) ? [[runId]] : [];
 }

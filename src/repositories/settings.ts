@@ -1,4 +1,5 @@
 import type { DocumentStore } from "../ports/documents.ts";
+import { SECRETS, type SecretName } from "./accounts/account-collections.ts";
 import { SETTINGS, type SettingDocument } from "./collections.ts";
 
 /** What the service remembers of itself, a text by name. Every method throws `store_unavailable`. */
@@ -20,6 +21,28 @@ export class Settings {
   async keep(name: SettingDocument["name"], value: string): Promise<void> {
     await this.#documents.transact({ name: "settings.keep" }, async (tx) => {
       tx.put(SETTINGS, { name, value });
+    });
+  }
+}
+
+/** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
+export class Secrets {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /**
+   * The secret of that name. When there is none, `fresh` is kept, durably, and returned; of several instances that ask
+   * at once all get the same.
+   */
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
+    return await this.#documents.transact({ name: "secrets.get_or_create" }, async (tx) => {
+      const [[kept]] = await tx.read({ from: SECRETS, keys: [[name]] });
+      if (kept !== undefined) return kept.secret;
+      tx.put(SECRETS, { name, secret: fresh });
+      return fresh;
     });
   }
 }

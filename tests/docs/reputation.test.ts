@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NEW_ACCOUNT_PLAN } from "../../src/domain/reputation/accounts/plan.ts";
 import * as limits from "../../src/domain/shared/limits.ts";
-import { PROBLEM_CODES, PROBLEMS } from "../../src/http/schemas/problems.ts";
+import { PROBLEM_CODES, PROBLEMS } from "../../src/http/schemas/parts.ts";
 
 const GUIDE = readFileSync(join(import.meta.dir, "../../docs/reputation.md"), "utf8");
 const PROSE = GUIDE.replace(/\s+/g, " ");

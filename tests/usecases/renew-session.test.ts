@@ -1,9 +1,9 @@
 // How long a session of a browser goes on. D-9.3.
 import { afterEach, expect, test } from "bun:test";
 import { JoseTokenIssuer } from "../../src/adapters/jose/jose-token-issuer.ts";
-import type { TokenClaims } from "../../src/ports/crypto/tokens.ts";
+import type { TokenClaims } from "../../src/ports/crypto/crypto.ts";
 import type { Identity } from "../../src/usecases/reputation/accounts/identity.ts";
-import { renewSession } from "../../src/usecases/reputation/accounts/renew-session.ts";
+import { renewSession } from "../../src/usecases/reputation/accounts/sessions.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { makeAccount, People } from "../repositories/support/people.ts";
 import { accountDeps } from "../support/account-deps.ts";

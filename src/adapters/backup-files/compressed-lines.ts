@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { AppError } from "../../domain/shared/errors.ts";
-import { ARCHIVE_MAGIC } from "../../domain/shared/store-format.ts";
+import { codeOf } from "../../domain/shared/errors.ts";
+import { ARCHIVE_MAGIC, backupDamaged, fileFailure } from "../../domain/shared/store-format.ts";
 
 const CHUNK_CHARS = 64 * 1024;
 const UNPACKED_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ export async function writeCompressed(path: string, lines: AsyncIterable<string>
     const chunks = Readable.from(inChunks(lines));
     await pipeline(chunks, createGzip({ level: GZIP_LEVEL }), target);
   } catch (error) {
-    throw writeFailure(error);
+    throw fileFailure("The backup", error);
   }
 }
 
@@ -56,26 +56,13 @@ export async function* readCompressed(path: string): AsyncGenerator<string> {
     source.destroy();
     gunzip.destroy();
   }
-  if (left !== "") throw damaged();
-}
-
-function writeFailure(cause: unknown): unknown {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  // Codes of databases are numbers.
-  if (cause instanceof AppError || typeof code !== "string") return cause;
-  const reason = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : code;
-  return new AppError("file_failed", `The backup cannot be written: ${reason}`, { cause });
+  if (left !== "") throw backupDamaged();
 }
 
 /** What unpacking finds wrong is damage; anything else is not of the file. */
 function readFailure(error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = String(codeOf(error));
   return code.startsWith("Z_") || code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-    ? damaged(error)
+    ? backupDamaged(error)
     : error;
-}
-
-function damaged(cause?: unknown): AppError {
-  const text = "The backup is damaged: it does not hold what it held at first";
-  return new AppError("file_failed", text, { cause });
 }

@@ -1,12 +1,12 @@
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, codeOf } from "../../domain/shared/errors.ts";
 import { ARCHIVE_MAGIC, checkBackupFormat } from "../../domain/shared/store-format.ts";
 import type {
   BackupFiles,
   NewBackupFile,
   NewBackupOptions,
-} from "../../ports/copies/backup-files.ts";
+} from "../../ports/copies/store-copies.ts";
 
 import { readCompressed, writeCompressed } from "./compressed-lines.ts";
 
@@ -165,8 +165,4 @@ function failed(path: string, verb: string, cause: unknown): AppError {
   const isMissing = verb === "read" && (code === "ENOENT" || code === "ENOTDIR");
   const kind = isMissing ? "invalid_request" : "file_failed";
   return new AppError(kind, `"${path}" cannot be ${verb}: ${reason}`, { cause });
-}
-
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error ? String(error.code) : null;
 }

@@ -1,8 +1,7 @@
 // Turns failures of HTTP into `RemotePeerError`, with messages that are safe to log and to show.
 import type { RefusalReason } from "../../domain/shared/error-kinds.ts";
-import { showHidden } from "../../domain/shared/hidden-characters.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../../domain/shared/json.ts";
-import { cutText } from "../../domain/shared/text.ts";
+import { cutText, showHidden } from "../../domain/shared/text.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
 /** Length of another program's text inside a message, in characters. */

@@ -1,6 +1,6 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import { OWN_ISSUER, ROLES } from "../../domain/reputation/accounts/account.ts";
-import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/crypto/tokens.ts";
+import type { TokenClaims, TokenIssuer, TokenProblem } from "../../ports/crypto/crypto.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
 const ALGORITHM = "HS256";

@@ -7,7 +7,7 @@ import {
   jwtVerify,
 } from "jose";
 import { AppError } from "../../domain/shared/errors.ts";
-import type { ForeignIdentity, IdentityProvider } from "../../ports/crypto/tokens.ts";
+import type { ForeignIdentity, IdentityProvider } from "../../ports/crypto/crypto.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
 /** Asymmetric algorithms only: a key that verifies must not be able to sign. */

@@ -1,9 +1,11 @@
 // Sends alerts by `node:http`: its `lookup` names the address that is connected to, so nothing can change between the check
 // of an address and its use; and it follows no redirect. D-10.12.
+
 import { type LookupAddress, lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { type RequestOptions, request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import { codeOf } from "../../domain/shared/errors.ts";
 import type { AlertMessage, AlertSender } from "../../ports/alerts/alert-sender.ts";
 import { isPrivateAddress } from "./private-addresses.ts";
 
@@ -53,8 +55,8 @@ export class WebhookSender implements AlertSender {
       if (signal.aborted) return "the attempt was ended";
       if (late.aborted) return `it did not answer within ${timeoutMs / 1000} s`;
       if (error instanceof Refused) return error.message;
-      const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
-      return `it cannot be reached${code}`;
+      const code = codeOf(error);
+      return code === null ? "it cannot be reached" : `it cannot be reached (${code})`;
     }
   }
 

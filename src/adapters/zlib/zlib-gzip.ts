@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { createGunzip, gunzip, gzip, gzipSync } from "node:zlib";
 import { ERROR_KINDS } from "../../domain/shared/error-kinds.ts";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, codeOf } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
 import type { Gzip } from "../../ports/crypto/crypto.ts";
 
@@ -93,7 +93,7 @@ function tooLarge(maxBytes: number): AppError {
 }
 
 function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+  return codeOf(error) === "ERR_BUFFER_TOO_LARGE";
 }
 
 function asIntegrityError(error: unknown): AppError {

@@ -3,8 +3,8 @@
 import { link, lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SystemIds } from "../../adapters/system/system.ts";
-import { AppError } from "../../domain/shared/errors.ts";
-import { codeOf, systemReason } from "./system-reason.ts";
+import { AppError, codeOf } from "../../domain/shared/errors.ts";
+import { systemReason } from "./system-reason.ts";
 
 interface NewFile {
   readonly text: string;

@@ -1,9 +1,8 @@
 // Lets one process at a time change a file.
 import { readFile, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, codeOf } from "../../domain/shared/errors.ts";
 import { createFile } from "./create-file.ts";
-import { codeOf } from "./system-reason.ts";
 
 const WAIT_MS = 50;
 /** A change takes milliseconds. */

@@ -1,9 +1,5 @@
 // What the system refuses, in words.
-
-/** The code of what the system refuses, such as `ENOENT`; null for any other error. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error ? String(error.code) : null;
-}
+import { codeOf } from "../../domain/shared/errors.ts";
 
 /** The reason in plain words; the system's own message would name paths. */
 export function systemReason(error: unknown): string {

@@ -2,8 +2,7 @@
 import { open, stat } from "node:fs/promises";
 import { AppError } from "../../domain/shared/errors.ts";
 import { registryNameOf } from "../../domain/sync/table/names.ts";
-import type { FoundRecord } from "../../ports/files.ts";
-import type { ForeignDatabase, ForeignTable } from "../../ports/tables/foreign-database.ts";
+import type { ForeignDatabase, ForeignTable, FoundRecord } from "../../ports/files.ts";
 
 const MAGIC = "SQLite format 3\u0000";
 

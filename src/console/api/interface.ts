@@ -4,12 +4,12 @@
 import type { Static } from "@sinclair/typebox";
 import type * as account from "../../http/schemas/account.ts";
 import type * as audit from "../../http/schemas/audit.ts";
-import type * as guesses from "../../http/schemas/guesses.ts";
 import type * as overview from "../../http/schemas/overview.ts";
 import type * as reputation from "../../http/schemas/reputation.ts";
 import type * as rows from "../../http/schemas/rows.ts";
 import type * as events from "../../http/schemas/run-events.ts";
 import type * as runs from "../../http/schemas/runs.ts";
+import type * as guesses from "../../http/schemas/sync.ts";
 import type * as sync from "../../http/schemas/sync.ts";
 
 export type Access = Static<typeof account.AccessSchema>;

@@ -84,6 +84,11 @@ export class RequestError extends Error {
   }
 }
 
+/** What was wrong with a member of a body that is not sent therefore. */
+export function refusal(name: string, detail: string): RequestError {
+  return new RequestError(400, { detail, errors: [{ pointer: `/${name}`, detail }] });
+}
+
 /** The service does not answer at all. */
 export function unreachable(): RequestError {
   const detail = "The service cannot be reached";

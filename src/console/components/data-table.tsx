@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { type Fields, ValueText } from "./text.tsx";
 
 export interface Column<Row> {
   readonly title: string;
@@ -62,6 +63,21 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     </section>
   );
 }
+
+interface FieldsTableProps extends Pick<DataTableProps<never>, "caption" | "isCaptionHidden"> {
+  readonly fields: Fields;
+}
+
+/** A table of the columns of one row, one under the other. */
+export function FieldsTable({ fields, ...named }: FieldsTableProps) {
+  const rows = Object.entries(fields);
+  return <DataTable {...named} isDense columns={FIELDS} rows={rows} keyOf={([name]) => name} />;
+}
+
+const FIELDS: readonly Column<[string, unknown]>[] = [
+  { title: "Column", isHeader: true, cell: ([name]) => <bdi>{name}</bdi> },
+  { title: "Value", cell: ([, value]) => <ValueText value={value} /> },
+];
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
   const { cell, isNumber, isHeader } = column;

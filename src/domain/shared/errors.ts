@@ -66,6 +66,12 @@ export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): e
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** The code that the system or a library gives an error, such as `ENOENT`; null for none, or a number. */
+export function codeOf(error: unknown): string | null {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" ? code : null;
+}
+
 /** Ends what one part of the program cannot go on with, as another has broken what it relies on: a sentence says what. */
 export function assert(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new Error(sentence);

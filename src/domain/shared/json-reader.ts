@@ -2,7 +2,6 @@
 // large text, and makes other numbers of some. D-3.3, D-7.9. Bounds are found while it reads, and no text overflows a stack.
 // Texts of up to 512 KiB without odd numbers go to the runtime's parser, which takes half the time. Streaming parsers of the
 // registry make JS numbers, or a token for each value. A text of 150 MB takes 475 MiB.
-import type { JsonValue, RawNumber } from "./json-value.ts";
 
 /** Lists and objects inside one another; more would overflow those who read the value. */
 export const MAX_DEPTH = 10_000;
@@ -336,4 +335,24 @@ function numberOf(source: string): number | RawNumber {
   if (!NUMBER.test(source)) throw new SyntaxError("JSON has a number that is none");
   const value = Number(source);
   return String(value) === source || rawJSON === undefined ? value : rawJSON(source);
+}
+
+/** A number kept as its JSON source text, made by `JSON.rawJSON`; `JSON.stringify` writes it back unchanged. */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Any JSON value, with numbers that a JS number would change kept as `RawNumber`. D-3.3. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | RawNumber
+  | readonly JsonValue[]
+  | JsonObject;
+
+/** A JSON object as parsed: own enumerable properties only, any name. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
 }

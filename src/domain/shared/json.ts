@@ -1,8 +1,14 @@
 // JSON that keeps every digit: numbers a JS number cannot hold exactly stay as their source text.
-import { type JsonLimits, JsonReader, MAX_DEPTH } from "./json-reader.ts";
-import type { JsonObject, JsonValue, RawNumber } from "./json-value.ts";
+import {
+  type JsonLimits,
+  type JsonObject,
+  JsonReader,
+  type JsonValue,
+  MAX_DEPTH,
+  type RawNumber,
+} from "./json-reader.ts";
 
-export type { JsonObject, JsonValue, RawNumber } from "./json-value.ts";
+export type { JsonObject, JsonValue, RawNumber } from "./json-reader.ts";
 
 /** What `JSON` offers since ES2026: raw numbers. */
 interface JsonWithSource {
@@ -35,6 +41,15 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   return reader.finish();
 }
 
+/** As `parseJson`, with something else for a text that is no JSON. */
+export function parseJsonOr<Otherwise>(text: string, otherwise: Otherwise): JsonValue | Otherwise {
+  try {
+    return parseJson(text);
+  } catch {
+    return otherwise;
+  }
+}
+
 /** True where a text of this length cannot hold too much: a value takes two characters, with its comma. */
 function isWithin({ maxValues = Infinity, maxRecords = Infinity }: JsonLimits, chars: number) {
   return chars <= 2 * Math.min(maxValues, maxRecords);
@@ -61,11 +76,21 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON?.(value) ?? false;
 }
 
+/** True for a number, whichever way it is kept. */
+export function isNumber(value: unknown): value is number | RawNumber {
+  return typeof value === "number" || isRawNumber(value);
+}
+
 /** True for a JSON object: not null, not an array, not a raw number. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
   );
+}
+
+/** A field of its own, which may have the name of what every object has; null where it has none. */
+export function fieldOf(object: JsonObject, name: string): JsonValue {
+  return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
 }
 
 /** The JSON source text of a number, whichever way it is kept. */

@@ -1,5 +1,5 @@
 // The format of what a store holds: by it a program knows whether it may read and write a store. D-10.7.
-import { AppError } from "./errors.ts";
+import { AppError, codeOf } from "./errors.ts";
 
 /**
  * The format that this program reads and writes. Raise it with a change that a program of before would misread or damage; a
@@ -71,6 +71,20 @@ export function checkBackupFormat(isKnownForm: boolean, format: number): void {
           "Restore it with that version or a later one",
         ];
   throw new AppError("invalid_request", text, { hint });
+}
+
+/** Of a backup that does not hold what it held at first. */
+export function backupDamaged(cause?: unknown): AppError {
+  const text = "The backup is damaged: it does not hold what it held at first";
+  return new AppError("file_failed", text, { cause });
+}
+
+/** What to throw where a file of a store or a backup cannot be written, or read; any other error stays. */
+export function fileFailure(what: "The backup" | "The store", cause: unknown): unknown {
+  const code = codeOf(cause);
+  if (cause instanceof AppError || code === null) return cause;
+  const reason = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : code;
+  return new AppError("file_failed", `${what} cannot be written: ${reason}`, { cause });
 }
 
 /** In words that fit `restore` and `move`. */

@@ -45,3 +45,72 @@ export function formatCount(value: number): string {
 export function countOf(value: number, noun: string, plural = `${noun}s`): string {
   return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
+
+// Characters that a reader does not see, or that command a terminal: control characters, line breaks, invisible ones. D-11.3.
+
+const HIDDEN = /[\p{Cc}\u2028\u2029\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+const EACH_HIDDEN = new RegExp(HIDDEN, "gu");
+const CONTROL = /\p{Cc}/u;
+
+/** True when a text has a control character, line breaks and tabs among them. */
+export function hasControlCharacter(text: string): boolean {
+  return CONTROL.test(text);
+}
+
+/** True when a text has a control character, a line break or an invisible character. */
+export function hasHiddenCharacter(text: string): boolean {
+  return HIDDEN.test(text);
+}
+
+/** The text with each hidden character as its number, such as `\u{9b}`: one line that a terminal shows and does not obey. */
+export function showHidden(text: string): string {
+  return text.replace(EACH_HIDDEN, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** A JSON text without line breaks of its own, with each hidden character in JSON's escapes, such as `\u009b`. */
+export function escapeHiddenInJson(json: string): string {
+  return json.replace(EACH_HIDDEN, (char) => {
+    const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}
+
+/** More mistakes than these make another word. */
+const MAX_EDITS = 2;
+
+/**
+ * The word that a mistyped one was probably meant to be, letter case aside: at most two letters are missing, added, another
+ * or swapped, and less than half of the word. Null where none is; the first of equally near ones.
+ */
+export function nearestWord(typed: string, words: Iterable<string>): string | null {
+  let nearest: string | null = null;
+  let fewest = MAX_EDITS + 1;
+  for (const word of words) {
+    const length = Math.max(typed.length, word.length);
+    // Also spares the work for what is much longer than any word.
+    if (Math.abs(typed.length - word.length) > MAX_EDITS) continue;
+    const edits = countEdits(typed.toLowerCase(), word.toLowerCase());
+    if (edits >= fewest || 2 * edits >= length) continue;
+    nearest = word;
+    fewest = edits;
+  }
+  return nearest;
+}
+
+/** Letters to be added, removed, replaced or swapped with the next one (optimal string alignment). */
+function countEdits(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwapped ? (beforeLast[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, swapped));
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[to.length] ?? 0;
+}

@@ -3,9 +3,14 @@
 // plain HTTP, where browsers leave it out, `Origin` has to name the host that was asked. A request with the cookie and neither
 // is refused. The token is checked first: a cookie that is no session any more is 401, whoever sends it.
 import { AppError } from "../../domain/shared/errors.ts";
+import { SESSION_TTL_SECONDS } from "../../domain/shared/limits.ts";
+import type { Logger } from "../../ports/runtime/runtime.ts";
+import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+import type { Identity } from "../../usecases/reputation/accounts/identity.ts";
+import { renewSession } from "../../usecases/reputation/accounts/sessions.ts";
+import { hasBody } from "../bodies.ts";
 import type { Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
-import { hasBody } from "../unread-bodies.ts";
 
 /** Where a request comes from: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
 type Source = "own" | "allowed" | "other" | "program";
@@ -124,4 +129,66 @@ export function mediaType({ headers }: Request): string {
 function requireType(request: Request, types: readonly string[]): void {
   if (types.includes(mediaType(request))) return;
   throw new AppError("invalid_request", `The body needs Content-Type: ${types.join(", ")}`);
+}
+
+// Replies that pages of CORS_ORIGINS may read. Never with credentials: they send a token or key of their own. D-8.6.
+
+/** Paths of the two interfaces. */
+const INTERFACES = /^\/(?:v1|api\/v1\/sync)\//;
+/** Time for which a browser remembers what it may send. */
+const MAX_AGE_SECONDS = 600;
+const REQUEST_HEADERS = [
+  ...["Authorization", "Content-Type", "X-API-Key", "X-Sync-Key", "X-Request-Id"],
+  ...["Content-Encoding", "X-Content-SHA256", "X-Sync-Conflict", "X-Sync-Dry-Run", "X-Sync-Run"],
+].join(", ");
+/** Those that a page may not read by itself. */
+const REPLY_HEADERS = [
+  ...["X-Request-Id", "Retry-After", "Allow", "WWW-Authenticate", "RateLimit", "RateLimit-Policy"],
+  ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
+  ...["X-Content-SHA256", "X-Original-Size", "X-Sync-Extensions", "X-Run-Id"],
+].join(", ");
+
+/** The answer to a browser's question whether a page may send a request; null for any other request. */
+export function preflightReply(exchange: Exchange, methods: readonly string[]): Response | null {
+  const { request, headers: asked, path } = exchange;
+  const isQuestion = request.method === "OPTIONS" && asked.has("access-control-request-method");
+  if (!isQuestion || !INTERFACES.test(path) || corsOrigin(exchange) === null) return null;
+  const headers = {
+    ...exchange.replyHeaders(),
+    "Access-Control-Allow-Methods": methods.join(", "),
+    "Access-Control-Allow-Headers": REQUEST_HEADERS,
+    "Access-Control-Max-Age": String(MAX_AGE_SECONDS),
+  };
+  return new Response(null, { status: 204, headers });
+}
+
+/** Lets the page that asked read a reply. */
+export function addCorsHeaders(reply: Response, exchange: Exchange): void {
+  if (exchange.browsers.corsOrigins.length === 0 || !INTERFACES.test(exchange.path)) return;
+  reply.headers.append("Vary", "Origin");
+  const origin = corsOrigin(exchange);
+  if (origin === null) return;
+  reply.headers.set("Access-Control-Allow-Origin", origin);
+  reply.headers.set("Access-Control-Expose-Headers", REPLY_HEADERS);
+}
+
+// The session cookie goes on while it is used. D-9.3.
+
+/** Gives a good reply to somebody with the cookie a fresh one, when it is time. Never rejects. */
+export async function renewCookie(
+  { accounts, logger }: { readonly accounts: AccountDeps; readonly logger: Logger },
+  exchange: Exchange,
+  identity: Identity,
+  reply: Response,
+): Promise<void> {
+  // A reply that sets or takes the cookie has the last word.
+  if (!reply.ok || reply.headers.has("set-cookie")) return;
+  try {
+    const token = await renewSession(accounts, identity);
+    if (token === null) return;
+    reply.headers.set("Set-Cookie", sessionCookie(exchange, token, SESSION_TTL_SECONDS));
+  } catch {
+    // The old one is good for a while, and the next request tries again.
+    logger.warn("A session cookie was not renewed", { request_id: exchange.requestId });
+  }
 }

@@ -9,7 +9,6 @@ import {
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
 import { NO_EXPIRY } from "../../domain/reputation/accounts/expiry.ts";
 import { PLAN_NAMES } from "../../domain/reputation/accounts/plan.ts";
-import { hasControlCharacter } from "../../domain/shared/hidden-characters.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_EMAIL_CHARS,
@@ -19,10 +18,20 @@ import {
   MAX_ROTATION_OVERLAP_SECONDS,
   MIN_PASSWORD_CHARS,
 } from "../../domain/shared/limits.ts";
-import { isTextOf } from "../../domain/shared/text.ts";
+import { hasControlCharacter, isTextOf } from "../../domain/shared/text.ts";
 import { parseDateTime } from "../../domain/shared/time.ts";
-import { Count, checked, model, nullable, oneOf, someText, Text, Time, textOf } from "./parts.ts";
-import { PROBLEM_CODES } from "./problems.ts";
+import {
+  Count,
+  checked,
+  model,
+  nullable,
+  oneOf,
+  PROBLEM_CODES,
+  someText,
+  Text,
+  Time,
+  textOf,
+} from "./parts.ts";
 
 const NullableTime = nullable(Time);
 const NullableCount = nullable(Count);

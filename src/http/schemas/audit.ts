@@ -1,8 +1,7 @@
 // Bodies of the audit log as administrators see it. D-9.5.
 import { Type } from "@sinclair/typebox";
 import { CONSENT_PURPOSES } from "../../domain/reputation/accounts/consent.ts";
-import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
-import { PROBLEM_CODES } from "./problems.ts";
+import { Count, exact, model, nullable, oneOf, PROBLEM_CODES, Text, Time } from "./parts.ts";
 
 export const AuditItemSchema = model("AuditItem", {
   id: Text,

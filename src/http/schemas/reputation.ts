@@ -1,7 +1,6 @@
 // Bodies of lookups and profiles, and the envelope of all replies of the reputation interface. R-2, D-5.1, D-6.6.
 import { type TSchema, Type } from "@sinclair/typebox";
-import { Count, model, oneOf, Text, Time } from "./parts.ts";
-import { PROBLEM_CODES } from "./problems.ts";
+import { Count, model, oneOf, PROBLEM_CODES, Text, Time } from "./parts.ts";
 
 const Meta = model("Meta", { timestamp: Time, version: Type.Literal("v1") });
 

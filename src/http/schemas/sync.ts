@@ -1,7 +1,7 @@
 // Bodies of pages, pushes, status and health on the wire, as the OpenAPI document shows them. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/table.ts";
-import { exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
+import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const RowObject = Type.Object(
   {},
@@ -236,4 +236,30 @@ export const RowListSchema = model("RowList", {
   total: nullable(Type.Integer({ minimum: 0 }), {
     description: "Rows that match since and key; null where they are looked for",
   }),
+});
+
+// A guess of a table on the wire, as the OpenAPI document shows it. D-14.4.
+
+const Entry = Type.Unsafe<object>({ type: "object", additionalProperties: true });
+
+export const GuessSchema = model("TableGuess", {
+  table: Text,
+  entry: nullable(Entry, {
+    description:
+      "For the registry, by docs/tables.schema.json; null where nothing identifies a row",
+  }),
+  columns: Type.Array(
+    model("GuessedColumn", {
+      name: Text,
+      type: oneOf(COLUMN_TYPES),
+      reason: Text,
+      problems: Type.Array(Text, { description: "Values that an import would refuse" }),
+    }),
+    { description: "In the order of the file" },
+  ),
+  key: nullable(Type.Object({ columns: Type.Array(Text), reason: Text }, exact), {
+    description: "Null where nothing identifies a row",
+  }),
+  warnings: Type.Array(Text),
+  records: Count,
 });

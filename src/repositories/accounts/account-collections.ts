@@ -3,7 +3,7 @@ import type { Account, ErasedName } from "../../domain/reputation/accounts/accou
 import type { StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
 import type { CountedEvents } from "../../domain/reputation/accounts/attempts.ts";
 import type { Consent } from "../../domain/reputation/accounts/consent.ts";
-import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { AnyCollection, Collection, Reader } from "../../ports/documents.ts";
 
 export interface AccountDocument extends Account {
@@ -179,13 +179,8 @@ export const ACCOUNT_COLLECTIONS: readonly AnyCollection[] = [
 
 /** Null when there is none. */
 export async function findAccount(at: Reader, username: string): Promise<AccountDocument | null> {
-  const [[found = null]] = await at.read({ from: ACCOUNTS, keys: accountKeys(username) });
+  const [[found = null]] = await at.read({ from: ACCOUNTS, keys: keysOf(username) });
   return found;
-}
-
-/** None for what no account is named, as somebody may ask for anything. */
-export function accountKeys(username: string): readonly Key[] {
-  return isKey([username]) ? [[username]] : [];
 }
 
 export function accountOf({ hidesProfile: _, ...account }: AccountDocument): Account {

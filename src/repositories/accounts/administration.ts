@@ -7,7 +7,7 @@ import type {
   RowAct,
 } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
-import type { Key } from "../../domain/shared/document-key.ts";
+import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
 import {
@@ -15,7 +15,6 @@ import {
   ACTIVE,
   type AccountDocument,
   ADMINISTRATORS,
-  accountKeys,
   accountOf,
   ERASED_NAMES,
   findAccount,
@@ -54,7 +53,7 @@ export class Administration {
     return await guardingAdministrators(documents, "administration.suspend", async (tx, guard) => {
       const [, [account]] = await tx.read(guard.lock, {
         from: ACCOUNTS,
-        keys: accountKeys(username),
+        keys: keysOf(username),
       });
       if (account === undefined) return null;
       if (await guard.isLast(account)) return "last_administrator";

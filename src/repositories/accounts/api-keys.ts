@@ -7,11 +7,11 @@ import {
   revokedKey,
   type StoredApiKey,
 } from "../../domain/reputation/accounts/api-key.ts";
-import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { queueAlerts } from "../alert-outbox.ts";
-import { ACCOUNTS, accountKeys, KEYS, type KeyDocument } from "./account-collections.ts";
+import { ACCOUNTS, KEYS, type KeyDocument } from "./account-collections.ts";
 
 /** Which part of a list of keys to read. */
 interface KeyPage {
@@ -66,7 +66,7 @@ export class ApiKeys {
 
   /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
   async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
-    const newest = { index: "order", within: accountKeys(username), isReverse: true, limit };
+    const newest = { index: "order", within: keysOf(username), isReverse: true, limit };
     const found = await this.#documents.read({ name: "api_keys.list" }, async (at) => {
       if (newest.within.length === 0) return [];
       let stretch: typeof newest & { after?: Key } = newest;
@@ -142,7 +142,7 @@ export class ApiKeys {
 }
 
 async function readKeyRing(tx: Transaction, username: string): Promise<KeyRing> {
-  const within = accountKeys(username);
+  const within = keysOf(username);
   if (within.length === 0) return { hasAccount: false, keys: [] };
   const [accounts, keys] = await tx.read(
     { from: ACCOUNTS, keys: within, lock: true },
@@ -166,9 +166,4 @@ function nextNumber(keys: readonly KeyDocument[]): number {
 
 function storedKeyOf({ number: _, ...key }: KeyDocument): StoredApiKey {
   return key;
-}
-
-/** None for what no key is named, as somebody may ask for anything. */
-function keysOf(username: string, id: string): readonly Key[] {
-  return isKey([username, id]) ? [[username, id]] : [];
 }

@@ -7,9 +7,10 @@ import {
   planGrant,
   revokeConsent,
 } from "../../domain/reputation/accounts/consent.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { SEQUENCES } from "../collections.ts";
-import { ACCOUNTS, accountKeys, CONSENTS } from "./account-collections.ts";
+import { ACCOUNTS, CONSENTS } from "./account-collections.ts";
 import type { Revocation } from "./api-keys.ts";
 
 interface ConsentQuery {
@@ -40,7 +41,7 @@ export class Consents {
    */
   async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
     return await this.#documents.transact({ name: "consents.grant" }, async (tx) => {
-      const within = accountKeys(username);
+      const within = keysOf(username);
       const [[account], earlier, [sequence]] = await tx.read(
         { from: ACCOUNTS, keys: within, lock: true },
         { from: CONSENTS, stretch: { within } },
@@ -64,7 +65,7 @@ export class Consents {
    */
   async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
     return await this.#documents.transact({ name: "consents.revoke" }, async (tx) => {
-      const within = accountKeys(username);
+      const within = keysOf(username);
       const [, all] = await tx.read(
         { from: ACCOUNTS, keys: within, lock: true },
         { from: CONSENTS, stretch: { within } },
@@ -85,7 +86,7 @@ export class Consents {
     username: string,
     { beforeId, limit, filter, nowMs }: ConsentQuery,
   ): Promise<readonly Consent[]> {
-    const within = accountKeys(username);
+    const within = keysOf(username);
     const after = beforeId === null ? {} : { after: [username, beforeId] };
     const [all] = await this.#documents.read({ name: "consents.list" }, (at) =>
       at.read({ from: CONSENTS, stretch: { within, ...after, isReverse: true } }),

@@ -1,6 +1,7 @@
 import { type Account, firstProfile } from "../../domain/reputation/accounts/account.ts";
 import { attemptsOf } from "../../domain/reputation/accounts/attempts.ts";
 import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection, Stretch, Transaction } from "../../ports/documents.ts";
@@ -11,7 +12,6 @@ import { forgetRejected } from "../rejected-records.ts";
 import { ALERTS } from "../run-collections.ts";
 import {
   ACCOUNTS,
-  accountKeys,
   CONSENTS,
   ERASED_NAMES,
   KEYS,
@@ -87,7 +87,7 @@ export class Membership {
     const { profiles, platformAccounts } = tables;
     await Promise.all([settled(profiles), settled(platformAccounts)]);
     return await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
-      const keys = accountKeys(username);
+      const keys = keysOf(username);
       const [, [account], [subject]] = await tx.read(
         guard.lock,
         { from: ACCOUNTS, keys },

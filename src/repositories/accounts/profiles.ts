@@ -1,8 +1,9 @@
 import { changedColumns, type ProfileChanges } from "../../domain/reputation/score/profile.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { DocumentStore, Reader } from "../../ports/documents.ts";
-import { ACCOUNTS, type AccountDocument, accountKeys } from "./account-collections.ts";
+import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
 
 interface StoredPerson {
   /** Null when there is none. */
@@ -53,7 +54,7 @@ export class Profiles {
       const columns = changedColumns(profile, changes, nowMs);
       if (Object.keys(columns).length === 0) return profile;
       if (changes.public !== undefined) {
-        const [[account]] = await tx.read({ from: ACCOUNTS, keys: accountKeys(username) });
+        const [[account]] = await tx.read({ from: ACCOUNTS, keys: keysOf(username) });
         if (account !== undefined) tx.put(ACCOUNTS, withHidden(account, !changes.public));
       }
       await tx.tables.change(profiles, "username", username, columns);

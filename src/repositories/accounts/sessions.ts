@@ -1,5 +1,5 @@
 import type { Account } from "../../domain/reputation/accounts/account.ts";
-import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { ACCOUNTS, accountOf, SESSIONS, type SessionDocument } from "./account-collections.ts";
 
@@ -54,7 +54,7 @@ export class Sessions {
   async hasEnded(id: string): Promise<boolean> {
     const options = { name: "sessions.has_ended", isProven: true } as const;
     return await this.#documents.read(options, async (at) => {
-      const [[end]] = await at.read({ from: SESSIONS, keys: keysOf({ username: NO_ACCOUNT, id }) });
+      const [[end]] = await at.read({ from: SESSIONS, keys: keysOf(NO_ACCOUNT, id) });
       return end !== undefined && end.expiresAtMs > at.nowMs;
     });
   }
@@ -63,10 +63,10 @@ export class Sessions {
    * The account of a session that was begun, has not been ended, and is before its `expiresAtMs`; null for any other. Sees
    * what any instance did as soon as that has resolved, whichever server answers: an end, a suspension, an erasure. D-6.3.
    */
-  async accountOf(name: SessionName): Promise<Account | null> {
+  async accountOf({ username, id }: SessionName): Promise<Account | null> {
     const options = { name: "sessions.account_of", isProven: true } as const;
     return await this.#documents.read(options, async (at) => {
-      const keys = keysOf(name);
+      const keys = keysOf(username, id);
       const [[session], [account]] = await at.read(
         { from: SESSIONS, keys },
         { from: ACCOUNTS, keys: keys.map(([username = ""]) => [username]) },
@@ -80,10 +80,10 @@ export class Sessions {
    * Moves the end of a session that has not ended to a later time, durably; never to an earlier one. False, and nothing is
    * done, for one that has ended: no session begins again. D-9.3.
    */
-  async extend(name: SessionName, expiresAtMs: number): Promise<boolean> {
+  async extend({ username, id }: SessionName, expiresAtMs: number): Promise<boolean> {
     const options = { name: "sessions.extend", isProven: true } as const;
     return await this.#documents.transact(options, async (tx) => {
-      const [[session]] = await tx.read({ from: SESSIONS, keys: keysOf(name) });
+      const [[session]] = await tx.read({ from: SESSIONS, keys: keysOf(username, id) });
       if (session === undefined || session.expiresAtMs <= tx.nowMs) return false;
       if (expiresAtMs > session.expiresAtMs) tx.put(SESSIONS, { ...session, expiresAtMs });
       return true;
@@ -91,9 +91,9 @@ export class Sessions {
   }
 
   /** Ends a session. Idempotent; durable when it resolves. */
-  async end(name: SessionName): Promise<void> {
+  async end({ username, id }: SessionName): Promise<void> {
     await this.#documents.transact({ name: "sessions.end" }, async (tx) => {
-      for (const key of keysOf(name)) tx.remove(SESSIONS, key);
+      for (const key of keysOf(username, id)) tx.remove(SESSIONS, key);
     });
   }
 
@@ -129,9 +129,4 @@ async function addSession(tx: Transaction, session: SessionDocument): Promise<vo
     for (const key of dropped) tx.remove(SESSIONS, key);
   }
   tx.put(SESSIONS, session);
-}
-
-/** None for what no session is named, as somebody may ask for anything. */
-function keysOf({ username, id }: SessionName): readonly Key[] {
-  return isKey([username, id]) ? [[username, id]] : [];
 }

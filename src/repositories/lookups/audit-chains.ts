@@ -14,8 +14,8 @@ import {
   planAppend,
   type WrittenChain,
 } from "../../domain/reputation/audit/audit-chain.ts";
-import { chainCountInput } from "../../domain/reputation/audit/chain-count.ts";
-import { isKey } from "../../domain/shared/document-key.ts";
+import { chainCountInput } from "../../domain/reputation/audit/kept-heads.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { Transaction } from "../../ports/documents.ts";
 import { SECRETS, SUBJECTS } from "../accounts/account-collections.ts";
@@ -69,7 +69,7 @@ export class AuditChains {
    */
   async noteAct(tx: Transaction, act: AdminAct): Promise<void> {
     const { username } = act;
-    const keys = isKey([username]) ? [[username]] : [];
+    const keys = keysOf(username);
     const [[subject]] = await tx.read({ from: SUBJECTS, keys });
     await this.#note(tx, act, this.#subjects.hmacOfActedOn(username, subject));
   }

@@ -4,7 +4,7 @@ import type {
   Signed,
 } from "../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
-import type { ChainCount } from "../../domain/reputation/audit/chain-count.ts";
+import type { ChainCount } from "../../domain/reputation/audit/kept-heads.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
 import { compareKeys, isKey, type Key } from "../../domain/shared/document-key.ts";
 import {

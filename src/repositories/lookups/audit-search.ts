@@ -11,7 +11,7 @@ import {
   newestFirst,
 } from "../../domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
-import { isKey } from "../../domain/shared/document-key.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Stretch } from "../../ports/documents.ts";
 import { SUBJECTS, type SubjectDocument } from "../accounts/account-collections.ts";
 import { blockKey, recordsOf } from "./audit-blocks.ts";
@@ -188,7 +188,7 @@ export class AuditSearch {
   }
 
   async #subjectOf(username: string): Promise<SubjectDocument | undefined> {
-    const keys = isKey([username]) ? [[username]] : [];
+    const keys = keysOf(username);
     const [[subject]] = await this.#read((at) => at.read({ from: SUBJECTS, keys }));
     return subject;
   }

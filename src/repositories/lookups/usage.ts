@@ -11,9 +11,13 @@ import {
   NO_CALLS,
   neededPages,
 } from "../../domain/reputation/accounts/call-window.ts";
-import type { EffectiveLimits } from "../../domain/reputation/accounts/plan.ts";
-import { type MonthUsage, monthOf, monthToKeep } from "../../domain/reputation/accounts/quota.ts";
-import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import {
+  type EffectiveLimits,
+  type MonthUsage,
+  monthOf,
+  monthToKeep,
+} from "../../domain/reputation/accounts/plan.ts";
+import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
 import { SUBJECTS } from "../accounts/account-collections.ts";
 import { type CallsDocument, LOOKUP_LOG, type UsageDocument } from "./lookup-collections.ts";
@@ -66,8 +70,7 @@ function callsKey(accountId: string, page: number): Key {
 
 /** An account without an id has made no call. */
 async function findUsage(at: Reader, username: string): Promise<UsageDocument | undefined> {
-  const names = isKey([username]) ? [[username]] : [];
-  const [[subject]] = await at.read({ from: SUBJECTS, keys: names });
+  const [[subject]] = await at.read({ from: SUBJECTS, keys: keysOf(username) });
   if (subject === undefined) return undefined;
   const [[found]] = await at.read({ from: LOOKUP_LOG, keys: [usageKey(subject.id)] });
   return found as UsageDocument | undefined;

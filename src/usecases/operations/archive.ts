@@ -1,10 +1,11 @@
 // A dump as a compressed file of lines: what it is, each part with an item a line, and digests at its end. D-10.7.
-import { AppError } from "../../domain/shared/errors.ts";
+
 import { parseJson } from "../../domain/shared/json.ts";
-import type { BackupFiles } from "../../ports/copies/backup-files.ts";
+import { backupDamaged } from "../../domain/shared/store-format.ts";
 import type {
   Backup,
   BackupFacts,
+  BackupFiles,
   CheckedBackup,
   CopyCounts,
   CopyJob,
@@ -121,7 +122,7 @@ class ArchiveReading {
       if ("digests" in part) end = part;
       else progress.add(part.items.length);
     }
-    if (end === null) throw damaged();
+    if (end === null) throw backupDamaged();
     return end.counts;
   }
 
@@ -138,7 +139,7 @@ class ArchiveReading {
         const line = parsed(await nextOf(this.#lines), JSON.parse) as PartLine | Ending;
         if ("digests" in line) {
           const isSame = JSON.stringify(line.digests) === JSON.stringify(this.#digests.texts);
-          if (!isSame || !(await this.#lines.next()).done) throw damaged();
+          if (!isSame || !(await this.#lines.next()).done) throw backupDamaged();
           yield line;
           return;
         }
@@ -161,7 +162,7 @@ class ArchiveReading {
 
 async function nextOf(lines: Lines): Promise<string> {
   const { done, value } = await lines.next();
-  if (done) throw damaged();
+  if (done) throw backupDamaged();
   return value;
 }
 
@@ -169,7 +170,7 @@ function parsed(line: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(line);
   } catch (error) {
-    throw damaged(error);
+    throw backupDamaged(error);
   }
 }
 
@@ -189,9 +190,4 @@ function readDocument(line: string): object {
   const [plain, texts] = found as [object, Readonly<Record<string, string>>];
   const bytes = Object.entries(texts).map(([name, text]) => [name, Uint8Array.fromBase64(text)]);
   return { ...plain, ...Object.fromEntries(bytes) };
-}
-
-function damaged(cause?: unknown): AppError {
-  const text = "The backup is damaged: it does not hold what it held at first";
-  return new AppError("file_failed", text, { cause });
 }

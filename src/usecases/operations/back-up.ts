@@ -1,8 +1,8 @@
 // A backup: a file that is complete once it has its name. D-10.7.
 import { formatMs } from "../../domain/shared/time.ts";
-import type { BackupFiles } from "../../ports/copies/backup-files.ts";
 import type {
   BackUpJob,
+  BackupFiles,
   CopyCounts,
   CopyJob,
   StoreCopies,

@@ -6,11 +6,10 @@ import type { TrafficCounts } from "../../domain/sync/run/traffic.ts";
 import type { CronTimes } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
 import { readSyncStatus } from "../sync/pages/read-sync-status.ts";
-import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
+import type { RememberedRemote, RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
-import type { RememberedRemote } from "./remembered-remote.ts";
 import { behindSeconds, countedAt, readTableHistories } from "./table-histories.ts";
 
 export interface OverviewDeps {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { JoseTokenIssuer } from "../../../src/adapters/jose/jose-token-issuer.ts";
-import type { TokenClaims } from "../../../src/ports/crypto/tokens.ts";
+import type { TokenClaims } from "../../../src/ports/crypto/crypto.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";

@@ -1,7 +1,7 @@
 // The command line in this process, whose streams, arguments, environment, folder and exit are the command's meanwhile.
 import { Readable, Writable } from "node:stream";
 import { runCommand } from "../../../src/cli/command-runner.ts";
-import { runProgram } from "../../../src/cli/run-program.ts";
+import { runProgram } from "../../../src/cli/program.ts";
 import { programEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { checkDocument } from "./command-documents.ts";

@@ -4,7 +4,7 @@ import {
   hasControlCharacter,
   hasHiddenCharacter,
   showHidden,
-} from "../../../src/domain/shared/hidden-characters.ts";
+} from "../../../src/domain/shared/text.ts";
 
 /** By code point, and how JSON writes it: one of each kind, and the ends of ranges. */
 const HIDDEN: readonly (readonly [number, string])[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearestWord } from "../../../src/domain/shared/nearest-word.ts";
+import { nearestWord } from "../../../src/domain/shared/text.ts";
 
 const WORDS = ["push", "pull", "both", "status", "listings", "HOST"];
 

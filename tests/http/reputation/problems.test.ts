@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type ProblemOccurrence, problemReply } from "../../../src/http/errors.ts";
-import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from "../../../src/http/schemas/problems.ts";
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from "../../../src/http/schemas/parts.ts";
 
 const STATUSES: Record<ProblemCode, number> = {
   invalid_request: 400,

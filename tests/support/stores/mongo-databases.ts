@@ -6,10 +6,12 @@ import {
 } from "../../../src/adapters/mongodb/deletes/recorder-state.ts";
 import { HOLDERS } from "../../../src/adapters/mongodb/driver/holders.ts";
 import { COUNTERS } from "../../../src/adapters/mongodb/driver/id-counters.ts";
-import { OWN_DELETES } from "../../../src/adapters/mongodb/driver/own-deletes.ts";
 import { TIME } from "../../../src/adapters/mongodb/driver/server-clock.ts";
 import { readFacts, STORE_FACTS } from "../../../src/adapters/mongodb/driver/store-facts.ts";
-import { TOMBSTONES } from "../../../src/adapters/mongodb/driver/tombstone-documents.ts";
+import {
+  OWN_DELETES,
+  TOMBSTONES,
+} from "../../../src/adapters/mongodb/driver/tombstone-documents.ts";
 import { VERSIONS } from "../../../src/adapters/mongodb/driver/versions.ts";
 import { TABLE_DEFINITIONS } from "../../../src/adapters/mongodb/tables/table-inspection.ts";
 import { STORE_FORMAT } from "../../../src/domain/shared/store-format.ts";

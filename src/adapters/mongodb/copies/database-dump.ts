@@ -3,10 +3,11 @@ import { Buffer } from "node:buffer";
 import type { ClientSession, Collection, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
-import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedDeletes,
@@ -20,12 +21,15 @@ import {
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { DELETE_RECORDER, type RecorderState } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
+import { connect } from "../driver/connection.ts";
+import type { Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
+import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
-import type { StoreDeps } from "../driver/operations.ts";
-import { COMMITTED, SNAPSHOT } from "../driver/operations.ts";
+import { COMMITTED, SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
@@ -226,4 +230,25 @@ function readFailure(error: unknown): unknown {
   return error instanceof Error && !(error instanceof AppError) && "code" in error
     ? toAppError(error)
     : error;
+}
+
+interface Address {
+  readonly url: string;
+  readonly clock: Stopwatch;
+  readonly logger: Logger;
+  readonly collections: readonly AnyCollection[];
+}
+
+/** Opens a prepared database, to read all of it. */
+export async function openStoppedDatabase(address: Address): Promise<StoppedStore> {
+  const { url, collections, ...deps } = address;
+  const { client, db } = await connect(url, deps, async () => {});
+  const source = new DatabaseDump({ client, db }, collections);
+  return {
+    dump: (options) => source.dump({ ...options, isStill: true }),
+    async requireStopped() {
+      if (await isHeld(db)) throw storeHeld("A running service", HOLD_SECONDS);
+    },
+    close: () => client.close(),
+  };
 }

@@ -1,7 +1,7 @@
 // What a document of a table holds beyond its row: its id, and fields and types that only other programs write. D-10.7.
 import { Buffer } from "node:buffer";
 import { BSON, type Document, Long } from "mongodb";
-import { isRawNumber } from "../../../domain/shared/json.ts";
+import { isNumber } from "../../../domain/shared/json.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { hasNumbers } from "../tables/table-layout.ts";
 import { storedFields } from "../tables/upserts.ts";
@@ -43,8 +43,7 @@ export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): 
 function fieldsOf(table: Table, row: Row): Document {
   const fields: Document = storedFields(table, row);
   const { id } = row;
-  const isNumber = typeof id === "number" || isRawNumber(id);
-  if (!hasNumbers(table) || !isNumber) return fields;
+  if (!hasNumbers(table) || !isNumber(id)) return fields;
   return { ...fields, id: Long.fromString(typeof id === "number" ? String(id) : id.rawJSON) };
 }
 

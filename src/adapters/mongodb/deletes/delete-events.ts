@@ -4,7 +4,7 @@ import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { ownDeletesOf, transactionName } from "../driver/own-deletes.ts";
+import { ownDeletesOf, transactionName } from "../driver/tombstone-documents.ts";
 import { type ChangeEvent, KeyTimeReader } from "./delete-stream.ts";
 import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 

@@ -11,7 +11,7 @@ import {
   writeOne,
   writeTogether,
 } from "../driver/operations.ts";
-import { tombstonesOf } from "../driver/tombstone-documents.ts";
+import { literals, tombstonesOf } from "../driver/tombstone-documents.ts";
 import {
   areSame,
   type Beginning,
@@ -94,7 +94,7 @@ export class RecorderStates {
       // A stream that begins now begins behind these barriers.
       const begun = planned.goesOn ? {} : { token: null, barrier };
       const changed = { recorder: null, ...begun, tables: planned.tables };
-      const update = [{ $set: { ...asLiterals(changed), expiresAt: EXPIRY } }];
+      const update = [{ $set: { ...literals(changed), expiresAt: EXPIRY } }];
       await this.#states.updateOne({ _id: STATE_ID }, update, { ...options, upsert: true });
     });
   }
@@ -205,10 +205,3 @@ const HAS_EXPIRED: Document = {
     { $gt: ["$expiresAt", { $add: ["$$NOW", 2 * TTL_MS] }] },
   ],
 };
-
-/** Values for a pipeline, in which texts that begin with a dollar sign would name fields. */
-function asLiterals(fields: Document): Document {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, { $literal: value }]),
-  );
-}

@@ -8,8 +8,7 @@ import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Deadline } from "../driver/deadline.ts";
 import { hasCode, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
-import { ownDeletesOf } from "../driver/own-deletes.ts";
-import { TombstoneDocuments } from "../driver/tombstone-documents.ts";
+import { ownDeletesOf, TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { commitTransaction } from "../driver/transaction.ts";
 import { keyOfRow, StoredRows } from "../tables/stored-rows.ts";
 import {

@@ -1,5 +1,5 @@
 // Tombstones as documents, read and changed within the caller's transaction. D-7.6.
-import type { ClientSession, Collection, Db } from "mongodb";
+import type { ClientSession, Collection, Db, Document, Long, UUID } from "mongodb";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -121,9 +121,38 @@ function idOf(table: Table, text: string): string {
   return `${table.name}/${text}`;
 }
 
-/** Texts that begin with a dollar sign name fields in a pipeline. */
-function literals(fields: Readonly<Record<string, string>>) {
+/** Values for a pipeline, in which texts that begin with a dollar sign would name fields. */
+export function literals(fields: Document): Document {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, { $literal: value }]),
   );
+}
+
+// Deletes by repsync itself, which leave no tombstone: of rows whose tombstone arrived in the same commit, and of an erased
+// person. Their transactions are noted, as the recorder learns of deletes by their events, which name the transaction.
+
+/** A document per transaction, until the recorder has passed it. */
+export const OWN_DELETES: InternalCollection = { name: "repsync_own_deletes" };
+
+interface OwnDeleteDocument {
+  /** As `transactionName()`. */
+  readonly _id: string;
+  readonly at: Date;
+}
+
+/** Notes that no delete of this transaction leaves a tombstone. */
+export async function noteOwnDeletes(db: Db, tx: ClientSession): Promise<void> {
+  const { id, txnNumber } = tx.serverSession;
+  const _id = transactionName(id.id.toUUID(), txnNumber);
+  const noted = [{ $set: { at: "$$NOW" } }];
+  await ownDeletesOf(db).updateOne({ _id }, noted, { upsert: true, session: tx });
+}
+
+/** One name per transaction, from what a change event and its session have. */
+export function transactionName(session: UUID, txnNumber: number | Long): string {
+  return `${session.toHexString()}/${txnNumber.toString()}`;
+}
+
+export function ownDeletesOf(db: Db): Collection<OwnDeleteDocument> {
+  return db.collection(OWN_DELETES.name);
 }

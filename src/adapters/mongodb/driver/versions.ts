@@ -2,7 +2,9 @@
 // lanes, so that pushes rarely write to the same document; lookups by one per person and API key. A change of more than 64
 // people raises a number that counts for everybody, in lanes as well; other tools raise `all/tool`. No number ever falls, so
 // equal sums mean that nothing has changed. One version for everybody left half of the rate beside ten pushes a second.
+
 import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
+import { TABLES_OF_PEOPLE } from "../../../domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";
 import { SNAPSHOT, type StoreDeps } from "./operations.ts";
@@ -47,9 +49,6 @@ const PEOPLE_LANES = 32;
 const SLOTS = 65_536;
 /** A commit that changes more people raises the version of everybody instead: one document, not many. */
 const MAX_NAMED = 64;
-
-/** The tables whose rows lookups read. */
-const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
 
 export class Versions {
   readonly #collection: Collection<VersionDocument>;

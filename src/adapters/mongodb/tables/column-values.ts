@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from "mongodb";
 import {
-  isRawNumber,
+  isNumber,
   type JsonValue,
   type RawNumber,
   rawNumber,
@@ -46,7 +46,7 @@ function ownTypeForm(column: Column, value: Exclude<ColumnValue, null>): StoredV
       if (typeof value !== "string") return undefined;
       return column.isKey ? storeInt64(value) : value;
     case "integer":
-      return typeof value === "number" || isRawNumber(value) ? storeInteger(value) : undefined;
+      return isNumber(value) ? storeInteger(value) : undefined;
     case "real":
       return typeof value === "number" ? new Double(value) : undefined;
     case "boolean":

@@ -2,7 +2,7 @@
 // page are known, so each value is read straight from the bytes (5,000 rows: 34 ms by the driver, 6 ms here).
 import { Buffer } from "node:buffer";
 import { BSON, type Document } from "mongodb";
-import { type JsonValue, parseJson, rawNumber } from "../../../domain/shared/json.ts";
+import { parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
 import { isCanonicalDateTime, parseDate, parseDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
 import { foreignValue } from "./column-values.ts";
@@ -134,16 +134,7 @@ function readText(column: Column, text: string): ColumnValue {
     return isCanonicalDateTime(stored) ? stored : (parseDateTime(text) ?? text);
   }
   if (column.type === "date" && text.length !== 10) return parseDate(text) ?? text;
-  return column.type === "json" ? readJson(text) : text;
-}
-
-/** Reads JSON text; other text comes from another tool and stays as it is. */
-function readJson(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
+  return column.type === "json" ? parseJsonOr(text, text) : text;
 }
 
 function readNumber(column: Column, number: number): ColumnValue | undefined {
@@ -161,7 +152,7 @@ function readLong(column: Column, long: bigint): ColumnValue | undefined {
 function readVerbatim(document: Uint8Array): ColumnValue | undefined {
   const { json, ...others } = BSON.deserialize(document, { validation: FOREIGN.validation });
   if (typeof json !== "string" || Object.keys(others).length > 0) return undefined;
-  return readJson(json);
+  return parseJsonOr(json, json);
 }
 
 const isUnparsedField = nameTest(UNPARSED_FIELD);
@@ -172,7 +163,7 @@ function readUnparsed(bytes: Buffer, column: Column): ColumnValue {
     if (element[0] !== DOCUMENT || !isUnparsedField(bytes, element)) continue;
     const hidden = bytes.subarray(element[3], element[3] + element[4]);
     const text: unknown = BSON.deserialize(hidden, { validation: FOREIGN.validation })[column.name];
-    return typeof text === "string" ? readJson(text) : null;
+    return typeof text === "string" ? parseJsonOr(text, text) : null;
   }
   return null;
 }

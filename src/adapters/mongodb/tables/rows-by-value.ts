@@ -1,9 +1,8 @@
 // Rows of a table by a value that they have in a column, within a transaction or a snapshot.
 import type { Db, Document } from "mongodb";
-import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { TxOptions } from "../driver/operations.ts";
-import { noteOwnDeletes } from "../driver/own-deletes.ts";
-import { forgetTombstonesOf } from "../driver/tombstone-documents.ts";
+import { forgetTombstonesOf, noteOwnDeletes } from "../driver/tombstone-documents.ts";
 import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
@@ -62,8 +61,4 @@ export async function removeRowsBy(
   }
   const filter = { [columnName]: storeValue(column, value) };
   return (await db.collection(table.name).deleteMany(filter, options)).deletedCount;
-}
-
-function columnOf(table: Table, columnName: string): Column | null {
-  return table.columns.find(({ name }) => name === columnName) ?? null;
 }

@@ -1,6 +1,7 @@
 // Everything of a database as it is at one moment, in parts. D-10.7.
-import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
@@ -10,9 +11,10 @@ import {
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
-import { CollectionTable } from "../documents/collection-table.ts";
-import { rangesOf } from "../documents/stretches.ts";
+import { CollectionTable, rangesOf } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
+import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { textList } from "../driver/sql.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -208,5 +210,21 @@ function describedBy(line: readonly unknown[]): DumpedTable {
     isForeign: false,
     lastNumber: 0,
     deletes: list === null ? null : deletes,
+  };
+}
+
+/** Opens a prepared database, to read all of it. */
+export async function openStoppedPostgres(
+  options: OpenOptions & { readonly collections: readonly AnyCollection[] },
+): Promise<StoppedStore> {
+  const { database, schema } = await openDatabase(options);
+  const source = new DatabaseDump(database, schema, options.collections);
+  return {
+    dump: (dumping) => source.dump(dumping),
+    async requireStopped() {
+      const isInUse = await database.read({ name: "store.held" }, isHeld);
+      if (isInUse) throw storeHeld("A running service", HOLD_SECONDS);
+    },
+    close: () => database.close(),
   };
 }

@@ -1,4 +1,5 @@
 // An empty database that is being filled: until it is whole a mark keeps every instance out. D-10.7.
+import { fieldOf } from "../../../domain/shared/json.ts";
 import {
   checkFormat,
   STORE_FORMAT,
@@ -24,11 +25,11 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import { HOLD_SECONDS, Holder, isServed } from "../driver/holders.ts";
 import { openDatabase } from "../driver/open-database.ts";
 import { MAKE_SCHEMA } from "../driver/schema.ts";
-import { quoted, textList } from "../driver/sql.ts";
+import { nameText, quoted, textList } from "../driver/sql.ts";
 import { readFacts, removeFact, setFact } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { held, refusalOf } from "../tables/columns.ts";
-import { fieldOf, Layout } from "../tables/layout.ts";
+import { Layout } from "../tables/layout.ts";
 import { RowStatements } from "../tables/row-statements.ts";
 import { DatabaseDump } from "./database-dump.ts";
 
@@ -231,7 +232,7 @@ async function writeTombstones(
   items: readonly DumpedTombstone[],
 ): Promise<void> {
   const { keyColumns } = layout.table;
-  const names = keyColumns.map(({ name }) => quoted(name)).join(", ");
+  const names = nameText(keyColumns);
   const unique = [...new Map(items.map((one) => [keyText(layout.table, one.key), one])).values()];
   const lists = layout.casts(keyColumns);
   const at = keyColumns.length;

@@ -27,8 +27,7 @@ import { literal, nameList, quoted, type Statement } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
-import { CollectionTable, type Stored } from "./collection-table.ts";
-import { type ByteRange, rangesOf } from "./stretches.ts";
+import { type ByteRange, CollectionTable, rangesOf, type Stored } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
   /** A commit waits for the disk: with this, a third more lookups a second. */

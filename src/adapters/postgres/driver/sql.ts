@@ -10,6 +10,11 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** The names of columns, with commas between. */
+export function nameText(columns: readonly { readonly name: string }[]): string {
+  return columns.map(({ name }) => quoted(name)).join(", ");
+}
+
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,5 +1,6 @@
 // The rows that one body reads and writes. A write finds what is there, has the domain decide, and sends what is to be done;
 // where the server refuses records, all of it is decided and done again without them.
+import { fieldOf } from "../../../domain/shared/json.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -9,7 +10,12 @@ import {
   type FoundRow,
   type WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
-import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type ColumnValue,
+  columnOf,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,
   TableWrites,
@@ -22,7 +28,7 @@ import { lockNames, TAKE_TOLD, TELL } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held, refusalOf, shortDecimal, timeOf } from "./columns.ts";
-import { fieldOf, type Layout, rowAt } from "./layout.ts";
+import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { heldTexts, inParts, RowStatements } from "./row-statements.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
@@ -123,9 +129,9 @@ export class BodyTables implements TableWrites {
     [column, values]: readonly [column: string, values: readonly string[]],
   ): Promise<readonly Row[]> {
     const layout = this.#tables.layout(table);
-    const found = table.columns.find(({ name }) => name === column);
-    const texts = found === undefined ? [] : heldTexts(found, values);
-    if (found === undefined || texts.length === 0) {
+    const found = columnOf(table, column);
+    const texts = found === null ? [] : heldTexts(found, values);
+    if (found === null || texts.length === 0) {
       await this.#tx.begin();
       return [];
     }

@@ -1,5 +1,6 @@
 // The types of columns on the server, and values as texts that it reads and writes. D-12.1.
 import {
+  isNumber,
   isRawNumber,
   type JsonValue,
   numberText,
@@ -120,10 +121,6 @@ export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: 
       ? `the boolean ${value}`
       : `the text ${cutText(JSON.stringify(value), MAX_TOLD_CHARS)}`;
   return `column "${name}" (${type}) cannot hold ${told}`;
-}
-
-function isNumber(value: JsonValue): value is number | ReturnType<typeof rawNumber> {
-  return typeof value === "number" || isRawNumber(value);
 }
 
 function whole(text: string): Held {

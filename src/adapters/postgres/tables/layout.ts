@@ -1,5 +1,7 @@
 // How a table of the registry stands in the database: its names, its order, and its rows as lines.
+
 import { hashHex } from "../../../domain/shared/hash.ts";
+import { fieldOf } from "../../../domain/shared/json.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { quoted, textList } from "../driver/sql.ts";
@@ -97,11 +99,6 @@ export class Layout {
       return value !== null && value.text !== null;
     });
   }
-}
-
-/** Of a row that may have columns with the names of what every object has. */
-export function fieldOf(row: Row, name: string) {
-  return Object.hasOwn(row, name) ? (row[name] ?? null) : null;
 }
 
 /** The row of a line whose columns begin at a place. A loop, as each row of each page is made here. */

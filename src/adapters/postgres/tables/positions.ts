@@ -1,9 +1,10 @@
 // Places in the order of a table, as conditions on it.
+import { fieldOf } from "../../../domain/shared/json.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { held } from "./columns.ts";
-import { fieldOf, type Layout, NO_TIME, type OrderColumn } from "./layout.ts";
+import { type Layout, NO_TIME, type OrderColumn } from "./layout.ts";
 
 /**
  * The values of the first columns of an order, as texts. Where there are fewer than columns, the place is behind all rows

@@ -7,7 +7,7 @@ import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { PreparedTables } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
-import { literal, quoted } from "../driver/sql.ts";
+import { literal, nameText, quoted } from "../driver/sql.ts";
 import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
@@ -172,7 +172,7 @@ function isSameEntry(a: TableEntryKept, b: TableEntryKept): boolean {
 
 async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {
   const { name, table, short } = layout;
-  const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+  const keys = nameText(table.keyColumns);
   const columns = table.columns.map(columnText);
   await tx.script(`drop table if exists ${name};
 create table ${name} (${columns.join(", ")});
@@ -214,7 +214,7 @@ async function numberRows(tx: ServerTransaction, layout: Layout): Promise<void> 
   const { name, numbered, numbers, table } = layout;
   if (numbered === null) return;
   const id = quoted(numbered.name);
-  const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+  const keys = nameText(table.keyColumns);
   await tx.script(`create sequence if not exists ${numbers};
 alter table ${name} alter column ${id} set default nextval(${literal(numbers)}::regclass);
 update ${name} as t set ${id} = n.number from (
@@ -240,7 +240,7 @@ async function makeDeletes(
   const completeSince = formatMs(tx.nowMs);
   const goesOn = before?.deletes === true && isWatched(layout, found);
   if (known !== null) return { list: known, completeSince: goesOn ? null : completeSince };
-  const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
+  const keys = nameText(table.keyColumns);
   const columns = table.keyColumns.map(columnText).join(", ");
   await tx.script(`drop table if exists ${deleted};
 create table ${deleted} (${columns}, deleted_at timestamptz not null, taken_ms int8 not null, place int8, made bigserial, primary key (${keys}));

@@ -4,7 +4,7 @@ import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Column, Row } from "../../../domain/sync/table/table.ts";
 import { meeting } from "../driver/errors.ts";
-import { quoted, textList } from "../driver/sql.ts";
+import { nameText, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
 import type { Layout } from "./layout.ts";
@@ -40,8 +40,8 @@ export class RowStatements {
     { columns, newRows = rows.length, isWhole = false }: PutOptions,
   ): Promise<void> {
     const { name, table } = layout;
-    const keys = table.keyColumns.map((column) => quoted(column.name)).join(", ");
-    const names = columns.map((column) => quoted(column.name)).join(", ");
+    const keys = nameText(table.keyColumns);
+    const names = nameText(columns);
     const lists = layout.casts(columns);
     const changes = (isWhole ? columns : table.updateColumns).map(
       (column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`,
@@ -64,7 +64,7 @@ export class RowStatements {
   /** At the end of the list, in the place of what their keys had. */
   async list(layout: Layout, listed: readonly Tombstone[]): Promise<void> {
     const columns = layout.table.keyColumns;
-    const names = columns.map(({ name }) => quoted(name)).join(", ");
+    const names = nameText(columns);
     const lists = layout.casts(columns);
     const at = columns.length;
     const keys = columns.map((_, i) => `l.k${i}`).join(", ");

@@ -1,7 +1,9 @@
 // What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
+
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
+import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { EVERYBODY } from "../driver/schema.ts";
 import { quoted } from "../driver/sql.ts";
 import { castType, isOfCalendar } from "./columns.ts";
@@ -79,8 +81,8 @@ function functionName({ short }: Layout, event: string): string {
 /** Other programs' writes are told of as `TableWrites.takeCommitted` says; own ones are noted by their bodies. D-12.3. */
 function tellingTriggers(layout: Layout): readonly string[] {
   const { slot, table } = layout;
-  const column = table.columns.find(({ name }) => name === table.timestampColumn);
-  if (column === undefined) {
+  const column = timestampColumnOf(table);
+  if (column === null) {
     return ["insert", "update"].map(
       (event) => `drop trigger if exists repsync_told_${event} on ${layout.name};`,
     );
@@ -162,8 +164,8 @@ export function sameKey({ table }: Layout, left: string, right: string): string 
 
 /** The time of a row; null for none, and for one that no calendar has. */
 export function timeText({ table }: Layout, row: string): string {
-  const column = table.columns.find(({ name }) => name === table.timestampColumn);
-  if (column === undefined) return "null::timestamptz";
+  const column = timestampColumnOf(table);
+  if (column === null) return "null::timestamptz";
   const name = `${row}.${quoted(column.name)}`;
   const time = castType(column) === "date" ? `(${name}::timestamp at time zone 'UTC')` : name;
   return `case when ${isOfCalendar(time, "timestamptz")} then ${time} end`;

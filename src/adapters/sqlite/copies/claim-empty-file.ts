@@ -1,15 +1,18 @@
 // Holds an empty store so that no service can begin to use it.
 import { readdir, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import {
   checkFormat,
   type StoreFactName,
   storeHeld,
   storeNotEmpty,
 } from "../../../domain/shared/store-format.ts";
+import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { isBusy, storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
+import { FileDump } from "./file-dump.ts";
 import { allRows, isRowTable, run, tableNames } from "./raw-connection.ts";
 
 export interface ClaimedFile {
@@ -81,4 +84,26 @@ function refuseFull(connection: SqliteConnection, adminUsername: string | null):
   if (allRows(connection, others, [adminUsername ?? ""]).length > 0) {
     throw storeNotEmpty("it has accounts");
   }
+}
+
+/** Takes a prepared file for this process alone. Throws `invalid_request` when another one has it open. */
+export async function openStoppedFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  collections: readonly AnyCollection[],
+): Promise<StoppedStore> {
+  const connection = await openSqlite(resolve(path));
+  try {
+    holdAlone(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  const source = new FileDump(connection, collections);
+  return {
+    dump: (options) => source.dump(options),
+    // Nobody else can open it before `close`.
+    requireStopped: async () => {},
+    close: async () => connection.close(),
+  };
 }

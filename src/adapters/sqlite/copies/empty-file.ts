@@ -1,9 +1,11 @@
 // An empty store in a file, that is filled beside it and then takes its place: a store is never half of one. D-10.7.
+
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, rename, rm, stat, truncate } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { fileFailure } from "../../../domain/shared/store-format.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { EmptyStore, IsKept } from "../../../ports/copies/store-copies.ts";
@@ -26,7 +28,7 @@ import { valueEncoder } from "../tables/column-values.ts";
 import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 import { type ClaimedFile, claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
 import { FileDump } from "./file-dump.ts";
-import { fileFailure, run } from "./raw-connection.ts";
+import { run } from "./raw-connection.ts";
 import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
 
 export interface EmptyFileOptions {

@@ -60,11 +60,3 @@ export async function withBackup<T>(
     connection.close();
   }
 }
-
-/** What to throw for a file that cannot be written, or read; any other error stays. */
-export function fileFailure(what: string, cause: unknown): unknown {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  if (cause instanceof AppError || typeof code !== "string") return cause;
-  const reason = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : code;
-  return new AppError("file_failed", `${what} cannot be written: ${reason}`, { cause });
-}

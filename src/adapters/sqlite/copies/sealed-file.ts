@@ -3,7 +3,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { appendFile, open, stat } from "node:fs/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { checkBackupFormat, STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import {
+  backupDamaged,
+  checkBackupFormat,
+  fileFailure,
+  STORE_FORMAT,
+} from "../../../domain/shared/store-format.ts";
 import type {
   Backup,
   BackupFacts,
@@ -16,7 +21,7 @@ import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { dumpFile } from "./file-dump.ts";
-import { allRows, fileFailure, isRowTable, run, tableNames, withBackup } from "./raw-connection.ts";
+import { allRows, isRowTable, run, tableNames, withBackup } from "./raw-connection.ts";
 
 /** The table of a backup that says what it is and holds. */
 export const BACKUP_TABLE = "repsync_backup";
@@ -47,7 +52,7 @@ export async function copyFile(
   const counts = await withBackup(openSqlite, target, (connection) => {
     run(connection, "PRAGMA journal_mode = DELETE");
     const [verdict] = allRows(connection, "PRAGMA integrity_check(1)");
-    if (Object.values(verdict ?? {})[0] !== "ok") throw damaged();
+    if (Object.values(verdict ?? {})[0] !== "ok") throw backupDamaged();
     const counted = countsOf(connection);
     const own: BackupFacts = { store: "sqlite", format: STORE_FORMAT, ...facts };
     const content: CheckedBackup = { counts: counted, facts: own };
@@ -85,7 +90,7 @@ export class SealedFile implements Backup {
     const { buffer } = await file
       .read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes)
       .finally(() => file.close());
-    if (buffer.toString("latin1") !== seal) throw damaged();
+    if (buffer.toString("latin1") !== seal) throw backupDamaged();
     return await withBackup(this.#openSqlite, this.#path, readContent);
   }
 
@@ -134,9 +139,4 @@ async function sealOf(path: string, bytes: number, job: CopyJob = {}): Promise<s
     job.onProgress?.({ rows: 0, part: Math.min(1, read / bytes) });
   }
   return `\n${hash.digest("hex")}`;
-}
-
-function damaged(): AppError {
-  const text = "The backup is damaged: it does not hold what it held at first";
-  return new AppError("file_failed", text);
 }

@@ -1,8 +1,22 @@
 // The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
-import { compareKeys, type Key } from "../../../domain/shared/document-key.ts";
-import { keyBytes, keyOfBytes } from "../../../domain/shared/key-bytes.ts";
-import { type AnyCollection, Damaged, damagedDocument } from "../../../ports/documents.ts";
+import {
+  AFTER_PARTS,
+  checkKey,
+  compareKeys,
+  distinctBeginnings,
+  type Key,
+  keyBytes,
+  keyOfBytes,
+} from "../../../domain/shared/document-key.ts";
+import {
+  type AnyCollection,
+  Damaged,
+  damagedDocument,
+  type Stretch,
+} from "../../../ports/documents.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { quotedName } from "../driver/unique-keys.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";
@@ -157,4 +171,71 @@ function bytesColumn(field: string): string {
 
 function indexColumn(index: string): string {
   return `at_${index}`;
+}
+
+// A stretch of documents as ranges of key bytes.
+
+/** A condition on the column of an order, and its values. */
+export interface RangeSql {
+  readonly condition: string;
+  readonly values: readonly Uint8Array[];
+}
+
+/** The ranges of a stretch, none of which overlap, in the direction of reading. */
+export function rangesOf(column: string, stretch: Stretch): readonly RangeSql[] {
+  const { within, after, upTo, isReverse = false } = stretch;
+  for (const key of [...(within ?? []), after ?? [0], upTo ?? [0]]) checkKey(key);
+  const bounds: { readonly condition: string; readonly value: Uint8Array }[] = [];
+  if (after !== undefined) {
+    bounds.push({ condition: `${column} ${isReverse ? "<" : ">"} ?`, value: keyBytes(after) });
+  }
+  if (upTo !== undefined) {
+    bounds.push({ condition: `${column} ${isReverse ? ">=" : "<="} ?`, value: keyBytes(upTo) });
+  }
+  const rest = bounds.map(({ condition }) => condition);
+  const restValues = bounds.map(({ value }) => value);
+  // Who has no place in an index is in none of its stretches.
+  if (within === undefined) {
+    return [{ condition: [`${column} IS NOT NULL`, ...rest].join(" AND "), values: restValues }];
+  }
+  const ranges = distinctBeginnings(within).map((parts) => {
+    const first = keyBytes(parts);
+    return {
+      condition: [`${column} >= ?`, `${column} < ?`, ...rest].join(" AND "),
+      values: [first, Uint8Array.from([...first, AFTER_PARTS]), ...restValues],
+    };
+  });
+  return isReverse ? ranges.toReversed() : ranges;
+}
+
+// Views that show the fields of documents to people who open the file: `SELECT * FROM repsync_accounts_view`.
+
+const FIND = "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?";
+
+/** Makes the view of a collection, within a write, anew where it is another one. */
+export function makeView(database: SqliteDatabase, collection: AnyCollection): void {
+  const name = viewName(collection);
+  const sql = viewSql(collection);
+  if (database.all(FIND, [name])[0]?.["sql"] === sql) return;
+  database.run(`DROP VIEW IF EXISTS ${name}`);
+  database.run(sql);
+}
+
+export function viewSql(collection: AnyCollection): string {
+  const table = `repsync_${collection.name}`;
+  return `CREATE VIEW ${viewName(collection)} AS SELECT ${columnsOf(collection)} FROM ${table}`;
+}
+
+function viewName({ name }: AnyCollection): string {
+  return `repsync_${name}_view`;
+}
+
+/** The fields by their names; the whole document where they are not told. */
+function columnsOf({ fields, bytes = [] }: AnyCollection): string {
+  if (fields === undefined) return "doc";
+  const columns = fields.map((field) => {
+    const value = bytes.includes(field) ? `bytes_${field}` : `doc ->> '$.${field}'`;
+    return `${value} AS ${quotedName(field)}`;
+  });
+  return columns.join(", ");
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
-import { keyBytes } from "../../../domain/shared/key-bytes.ts";
+import { checkKey, compareKeys, type Key, keyBytes } from "../../../domain/shared/document-key.ts";
 import {
   type Answers,
   type AnyCollection,
@@ -22,9 +21,7 @@ import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts"
 import { BodyTables } from "../tables/body-tables.ts";
 import { RowBinders } from "../tables/row-binder.ts";
 import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
-import { CollectionTable } from "./collection-table.ts";
-import { makeView, viewSql } from "./document-views.ts";
-import { type RangeSql, rangesOf } from "./stretch-sql.ts";
+import { CollectionTable, makeView, type RangeSql, rangesOf, viewSql } from "./collection-table.ts";
 
 const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'";
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";

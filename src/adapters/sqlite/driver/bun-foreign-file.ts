@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { type JsonObject, type JsonValue, rawNumber } from "../../../domain/shared/json.ts";
 import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
-import type { ForeignDatabase, ForeignTable } from "../../../ports/tables/foreign-database.ts";
+import type { ForeignDatabase, ForeignTable } from "../../../ports/files.ts";
 
 /** With integers as they are beyond ±(2^53-1), too. */
 type ForeignValue = null | bigint | number | string | Uint8Array;

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, codeOf } from "../../../domain/shared/errors.ts";
 import { FILE_HINT } from "./result-codes.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function makeDatabaseFile(path: string): Promise<void> {
     const file = await open(path, "wx", 0o600);
     await file.close();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 // How values are stored in SQLite: in its own types where these keep every digit and the order of D-3.1. A value of
 // another type than its column's is a BLOB of its JSON text: no column changes a BLOB, and BLOBs sort after all else.
-import { isRawNumber, numberText, parseJson, rawNumber } from "../../../domain/shared/json.ts";
+import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
 import { MAX_INT64 } from "../../../domain/shared/limits.ts";
 import {
   isCanonicalDate,
@@ -139,7 +139,7 @@ function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnV
         return text.length === 10 ? text : (parseDate(text) ?? text);
       };
     case "json":
-      return (value) => decodeJson(String(value));
+      return (value) => parseJsonOr(String(value), String(value));
   }
 }
 
@@ -152,17 +152,10 @@ function decodeDateTime(text: string): ColumnValue {
   return isCanonicalDateTime(canonical) ? canonical : (parseDateTime(text) ?? text);
 }
 
-function decodeJson(text: string): ColumnValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Reads a value of another type than its column's, or text with a NUL, which is never JSON. */
 function decodeBlob(bytes: Uint8Array): ColumnValue {
-  return decodeJson(decoder.decode(bytes));
+  const text = decoder.decode(bytes);
+  return parseJsonOr(text, text);
 }
 
 /** Turns a text that was read as BLOB for its NUL back into text; JSON text never has one. */

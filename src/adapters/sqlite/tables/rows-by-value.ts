@@ -1,6 +1,6 @@
 // Rows of a table by a value that they have in a column, or by their keys, within a transaction.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { decodeRows, readExpression, valueEncoder } from "./column-values.ts";
@@ -68,10 +68,6 @@ export function removeRowsBy(
   const removed = leaveNoTombstones(work, table, () => work.run(sql, [encoded]));
   forgetTombstones(work, table, columnName, encoded);
   return removed;
-}
-
-function columnOf(table: Table, columnName: string): Column | null {
-  return table.columns.find(({ name }) => name === columnName) ?? null;
 }
 
 /** Bytes tell, whatever the collation that another tool gave the column; an index serves the first comparison. */

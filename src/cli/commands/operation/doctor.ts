@@ -5,7 +5,6 @@ import {
   examineDeployment,
   type Finding,
 } from "../../../usecases/operations/examine-deployment.ts";
-import type { Colour } from "../../colours.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -15,6 +14,7 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
+import type { Colour } from "../../output.ts";
 
 const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
   ok: "green",

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { createFile } from "../../../app/disk/create-file.ts";
 import { withFileLock } from "../../../app/disk/file-lock.ts";
-import { codeOf } from "../../../app/disk/system-reason.ts";
 import { writeText } from "../../../app/disk/write-text.ts";
 import {
   problemText,
@@ -12,11 +11,11 @@ import {
   withEntry,
   withTables,
 } from "../../../app/registry-file.ts";
-import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { AppError, codeOf, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
-import { updatedEntry } from "../../../domain/sync/guess/updated-entry.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
+import { updatedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { ImportEntry, TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";

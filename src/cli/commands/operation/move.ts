@@ -21,7 +21,7 @@ export const addMoveCommand: AddCommand = (parent, run) => {
 
 async function move({ output, interruption }: CommandTools, toUrl: string): Promise<ExitCode> {
   const config = await readDeploymentConfig();
-  const { moveTo } = await import("../../../app/move.ts");
+  const { moveTo } = await import("../../../app/backups.ts");
   const stop = interruption.stopSignal();
   const { tables, rows, accounts } = await withProgress(output, "move", (progress) =>
     moveTo(config, toUrl, { stop, onProgress: (state) => progress.update(state) }),

@@ -4,8 +4,8 @@ import { withFileLock } from "../../../app/disk/file-lock.ts";
 import { writeText } from "../../../app/disk/write-text.ts";
 import { problemText, readRegistryFile, withEntry } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
-import { stampedEntry } from "../../../domain/sync/table/stamped-entry.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import {
   type CommandTools,

@@ -1,10 +1,9 @@
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
-import { hasControlCharacter } from "../../../domain/shared/hidden-characters.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
   MAX_ROTATION_OVERLAP_SECONDS,
 } from "../../../domain/shared/limits.ts";
-import { isTextOf } from "../../../domain/shared/text.ts";
+import { hasControlCharacter, isTextOf } from "../../../domain/shared/text.ts";
 import {
   type ApiKeyItem,
   issueApiKey,

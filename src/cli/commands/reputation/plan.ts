@@ -11,7 +11,7 @@ import {
   changePlan,
   type PlanBody,
   readPlan,
-} from "../../../usecases/reputation/accounts/change-plan.ts";
+} from "../../../usecases/reputation/accounts/administer.ts";
 import {
   type AddCommand,
   type CommandTools,

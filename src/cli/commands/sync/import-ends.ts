@@ -2,7 +2,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { rowsElsewhere } from "../../../usecases/sync/files/rows-elsewhere.ts";
+import { rowsElsewhere } from "../../../usecases/sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import type { CommandTools } from "../../command-runner.ts";
 import { confirm } from "../../prompts.ts";

@@ -13,8 +13,7 @@ import {
   ResourceView,
   StatusBadge,
 } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
-import { TimeText } from "../../components/text.tsx";
+import { counted, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 
 type Done = Extract<AuditVerificationEvent, { readonly type: "done" }>;

@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import type { CompareRun } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
 import {
+  counted,
   type Fields,
   FieldsText,
   keyText,

@@ -6,7 +6,7 @@ import { useReply } from "../../api/use-resource.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, ResourceView } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
+import { counted } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { CancelRun, LiveProgress, RunFailure } from "../runs/run-state.tsx";

@@ -4,8 +4,7 @@ import { useReply } from "../../api/use-resource.ts";
 import { LineChart } from "../../charts/line-chart.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { Card, ResourceView, StatusBadge } from "../../components/notes.tsx";
-import { durationText } from "../../components/numbers.ts";
-import { TimeText } from "../../components/text.tsx";
+import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { TableStates } from "./table-states.tsx";
 

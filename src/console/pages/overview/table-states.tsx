@@ -1,8 +1,7 @@
 import type { Overview } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState, StatusBadge } from "../../components/notes.tsx";
-import { durationText } from "../../components/numbers.ts";
-import { TimeText } from "../../components/text.tsx";
+import { durationText, TimeText } from "../../components/text.tsx";
 import { runAddress, toneOf } from "../runs/run-text.ts";
 
 type TableState = Overview["tables"][number];

@@ -6,8 +6,7 @@ import { useReply } from "../../api/use-resource.ts";
 import { Bars } from "../../charts/bars.tsx";
 import { CheckField } from "../../components/form.tsx";
 import { Card, EmptyState, ErrorNote, ResourceView } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
-import { LongText, TimeText } from "../../components/text.tsx";
+import { counted, LongText, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 
 const MAX_SCORE = 100;

@@ -5,16 +5,9 @@ import { useAction } from "../../api/use-action.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FieldsTable } from "../../components/data-table.tsx";
 import { EmptyState, ErrorNote, Facts, ResourceView } from "../../components/notes.tsx";
-import {
-  FieldsText,
-  keyText,
-  LongText,
-  shortened,
-  TimeText,
-  ValueText,
-} from "../../components/text.tsx";
+import { FieldsText, keyText, LongText, shortened, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 
@@ -72,13 +65,7 @@ export function RejectedDetail({ id }: { readonly id: string }) {
                   <p>It was removed where it comes from. Drop it here.</p>
                 </EmptyState>
               ) : (
-                <DataTable
-                  caption="The record"
-                  isDense
-                  columns={COLUMNS}
-                  rows={Object.entries(data.record)}
-                  keyOf={([name]) => name}
-                />
+                <FieldsTable caption="The record" fields={data.record} />
               )}
             </>
           )}
@@ -87,11 +74,6 @@ export function RejectedDetail({ id }: { readonly id: string }) {
     </>
   );
 }
-
-const COLUMNS: readonly Column<[string, unknown]>[] = [
-  { title: "Column", isHeader: true, cell: ([name]) => <bdi>{name}</bdi> },
-  { title: "Value", cell: ([, value]) => <ValueText value={value} /> },
-];
 
 interface ActionsProps {
   readonly record: RejectedRecord;

@@ -1,7 +1,6 @@
 import type { RejectedRecord } from "../../api/interface.ts";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { counted } from "../../components/numbers.ts";
-import { FieldsText, LongText, TimeText } from "../../components/text.tsx";
+import { counted, FieldsText, LongText, TimeText } from "../../components/text.tsx";
 import { queryValue } from "../../state/router.ts";
 import { useTableNames } from "../tables/sync-status.tsx";
 import { RejectedActions, RejectedDetail } from "./rejected-detail.tsx";

@@ -5,7 +5,7 @@ import { request } from "../../api/request.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ErrorNote, ProgressBar } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
+import { counted } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 import { adviceOn } from "./run-text.ts";
 import type { Transfer, WatchedRun } from "./watched-run.ts";

@@ -1,8 +1,7 @@
 import type { Run } from "../../api/interface.ts";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, ErrorNote, StatusBadge } from "../../components/notes.tsx";
-import { durationText } from "../../components/numbers.ts";
-import { LongText, TimeText } from "../../components/text.tsx";
+import { durationText, LongText, TimeText } from "../../components/text.tsx";
 import { RunDetail } from "./run-detail.tsx";
 import { CancelRun, LiveProgress } from "./run-state.tsx";
 import { outcomeText, runAddress, tablesOf, toneOf, triggerText, workText } from "./run-text.ts";

@@ -1,6 +1,6 @@
 import type { SyncRun } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { bytesText, durationText } from "../../components/numbers.ts";
+import { bytesText, durationText } from "../../components/text.tsx";
 
 type TableResult = SyncRun["tables"][string];
 

@@ -1,7 +1,7 @@
 // Choosing a file, and saying what it is like. D-14.1, D-14.4.
 import { useEffect, useState } from "preact/hooks";
 import type { Operations, SentFile } from "../../api/interface.ts";
-import { RequestError } from "../../api/request-error.ts";
+import { refusal } from "../../api/request-error.ts";
 import { Field, FileField, NAME_HINTS, SelectField, type Typed } from "../../components/form.tsx";
 
 export type ImportQuery = Operations["post /api/v1/sync/import/{table_name}"]["query"];
@@ -58,10 +58,6 @@ export function readChoice(content: File | null, typed: Typed): FileChoice {
       path: typed("path") || (ending === "geojson" ? "features" : ""),
     },
   };
-}
-
-function refusal(name: string, detail: string): RequestError {
-  return new RequestError(400, { detail, errors: [{ pointer: `/${name}`, detail }] });
 }
 
 /** Without that of a file that is packed. */

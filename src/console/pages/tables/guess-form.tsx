@@ -6,7 +6,7 @@ import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/form.tsx";
 import { Card, ErrorNote, Focused } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
+import { counted } from "../../components/text.tsx";
 
 /** What somebody wants of a guess. */
 export interface GuessWishes {

@@ -1,7 +1,6 @@
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ErrorNote, Facts } from "../../components/notes.tsx";
-import { counted } from "../../components/numbers.ts";
-import { ValueText } from "../../components/text.tsx";
+import { counted, ValueText } from "../../components/text.tsx";
 import type { EndedImport, ImportResult } from "./use-import.ts";
 
 /** What an import did, or would do: counts, what was refused and why, and what is overwritten. D-14.7. */

@@ -3,7 +3,7 @@ import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
 import { Card, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
-import { bytesText, counted } from "../../components/numbers.ts";
+import { bytesText, counted } from "../../components/text.tsx";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { FileFields, readChoice } from "./file-choice.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { readTyped } from "../../../domain/sync/by-hand/typed-value.ts";
 import type { Row, TableList } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { asRequestError, RequestError } from "../../api/request-error.ts";
+import { asRequestError, refusal } from "../../api/request-error.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import {
   ActionForm,
@@ -172,10 +172,6 @@ function changesIn(
 
 function isNullAlike(a: unknown, b: unknown): boolean {
   return (a === null) === (b === null);
-}
-
-function refusal(name: string, detail: string): RequestError {
-  return new RequestError(400, { detail, errors: [{ pointer: `/${name}`, detail }] });
 }
 
 function readIn({ timestamp_column: time }: ListedTable, column: TypedColumn, text: string) {

@@ -5,10 +5,10 @@ import { asRequestError } from "../../api/request-error.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FieldsTable } from "../../components/data-table.tsx";
 import { CheckField } from "../../components/form.tsx";
 import { EmptyState, ResourceView } from "../../components/notes.tsx";
-import { type Fields, keyText, shortened, ValueText } from "../../components/text.tsx";
+import { type Fields, keyText, shortened } from "../../components/text.tsx";
 import { say, sayOnNextPage } from "../../state/messages.ts";
 import { navigate } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
@@ -140,14 +140,7 @@ function RowCard({ listed, row, reload }: RowCardProps) {
         />
       ) : (
         <>
-          <DataTable
-            caption={`Row ${name}`}
-            isCaptionHidden
-            isDense
-            columns={COLUMNS}
-            rows={Object.entries(row)}
-            keyOf={([column]) => column}
-          />
+          <FieldsTable caption={`Row ${name}`} isCaptionHidden fields={row} />
           <div class="actions">
             <ActionButton look="main" onPress={() => setEdited(true)}>
               Edit
@@ -159,11 +152,6 @@ function RowCard({ listed, row, reload }: RowCardProps) {
     </>
   );
 }
-
-const COLUMNS: readonly Column<[string, unknown]>[] = [
-  { title: "Column", isHeader: true, cell: ([name]) => <bdi>{name}</bdi> },
-  { title: "Value", cell: ([, value]) => <ValueText value={value} /> },
-];
 
 interface RowRemovalProps extends RowCardProps {
   readonly name: string;

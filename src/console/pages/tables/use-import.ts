@@ -3,7 +3,7 @@ import { readEventStream } from "../../api/event-stream.ts";
 import type { ImportEvent } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
-import { counted } from "../../components/numbers.ts";
+import { counted } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 import type { FileChoice, ImportQuery } from "./file-choice.tsx";
 

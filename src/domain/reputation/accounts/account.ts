@@ -1,5 +1,4 @@
 // Accounts: names and roles, what signup checks, and what their owners see. D-5.4, D-5.5.
-import { hasHiddenCharacter } from "../../shared/hidden-characters.ts";
 import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
 import {
   MAX_EMAIL_CHARS,
@@ -8,11 +7,10 @@ import {
   MAX_PASSWORD_CHARS,
   MIN_PASSWORD_CHARS,
 } from "../../shared/limits.ts";
-import { isTextOf } from "../../shared/text.ts";
+import { hasHiddenCharacter, isTextOf } from "../../shared/text.ts";
 import { formatMs } from "../../shared/time.ts";
 import type { Erasure } from "../../sync/people/erasure.ts";
-import { type AccountPlan, NEW_ACCOUNT_PLAN, type PlanName } from "./plan.ts";
-import type { MonthUsage } from "./quota.ts";
+import { type AccountPlan, type MonthUsage, NEW_ACCOUNT_PLAN, type PlanName } from "./plan.ts";
 
 export const ROLES = ["user", "administrator"] as const;
 

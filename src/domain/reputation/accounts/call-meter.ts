@@ -2,8 +2,15 @@
 // outcome is that of `decideCall`, one call after the other; a property test compares them. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 import { formatMs } from "../../shared/time.ts";
-import type { EffectiveLimits, PlanName } from "./plan.ts";
-import { type MonthUsage, monthQuota, monthToKeep, type Quota, usageAt } from "./quota.ts";
+import {
+  type EffectiveLimits,
+  type MonthUsage,
+  monthQuota,
+  monthToKeep,
+  type PlanName,
+  type Quota,
+  usageAt,
+} from "./plan.ts";
 
 /** An account's calls at one moment, as a store counts them. */
 export interface MeterReading {

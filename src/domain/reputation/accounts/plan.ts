@@ -57,3 +57,69 @@ export function requirePlan(change: PlanChange): AccountPlan {
   if (plan !== "enterprise") refuse(problems);
   return { plan, callsPerMonth, rateLimitPerMinute };
 }
+
+// Use of an account's limits, and the UTC calendar month of one of them. R-8, D-6.4.
+
+/** Calls in one UTC calendar month. */
+export interface MonthUsage {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** 0 or more. */
+  readonly used: number;
+}
+
+/** Use of one limit. */
+export interface Quota {
+  /** Null when unlimited. */
+  readonly limit: number | null;
+  readonly used: number;
+  /** 0 or more; null when unlimited. */
+  readonly remaining: number | null;
+  /** Whole seconds until more calls are possible than now, rounded up; 0 when nothing is used. */
+  readonly resetSeconds: number;
+}
+
+/**
+ * Whether a call may pass, or by which limit it may not. `quota_exceeded` also when both limits are reached: waiting a
+ * minute would not help. D-5.2.
+ */
+export type CallOutcome = "allowed" | "rate_limited" | "quota_exceeded";
+
+/** The calendar month of a time, `YYYY-MM`, UTC. D-6.4. */
+export function monthOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+/** Use of the limit of the calendar month. */
+export function monthQuota(
+  usage: MonthUsage | null,
+  { callsPerMonth: limit }: EffectiveLimits,
+  nowMs: number,
+): Quota {
+  const { month, used } = usageAt(usage, nowMs);
+  return {
+    limit,
+    used,
+    remaining: limit === null ? null : Math.max(0, limit - used),
+    resetSeconds: Math.ceil((endOfMonthMs(month) - nowMs) / 1000),
+  };
+}
+
+/**
+ * What counts now of a stored usage. A stored month later than now, of a call made while a clock was wrong, counts as this
+ * month: nobody is shut out until it comes. D-8.4.
+ */
+export function usageAt(usage: MonthUsage | null, nowMs: number): MonthUsage {
+  const month = monthOf(nowMs);
+  return { month, used: usage !== null && usage.month >= month ? usage.used : 0 };
+}
+
+/** What to keep though no call passes: a full month later than now would be full in every month until it comes. D-8.4. */
+export function monthToKeep(usage: MonthUsage | null, nowMs: number): MonthUsage | null {
+  return usage !== null && usage.month > monthOf(nowMs) ? usageAt(usage, nowMs) : usage;
+}
+
+function endOfMonthMs(month: string): number {
+  const [year, number] = month.split("-").map(Number);
+  return Date.UTC(year ?? 0, number ?? 0, 1);
+}

@@ -2,7 +2,7 @@
 // a count may be text and a text may be a number; nothing here fails, and what cannot be read is
 // null.
 import { parseDecimal } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
+import { fieldOf, isNumber, type JsonObject, numberText } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 
 /**
@@ -15,9 +15,9 @@ export const NO_TIME = "1970-01-01T00:00:00Z";
  * or an array.
  */
 export function readText(row: JsonObject, column: string): string | null {
-  const value = columnValue(row, column);
+  const value = fieldOf(row, column);
   if (typeof value === "string") return value;
-  if (typeof value === "number" || isRawNumber(value)) return numberText(value);
+  if (isNumber(value)) return numberText(value);
   return typeof value === "boolean" ? String(value) : null;
 }
 
@@ -26,7 +26,7 @@ export function readText(row: JsonObject, column: string): string | null {
  * null for null.
  */
 export function readBoolean(row: JsonObject, column: string): boolean | null {
-  const value = columnValue(row, column);
+  const value = fieldOf(row, column);
   if (value === null || typeof value === "boolean") return value;
   const text = readText(row, column);
   if (typeof value === "string") return /^(true|1|yes)$/i.test(value);
@@ -35,7 +35,7 @@ export function readBoolean(row: JsonObject, column: string): boolean | null {
 
 /** A number or decimal text as a number, ±Infinity beyond its range; null for anything else. */
 export function readNumber(row: JsonObject, column: string): number | null {
-  const value = columnValue(row, column);
+  const value = fieldOf(row, column);
   if (typeof value === "boolean") return null;
   const text = readText(row, column);
   const decimal = text === null ? null : parseDecimal(text);
@@ -54,10 +54,6 @@ export function readCount(row: JsonObject, column: string): number | null {
 
 /** A time as pages show it (D-3.3); null when the value is not ISO 8601 text. */
 export function readDateTime(row: JsonObject, column: string): string | null {
-  const value = columnValue(row, column);
+  const value = fieldOf(row, column);
   return typeof value === "string" ? parseDateTime(value) : null;
-}
-
-function columnValue(row: JsonObject, column: string): JsonValue {
-  return Object.hasOwn(row, column) ? (row[column] ?? null) : null;
 }

@@ -1,5 +1,5 @@
 // A row that somebody changes, adds or removes by hand, against the row as it was read. D-14.3.
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { fieldOf, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { isOfPeople, type NameFacts, ownedRow } from "../people/owned-row.ts";
 import { convertPosition, keyRow } from "../rows/row-key.ts";
 import { isSameValue } from "../rows/row-text.ts";
@@ -96,10 +96,9 @@ function readColumn(
 
 /** The key of a row that is named by its columns; numbers may be texts. Null where no row can have it. */
 export function readKeyByHand(table: Table, named: JsonObject): Row | null {
-  const parts = table.keyColumns.map((column) => {
-    const part = Object.hasOwn(named, column.name) ? (named[column.name] ?? null) : null;
-    return [column.name, withNumber(column, part)] as const;
-  });
+  const parts = table.keyColumns.map(
+    (column) => [column.name, withNumber(column, fieldOf(named, column.name))] as const,
+  );
   const key = convertPosition(table, Object.fromEntries(parts));
   return key === null || key.includes(null) ? null : keyRow(table, key);
 }

@@ -1,5 +1,5 @@
 // Which rows somebody looks for by hand, and in which order. D-14.5.
-import { isRawNumber, numberText } from "../../shared/json.ts";
+import { isNumber, numberText } from "../../shared/json.ts";
 import { markedValue, readCsvField } from "../rows/csv-fields.ts";
 import { importValue } from "../rows/import-value.ts";
 import { isSameValue } from "../rows/row-text.ts";
@@ -53,9 +53,7 @@ function contains({ name }: Column, text: string): RowFilter {
 /** Scalars that are no texts are found by what is shown of them. */
 function shownText(value: ColumnValue): string | null {
   if (value === null || typeof value === "string") return value;
-  return typeof value === "number" || isRawNumber(value)
-    ? numberText(value)
-    : JSON.stringify(value);
+  return isNumber(value) ? numberText(value) : JSON.stringify(value);
 }
 
 /** Capitals first: some letters are the same as others only there. */

@@ -1,7 +1,7 @@
 // Digests of a table by ranges of its key, as two deployments of this service exchange them. D-4.10.
 import { AppError } from "../../shared/errors.ts";
 import { HASH_WORDS, hashText, wordsHex } from "../../shared/hash.ts";
-import { type JsonValue, parseJson } from "../../shared/json.ts";
+import { parseJsonOr } from "../../shared/json.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../shared/limits.ts";
 import { convertPosition, keyRow, type UpsertKey } from "../rows/row-key.ts";
 import { rowText } from "../rows/row-text.ts";
@@ -88,7 +88,7 @@ export function readDigestQuery(table: Table, parameters: DigestParameters): Dig
 
 function readKey(table: Table, name: string, text: string | null): UpsertKey | null {
   if (text === null || text === "") return null;
-  const values = tryParse(text);
+  const values = parseJsonOr(text, null);
   const key =
     Array.isArray(values) && values.length === table.keyColumns.length
       ? convertPosition(table, keyRow(table, values))
@@ -99,14 +99,6 @@ function readKey(table: Table, name: string, text: string | null): UpsertKey | n
     "invalid_request",
     `${name} must be a JSON array of the key columns: ${names}`,
   );
-}
-
-function tryParse(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
 }
 
 // Digests of rows, so that two deployments can prove their tables equal without sending them. D-4.10.

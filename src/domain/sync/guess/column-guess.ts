@@ -1,6 +1,6 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
 
-import { isRawNumber, type JsonValue } from "../../shared/json.ts";
+import { isRawNumber, type JsonValue, parseJsonOr } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
 import { DateFormat } from "../table/date-format.ts";
 import { readFileNumber } from "../table/file-values.ts";
@@ -8,7 +8,6 @@ import { wordsOfName } from "../table/names.ts";
 import type { ColumnType, EpochUnit, FileForm } from "../table/table.ts";
 import {
   FLAGS,
-  jsonOf,
   kindOfField,
   kindOfJson,
   NUMBERS,
@@ -124,7 +123,7 @@ export class ColumnGuess {
   #kindOf(value: Exclude<JsonValue, null>): ValueKind {
     if (this.#form === "field" && typeof value === "string") {
       // A field of an export that holds JSON.
-      const marked = value.startsWith("\\") ? jsonOf(value.slice(1)) : null;
+      const marked = value.startsWith("\\") ? parseJsonOr(value.slice(1), null) : null;
       return marked === null ? kindOfField(value, this.#files) : kindOfJson(marked);
     }
     this.#types.add(isRawNumber(value) ? "number" : typeof value);

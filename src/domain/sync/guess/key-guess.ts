@@ -2,7 +2,7 @@
 // key tells most, then the place in the file, then pairs and triples: a quantity may differ in every row of a short file.
 
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
-import { isRawNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
+import { isNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { wordsOfName } from "../table/names.ts";
@@ -183,7 +183,7 @@ function hashOf(value: Exclude<JsonValue, null>): number {
 
 function keyText(value: Exclude<JsonValue, null>): string {
   if (typeof value === "string") return parseDateTime(value) ?? value;
-  if (typeof value === "number" || isRawNumber(value)) return numberText(value);
+  if (isNumber(value)) return numberText(value);
   return JSON.stringify(value);
 }
 

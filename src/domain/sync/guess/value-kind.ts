@@ -1,6 +1,6 @@
 // What a single value of a file looks like, and which types understand it.
 import { isSameDecimal, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonValue, numberText, parseJson } from "../../shared/json.ts";
+import { isNumber, type JsonValue, numberText, parseJsonOr } from "../../shared/json.ts";
 import { parseDate, parseDateTime } from "../../shared/time.ts";
 import { readFileNumber } from "../table/file-values.ts";
 import type { ColumnType, FileForm } from "../table/table.ts";
@@ -58,15 +58,6 @@ export const READS: Readonly<Record<Exclude<ColumnType, "text" | "json">, readon
   date: TIMES,
   datetime: TIMES,
 };
-/** Null for a text that is no JSON. */
-export function jsonOf(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
-}
-
 /** The kind of a field of a CSV file, which has no type of its own. */
 export function kindOfField(field: string, files: FileForm | null): ValueKind {
   if (field === "0" || field === "1") return "bit";
@@ -82,7 +73,7 @@ export function kindOfField(field: string, files: FileForm | null): ValueKind {
     );
   }
   if (field.startsWith("{") || field.startsWith("[")) {
-    return jsonOf(field) === null ? "text" : "json";
+    return parseJsonOr(field, null) === null ? "text" : "json";
   }
   if (FLAG.test(field)) return "flag";
   return WORD.test(field) ? "word" : "text";
@@ -95,7 +86,7 @@ export function kindOfJson(value: Exclude<JsonValue, null>): ValueKind {
     const isDecimal = value.includes(".") && numberKind(value) === "decimal";
     return timeKind(value) ?? (isDecimal ? "quoted" : "text");
   }
-  if (typeof value === "number" || isRawNumber(value)) {
+  if (isNumber(value)) {
     if (value === 0 || value === 1) return "bit";
     return numberKind(numberText(value)) ?? "text";
   }

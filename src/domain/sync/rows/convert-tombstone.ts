@@ -1,5 +1,5 @@
 // Turns a member of a push's `deleted` into a tombstone. D-7.6.
-import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import { fieldOf, isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import type { ColumnValue, Table } from "../table/table.ts";
 import { convertValue } from "./convert.ts";
@@ -23,8 +23,7 @@ export function convertTombstone(
   if (fields === null) return failed("must be {key, deleted_at}, key an object");
   const key: Record<string, ColumnValue> = {};
   for (const column of table.keyColumns) {
-    const value = Object.hasOwn(fields, column.name) ? (fields[column.name] ?? null) : null;
-    const converted = convertValue(column, value);
+    const converted = convertValue(column, fieldOf(fields, column.name));
     if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
     key[column.name] = converted.value;
   }

@@ -5,6 +5,7 @@ import {
   isRawNumber,
   type JsonValue,
   numberText,
+  type RawNumber,
   rawNumber,
 } from "../../shared/json.ts";
 import { MAX_JSON_DEPTH } from "../../shared/limits.ts";
@@ -121,7 +122,7 @@ function convertText(column: Column, text: string): ConvertedValue {
   }
 }
 
-function convertNumber(column: Column, value: number | RawNumberLike): ConvertedValue {
+function convertNumber(column: Column, value: number | RawNumber): ConvertedValue {
   switch (column.type) {
     case "integer":
       return convertInteger(value);
@@ -137,9 +138,7 @@ function convertNumber(column: Column, value: number | RawNumberLike): Converted
   }
 }
 
-type RawNumberLike = ReturnType<typeof rawNumber>;
-
-function convertInteger(value: number | RawNumberLike): ConvertedValue {
+function convertInteger(value: number | RawNumber): ConvertedValue {
   if (Number.isSafeInteger(value)) return { value: value === 0 ? 0 : value };
   const text = numberText(value);
   if (!isWholeNumber(text)) return { value };

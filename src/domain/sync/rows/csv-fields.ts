@@ -1,10 +1,12 @@
 // How a value is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
 import { parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
+  isNumber,
   isRawNumber,
   type JsonValue,
   numberText,
   parseJson,
+  parseJsonOr,
   rawNumber,
 } from "../../shared/json.ts";
 import { plainText, writtenText } from "../table/file-values.ts";
@@ -59,7 +61,7 @@ function isWhole(text: string): boolean {
 /** The value of a field that is marked as JSON, which is taken as it is; undefined for any other. D-14.7. */
 export function markedValue(field: CsvField): JsonValue | undefined {
   return field?.startsWith(JSON_MARK) === true
-    ? tryParse(field.slice(JSON_MARK.length))
+    ? parseJsonOr(field.slice(JSON_MARK.length), undefined)
     : undefined;
 }
 
@@ -74,7 +76,7 @@ export function readCsvField(
 ): JsonValue | undefined {
   // Programs that quote every field quote null as well; only a text column can hold an empty text.
   if (field === null || (field === "" && column.type !== "text")) return null;
-  if (column.type === "json") return tryParse(field);
+  if (column.type === "json") return parseJsonOr(field, undefined);
   const text = plainText(column, field, form);
   return text === null ? undefined : readNumberText(column, text);
 }
@@ -96,16 +98,4 @@ function readInteger(field: string): JsonValue {
   if (JSON_NUMBER.test(field)) return parseJson(field);
   const integer = parseInt64(field);
   return integer === null ? field : rawNumber(String(integer));
-}
-
-function tryParse(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isNumber(value: ColumnValue): value is number | ReturnType<typeof rawNumber> {
-  return typeof value === "number" || isRawNumber(value);
 }

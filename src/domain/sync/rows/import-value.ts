@@ -1,6 +1,6 @@
 // What a value of a file becomes in its column: conversion as in a push, and what an import has to tell about it. D-10.3.
 import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import { isNumber, isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
 import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
@@ -73,7 +73,7 @@ function givenValue(
       return readBoolean(value);
     case "text":
       if (typeof value === "boolean") return String(value);
-      return typeof value === "number" || isRawNumber(value) ? numberText(value) : value;
+      return isNumber(value) ? numberText(value) : value;
     case "datetime": {
       const unit = files.epoch.get(column.name);
       return (unit === undefined ? null : epochTime(value, unit)) ?? value;
@@ -99,7 +99,6 @@ function readBoolean(value: Exclude<JsonValue, null>): boolean | undefined {
 
 /** True for a converted value that is what its column's type stands for. */
 export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
-  const isNumber = typeof value === "number" || isRawNumber(value);
   switch (type) {
     case "json":
     case "boolean":
@@ -107,9 +106,9 @@ export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): b
     case "text":
       return typeof value === "string";
     case "integer":
-      return isNumber && isWholeNumber(numberText(value));
+      return isNumber(value) && isWholeNumber(numberText(value));
     case "real":
-      return isNumber;
+      return isNumber(value);
     case "bigint":
       return typeof value === "string" && isWholeNumber(value);
     case "numeric":

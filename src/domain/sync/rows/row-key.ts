@@ -2,8 +2,9 @@
 import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
 import {
   compareUtf8,
+  fieldOf,
   isJsonObject,
-  isRawNumber,
+  isNumber,
   type JsonObject,
   type JsonValue,
   numberText,
@@ -36,20 +37,14 @@ export function rowKey(table: Table, record: JsonValue): RowKey {
 /** The key columns of a record as they were sent, for messages and `key` objects; a missing one is null. */
 export function recordKey(table: Table, record: JsonValue): JsonObject {
   const fields = isJsonObject(record) ? record : {};
-  return Object.fromEntries(
-    table.keyColumns.map(({ name }) => [
-      name,
-      Object.hasOwn(fields, name) ? (fields[name] ?? null) : null,
-    ]),
-  );
+  return Object.fromEntries(table.keyColumns.map(({ name }) => [name, fieldOf(fields, name)]));
 }
 
 /** The key of a record that was sent, as the table would keep it; null when it is not usable. */
 export function convertKey(table: Table, record: Row): UpsertKey | null {
   const values: ColumnValue[] = [];
   for (const column of table.keyColumns) {
-    const value = Object.hasOwn(record, column.name) ? (record[column.name] ?? null) : null;
-    const converted = convertValue(column, value);
+    const converted = convertValue(column, fieldOf(record, column.name));
     if ("problem" in converted) return null;
     values.push(converted.value);
   }
@@ -103,7 +98,7 @@ function hasColumnType(column: Column, value: ColumnValue): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "integer":
-      return (typeof value === "number" || isRawNumber(value)) && isWholeNumber(numberText(value));
+      return isNumber(value) && isWholeNumber(numberText(value));
     case "datetime":
       return typeof value === "string" && isCanonicalDateTime(value);
     case "date":
@@ -120,6 +115,5 @@ function compareWhole(a: ColumnValue, b: ColumnValue): number {
 }
 
 function wholeValue(value: ColumnValue): bigint {
-  const isNumber = typeof value === "number" || isRawNumber(value);
-  return parseInt64(isNumber ? numberText(value) : String(value)) ?? 0n;
+  return parseInt64(isNumber(value) ? numberText(value) : String(value)) ?? 0n;
 }

@@ -1,6 +1,6 @@
 // Texts that stand for rows: equal texts mean equal content, or the same key, however the values are written.
 import { decimalValueForm } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
 const comparedByTable = new WeakMap<Table, readonly Column[]>();
@@ -29,8 +29,7 @@ export function keyText(table: Table, row: Row): string {
   let text = "";
   for (const { name } of table.keyColumns) {
     const value = row[name] ?? null;
-    const isNumber = typeof value === "number" || isRawNumber(value);
-    text += isNumber ? `#${numberText(value)};` : valueText(value);
+    text += isNumber(value) ? `#${numberText(value)};` : valueText(value);
   }
   return text;
 }
@@ -59,7 +58,7 @@ function valueText(value: JsonValue): string {
   if (value === null) return "~";
   if (typeof value === "string") return `'${value.length}:${value}`;
   if (typeof value === "boolean") return value ? "+" : "-";
-  if (typeof value === "number" || isRawNumber(value)) {
+  if (isNumber(value)) {
     return `#${decimalValueForm(numberText(value)) ?? numberText(value)};`;
   }
   if (Array.isArray(value)) return `[${value.map(valueText).join("")}]`;

@@ -1,15 +1,9 @@
 // Exchanged rows, which both ends had alike: as they last went to the remote, or came from it. A push that meets such a row again,
 // unchanged, does not send it, so that it reverts no edit with the same time. D-7.1.
 import { parseDateTime } from "../../shared/time.ts";
+import { microsOf, NO_TIME, type RowVersion, RowVersions, versionOf } from "../rows/row-memory.ts";
 import { comparedColumns } from "../rows/row-text.ts";
 import { timeMicros } from "../rows/row-time.ts";
-import {
-  microsOf,
-  NO_TIME,
-  type RowVersion,
-  RowVersions,
-  versionOf,
-} from "../rows/row-versions.ts";
 import type { Row, Table } from "../table/table.ts";
 
 /** A store keeps a block as one value, and reading one holds nothing else up for long. */

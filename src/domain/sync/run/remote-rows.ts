@@ -4,10 +4,16 @@ import type { JsonObject } from "../../shared/json.ts";
 import { dateTimeMs } from "../../shared/time.ts";
 import { convertPulled } from "../rows/convert.ts";
 import { rowKey } from "../rows/row-key.ts";
-import { hashRow, type RowMemory } from "../rows/row-memory.ts";
+import {
+  hashRow,
+  microsOf,
+  NO_TIME,
+  type RowMemory,
+  RowVersions,
+  versionOf,
+} from "../rows/row-memory.ts";
 import { rowText } from "../rows/row-text.ts";
 import { aheadLimit, rowTimeText, timeMicros } from "../rows/row-time.ts";
-import { microsOf, NO_TIME, RowVersions, versionOf } from "../rows/row-versions.ts";
 import { isVersioned, type Row, type Table } from "../table/table.ts";
 
 /** How the remote has a row: a version that is newer, the same one, another one or none. */

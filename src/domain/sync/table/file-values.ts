@@ -1,7 +1,7 @@
 // Numbers and times as files of people write them: with a decimal comma and groups of three, by a date format, as seconds since
 // 1970. What a table's files are like stands in its registry entry, `import`. D-14.1.
 import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import { formatMs, parseDate, parseDateTime } from "../../shared/time.ts";
 import type { Column, EpochUnit, FileForm } from "./table.ts";
 
@@ -59,9 +59,8 @@ export function writtenText(column: Column, text: string, form: FileForm): strin
 
 /** The canonical time of a number since 1970; null for a value that is none. */
 export function epochTime(value: JsonValue, unit: EpochUnit): string | null {
-  const isNumber = typeof value === "number" || isRawNumber(value);
-  if (!isNumber && typeof value !== "string") return null;
-  const text = parseDecimal(isNumber ? numberText(value) : value);
+  if (!isNumber(value) && typeof value !== "string") return null;
+  const text = parseDecimal(isNumber(value) ? numberText(value) : value);
   if (text === null || !isWholeNumber(text)) return null;
   const atMs = Number(text) * 10 ** DIGITS_PER_UNIT[unit];
   return atMs >= MIN_MS && atMs <= MAX_MS ? formatMs(atMs) : null;

@@ -1,6 +1,6 @@
 // Names of tables and columns: which are reserved, and what a name in somebody's file becomes.
 import { NAME_PATTERN } from "./registry-schema.ts";
-import type { Column, Table } from "./table.ts";
+import { type Column, columnOf, type Table } from "./table.ts";
 
 const NAME = new RegExp(NAME_PATTERN);
 const MAX_NAME_CHARS = 63;
@@ -54,8 +54,8 @@ export function wordsOfName(name: string): string {
 export function matchColumn(table: Table, name: string): Column | null {
   const exact =
     table.columns.find((column) => table.files.headers.get(column.name) === name) ??
-    table.columns.find((column) => column.name === name);
-  if (exact !== undefined) return exact;
+    columnOf(table, name);
+  if (exact !== null) return exact;
   const folded = columnNameOf(name)?.toLowerCase();
   const alike = table.columns.filter((column) => column.name.toLowerCase() === folded);
   return alike.length === 1 ? (alike[0] ?? null) : null;

@@ -1,6 +1,6 @@
 // What is said of tables of the registry that a store cannot have: all of them at once, a line each. D-2.4, D-11.4.
 import { AppError } from "../../shared/errors.ts";
-import { showHidden } from "../../shared/hidden-characters.ts";
+import { showHidden } from "../../shared/text.ts";
 
 /** A table that cannot be used, and everything that is in the way. */
 export interface TableRefusal {

@@ -2,8 +2,7 @@
 
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import { nearestWord } from "../../shared/nearest-word.ts";
-import { cutText } from "../../shared/text.ts";
+import { cutText, nearestWord } from "../../shared/text.ts";
 import type { DateFormat } from "./date-format.ts";
 import type { Encoding, TableEntry } from "./registry-schema.ts";
 
@@ -116,9 +115,14 @@ export type Row = JsonObject;
 /** The registry: tables by name, in registry order. */
 export type Registry = ReadonlyMap<string, Table>;
 
+/** The column of that name; null for none. */
+export function columnOf({ columns }: Table, name: string | null): Column | null {
+  return columns.find((column) => column.name === name) ?? null;
+}
+
 /** The timestamp column's own entry; null for a table without one. */
 export function timestampColumnOf(table: Table): Column | null {
-  return table.columns.find((column) => column.name === table.timestampColumn) ?? null;
+  return columnOf(table, table.timestampColumn);
 }
 
 /**

@@ -16,8 +16,7 @@ import {
   IssuedApiKeySchema,
   RotationSchema,
 } from "../../schemas/account.ts";
-import { givenId, LIST_QUERY } from "../../schemas/parameters.ts";
-import { listOf } from "../../schemas/parts.ts";
+import { givenId, LIST_QUERY, listOf } from "../../schemas/parts.ts";
 
 const ID = { id: givenId("As the list shows it") };
 const UNKNOWN = { 404: "No such key of this account" };

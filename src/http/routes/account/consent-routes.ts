@@ -10,8 +10,7 @@ import { user, writer } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
 import { ConsentGrantSchema, ConsentSchema } from "../../schemas/account.ts";
-import { given, givenId, LIST_QUERY } from "../../schemas/parameters.ts";
-import { listOf } from "../../schemas/parts.ts";
+import { given, givenId, LIST_QUERY, listOf } from "../../schemas/parts.ts";
 
 export function consentRoutes(deps: AccountDeps): Operation[] {
   return [

@@ -19,8 +19,7 @@ import {
   statusOf,
   UsageSchema,
 } from "../../schemas/account.ts";
-import { LIST_QUERY } from "../../schemas/parameters.ts";
-import { listOf } from "../../schemas/parts.ts";
+import { LIST_QUERY, listOf } from "../../schemas/parts.ts";
 import { ExplanationSchema, OwnProfileSchema } from "../../schemas/reputation.ts";
 
 const NO_PROFILE = { 404: "The account has no profile" };

@@ -2,8 +2,8 @@
 
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import type { Caller } from "../../../usecases/reputation/accounts/attempts.ts";
-import { changePassword } from "../../../usecases/reputation/accounts/change-password.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import { changePassword } from "../../../usecases/reputation/accounts/me.ts";
 import {
   signIn,
   signOut,

@@ -1,5 +1,6 @@
 // `/v1/admin/accounts`. D-5.7, D-8.2, D-8.8.
 import {
+  changePlan,
   eraseAccount,
   listAccounts,
   readAccount,
@@ -8,7 +9,6 @@ import {
   setPassword,
   suspendAccount,
 } from "../../../usecases/reputation/accounts/administer.ts";
-import { changePlan } from "../../../usecases/reputation/accounts/change-plan.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import { administrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
@@ -21,8 +21,7 @@ import {
   PlanChangeSchema,
   PlanSchema,
 } from "../../schemas/account.ts";
-import { given, LIST_QUERY, USERNAME } from "../../schemas/parameters.ts";
-import { listOf } from "../../schemas/parts.ts";
+import { given, LIST_QUERY, listOf, USERNAME } from "../../schemas/parts.ts";
 
 const UNKNOWN = { 404: "No such account" };
 const OWN_OR_LAST = { 409: "Your own account, or the last administrator that is not suspended" };

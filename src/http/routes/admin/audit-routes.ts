@@ -13,8 +13,7 @@ import {
   AuditItemSchema,
   AuditVerificationEventSchema,
 } from "../../schemas/audit.ts";
-import { given, LIST_QUERY } from "../../schemas/parameters.ts";
-import { listOf } from "../../schemas/parts.ts";
+import { given, LIST_QUERY, listOf } from "../../schemas/parts.ts";
 
 export interface AuditRouteDeps {
   readonly accounts: AccountDeps;

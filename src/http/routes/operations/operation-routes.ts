@@ -4,8 +4,8 @@ import {
   checkHealth,
   checkReady,
   type HealthDeps,
+  type Lifecycle,
 } from "../../../usecases/operations/check-health.ts";
-import type { Lifecycle } from "../../../usecases/operations/lifecycle.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import { Answer, EVERYBODY } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
-import type { CallOutcome, Quota } from "../../../domain/reputation/accounts/quota.ts";
+import type { CallOutcome, Quota } from "../../../domain/reputation/accounts/plan.ts";
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { LookupReply } from "../../../usecases/reputation/lookups/look-up.ts";

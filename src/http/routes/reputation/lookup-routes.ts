@@ -4,7 +4,7 @@ import type { LookupEndpoint } from "../../../domain/reputation/accounts/consent
 import type { Lookups } from "../../../usecases/reputation/lookups/look-up.ts";
 import { ANYBODY, type Guard } from "../../description.ts";
 import { type Operation, operation } from "../../operation.ts";
-import { USERNAME } from "../../schemas/parameters.ts";
+import { USERNAME } from "../../schemas/parts.ts";
 import { PlatformListSchema, ProfileSchema, ReputationSchema } from "../../schemas/reputation.ts";
 import { lookup, RATE_LIMIT_DOCS } from "./lookup-reply.ts";
 

@@ -27,9 +27,9 @@ import { fileAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { file, json, type SentFile } from "../../replies.ts";
-import { GuessSchema } from "../../schemas/guesses.ts";
-import { given, givenAll, tableName } from "../../schemas/parameters.ts";
+import { given, givenAll, tableName } from "../../schemas/parts.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
+import { GuessSchema } from "../../schemas/sync.ts";
 import {
   newsReply,
   STREAM_FAILURES,

@@ -1,17 +1,26 @@
 // Parts of a table for whoever has the sync key: rows, digests, the schema, deletes. S-4.1, D-4.10, D-7.3, D-7.6.
 import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
+import { DEPLOYMENT_HEADER, SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { readTableSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
 import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import type { ReadPushBodyDeps } from "../../../usecases/sync/pages/read-push-body.ts";
+import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
+import { Answer, EVERYBODY } from "../../description.ts";
+import { headerDoc } from "../../document-parts.ts";
 import { type SyncKeyGuardDeps, syncKey } from "../../guards/sync-key.ts";
 import { type Operation, operation } from "../../operation.ts";
-import { page } from "../../replies.ts";
-import { given, tableName } from "../../schemas/parameters.ts";
+import { json, page } from "../../replies.ts";
+import { given, tableName } from "../../schemas/parts.ts";
 import { DigestPageSchema } from "../../schemas/runs.ts";
-import { DeletedPageSchema, PullPageSchema, TableSchemaSchema } from "../../schemas/sync.ts";
+import {
+  DeletedPageSchema,
+  PullPageSchema,
+  SyncStatusSchema,
+  TableSchemaSchema,
+} from "../../schemas/sync.ts";
 
 /** What other deployments, which have the sync key, are answered with. */
 export interface ServedSync extends SyncDeps, TableSchemaDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
@@ -130,3 +139,32 @@ function comparing(deps: ServedSync): Operation[] {
     }),
   ];
 }
+
+/** What this service can do beside the document. D-7.2. */
+const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
+
+/** `GET /api/v1/sync/status`. S-4.3. */
+export function statusRoute(deps: ServedSync): Operation {
+  const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
+  return operation({
+    at: "GET /api/v1/sync/status",
+    id: "readSyncStatus",
+    summary: "Read what is synchronized, row counts and last-sync markers",
+    description:
+      "Needs no key. Works when sync is disabled; tables, counts and markers are then empty.",
+    guard: EVERYBODY,
+    replies: { 200: json("The status", SyncStatusSchema, HEADER_DOCS) },
+    isSlow: true,
+    run: async () => new Answer(200, await readSyncStatus(deps), headers),
+  });
+}
+
+const HEADER_DOCS = {
+  "X-Sync-Extensions": headerDoc(
+    "What this service can do beside the document, separated by commas",
+    { type: "string", example: EXTENSIONS },
+  ),
+  [DEPLOYMENT_HEADER]: headerDoc(
+    "The id of this deployment, by which another one knows that it is not itself",
+  ),
+};

@@ -9,8 +9,7 @@ import { Answer, type Guard } from "../../description.ts";
 import { syncKey } from "../../guards/sync-key.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import { given, tableName } from "../../schemas/parameters.ts";
-import { oneOf } from "../../schemas/parts.ts";
+import { given, oneOf, tableName } from "../../schemas/parts.ts";
 import {
   CommitFailedSchema,
   IntegrityErrorSchema,

@@ -10,8 +10,7 @@ import {
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import { given, givenId, LIST_QUERY } from "../../schemas/parameters.ts";
-import { model } from "../../schemas/parts.ts";
+import { given, givenId, LIST_QUERY, model } from "../../schemas/parts.ts";
 import { RejectedDetailSchema, RejectedListSchema, RetryResultSchema } from "../../schemas/runs.ts";
 import { REMOTE_FAILURES, type SyncAdministration } from "./run-replies.ts";
 

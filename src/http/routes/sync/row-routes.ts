@@ -8,7 +8,7 @@ import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import { tableName } from "../../schemas/parameters.ts";
+import { tableName } from "../../schemas/parts.ts";
 import {
   EditedRowSchema,
   EditRowRequestSchema,

@@ -5,7 +5,7 @@ import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/kept-r
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import { givenId, LIST_QUERY } from "../../schemas/parameters.ts";
+import { givenId, LIST_QUERY } from "../../schemas/parts.ts";
 import { CompareEventSchema, ImportEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import { RunListSchema, RunSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { newsReply, STREAM_TEXT, type SyncAdministration, tell } from "./run-replies.ts";

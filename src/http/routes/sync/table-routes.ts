@@ -15,7 +15,7 @@ import {
   TableNotAddedSchema,
   TableRequestSchema,
 } from "../../schemas/overview.ts";
-import { given, givenAll, givenId, LIST_QUERY, tableName } from "../../schemas/parameters.ts";
+import { given, givenAll, givenId, LIST_QUERY, tableName } from "../../schemas/parts.ts";
 import { RowListSchema } from "../../schemas/sync.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 

@@ -5,6 +5,11 @@ import {
   type AccountItem,
   accountItem,
 } from "../../../domain/reputation/accounts/account.ts";
+import {
+  type PlanChange,
+  type PlanName,
+  requirePlan,
+} from "../../../domain/reputation/accounts/plan.ts";
 import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import { MAX_EMAIL_CHARS } from "../../../domain/shared/limits.ts";
@@ -165,4 +170,32 @@ function noAccount(): AppError {
 
 function lastAdministrator(): AppError {
   return new AppError("conflict", "This is the last administrator that is not suspended");
+}
+
+/** An account's plan, in the field order of D-5.7. */
+export interface PlanBody {
+  readonly username: string;
+  readonly plan: PlanName;
+  /** Null: what the plan says. */
+  readonly callsPerMonth: number | null;
+  readonly rateLimitPerMinute: number | null;
+}
+
+/** Changes an account's plan, for its next call. Throws `invalid_request`, `not_found`. D-5.7, D-8.8. */
+export async function changePlan(
+  deps: AccountDeps,
+  { username, ...change }: PlanChange & { readonly username: string },
+  request: AdminRequest,
+): Promise<PlanBody> {
+  const plan = requirePlan(change);
+  return planBody(known(await deps.administration.changePlan(username, plan, request)));
+}
+
+/** Throws `not_found`. */
+export async function readPlan(deps: AccountDeps, username: string): Promise<PlanBody> {
+  return planBody(known(await deps.accounts.find(username)));
+}
+
+function planBody({ username, plan, callsPerMonth, rateLimitPerMinute }: Account): PlanBody {
+  return { username, plan, callsPerMonth, rateLimitPerMinute };
 }

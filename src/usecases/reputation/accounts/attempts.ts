@@ -1,9 +1,9 @@
 // Limits of failed sign-ins, of signups, and of changes. D-5.4, D-8.5.
 
 import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
-import { addressGroup } from "../../../domain/reputation/accounts/address-group.ts";
 import {
   type AttemptCounter,
+  addressGroup,
   addressKey,
   changesKey,
   failuresKey,

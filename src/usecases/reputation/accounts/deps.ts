@@ -1,5 +1,9 @@
-import type { Mac, PasswordHasher } from "../../../ports/crypto/crypto.ts";
-import type { IdentityProvider, TokenIssuer } from "../../../ports/crypto/tokens.ts";
+import type {
+  IdentityProvider,
+  Mac,
+  PasswordHasher,
+  TokenIssuer,
+} from "../../../ports/crypto/crypto.ts";
 import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
 import type { Accounts } from "../../../repositories/accounts/accounts.ts";
 import type { Administration } from "../../../repositories/accounts/administration.ts";

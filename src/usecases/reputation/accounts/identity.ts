@@ -9,7 +9,7 @@ import {
 } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
-import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/tokens.ts";
+import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/crypto.ts";
 import type { AccountDeps } from "./deps.ts";
 
 /** A valid token's account. */

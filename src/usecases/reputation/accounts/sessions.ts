@@ -5,7 +5,11 @@ import {
   type Role,
 } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
+import {
+  SESSION_RENEWAL_MS,
+  SESSION_TTL_SECONDS,
+  TOKEN_RENEWAL_AGE_MS,
+} from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { attemptCounters, type Caller, rememberAddress, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
@@ -112,4 +116,25 @@ export async function signOut({ sessions }: AccountDeps, session: TokenSession):
   const { endId: id, expiresAtMs } = session;
   const keptUntilMs = Math.min(Math.ceil(expiresAtMs) + CLOCK_MARGIN_MS, LAST_MS);
   await sessions.noteEnd(id, keptUntilMs);
+}
+
+// Sessions of browsers go on while they are used. D-9.3.
+
+/**
+ * A fresh token of the same session, good for an hour; null while the token is not 10 minutes old, from 12 hours after
+ * signing in on, and for a session that has ended meanwhile or began elsewhere.
+ */
+export async function renewSession(
+  { sessions, tokens, clock }: AccountDeps,
+  { role, session }: Identity,
+): Promise<string | null> {
+  if (session.kind === "foreign") return null;
+  const { issuedAtMs, signedInAtMs } = session.claims;
+  const nowMs = Math.floor(clock.nowMs() / 1000) * 1000;
+  const isDue = nowMs - issuedAtMs > TOKEN_RENEWAL_AGE_MS;
+  if (!isDue || nowMs - signedInAtMs >= SESSION_RENEWAL_MS) return null;
+  const expiresAtMs = nowMs + SESSION_TTL_SECONDS * 1000;
+  const name = { username: session.claims.subject, id: session.id };
+  if (!(await sessions.extend(name, expiresAtMs))) return null;
+  return await tokens.issue({ ...session.claims, role, issuedAtMs: nowMs, expiresAtMs });
 }

@@ -10,7 +10,7 @@ import {
   checkRecord,
   endChainCheck,
 } from "../../../domain/reputation/audit/audit-check.ts";
-import { checkChainCount } from "../../../domain/reputation/audit/chain-count.ts";
+import { checkChainCount } from "../../../domain/reputation/audit/kept-heads.ts";
 import type { Mac } from "../../../ports/crypto/crypto.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import type {

@@ -2,9 +2,8 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
-import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
+import { microsOf, NO_TIME, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { microsOf, NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";

@@ -1,6 +1,6 @@
 // Numbers of records that have no key of their own, in the column `row`. D-14.1.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { isRawNumber, numberText } from "../../../domain/shared/json.ts";
+import { isNumber, numberText } from "../../../domain/shared/json.ts";
 import { ROW_NUMBER, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../../ports/files.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
@@ -66,5 +66,5 @@ async function greatestRow(tables: TableStore, table: Table): Promise<number> {
 
 function numberOf(row: Row): number | null {
   const value = row[ROW_NUMBER] ?? null;
-  return typeof value === "number" || isRawNumber(value) ? Number(numberText(value)) : null;
+  return isNumber(value) ? Number(numberText(value)) : null;
 }

@@ -1,11 +1,6 @@
 // Rows of a table for an administrator to look at. D-9.5.
 import { type InputProblem, refuse } from "../../../domain/shared/errors.ts";
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from "../../../domain/shared/json.ts";
+import { isJsonObject, type JsonObject, parseJsonOr } from "../../../domain/shared/json.ts";
 import { MAX_CURSOR_CHARS, MAX_SHOWN_ROWS_BYTES } from "../../../domain/shared/limits.ts";
 import { type ListParameters, readListQuery } from "../../../domain/shared/list-query.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
@@ -181,7 +176,7 @@ function readSince(table: Table, text: string | null, problems: InputProblem[]):
 /** The key columns of a key as it was given. */
 function readKey(table: Table, text: string, problems: InputProblem[]): JsonObject | null {
   const names = table.keyColumns.map(({ name }) => name);
-  const parts = parsed(text);
+  const parts = parseJsonOr(text, null);
   const hasParts =
     isJsonObject(parts) &&
     Object.keys(parts).length === names.length &&
@@ -205,14 +200,6 @@ function keyAmong({ keyColumns }: Table, where: readonly string[]): JsonObject |
     return [name, isExact ? text : null] as const;
   });
   return named.every(([, text]) => text !== null) ? Object.fromEntries(named) : null;
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Null also for a key that no row can have. */

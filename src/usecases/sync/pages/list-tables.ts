@@ -1,6 +1,6 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
-import { isBuiltIn, joinedEntry } from "../../../domain/sync/table/joined-entry.ts";
+import { isBuiltIn, joinedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import {

@@ -12,8 +12,8 @@ import { importFile, recordsOf } from "../files/import-file.ts";
 import { ImportReport } from "../files/import-report.ts";
 import { type ImportWriter, StoreWriter } from "../files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../files/row-numbers.ts";
-import { rowsElsewhere } from "../files/rows-elsewhere.ts";
 import { WholeFile } from "../files/whole-file.ts";
+import { rowsElsewhere } from "../shared/read-remote-status.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { RunEvents } from "./run-events.ts";
 

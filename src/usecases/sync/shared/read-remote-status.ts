@@ -1,5 +1,7 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import type { StatusReply } from "../../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "./sync-deps.ts";
 
@@ -44,5 +46,57 @@ export async function readRemoteStatus(
     return { url, status: null, clockAheadMs: null, error: message, hint };
   } finally {
     answered.abort();
+  }
+}
+
+// Tells that a table has rows at the remote and none here: an import would give them new times, a pull keeps theirs. D-14.7.
+
+const MAX_REMOTE_MS = 3_000;
+
+/** What to tell before the first row of an import, of a stamped table that is empty here and not at the remote; else null. */
+export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
+  if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
+    return null;
+  const there = (await readRemoteStatus(deps, MAX_REMOTE_MS))?.status?.tableCounts[table.name] ?? 0;
+  if (there <= 0) return null;
+  return `The remote has ${countOf(there, "row")} of "${table.name}", and this end none`;
+}
+
+// The remote's status for many who ask, of which the remote notices little. D-9.5.
+
+/** How long a status is good. */
+const REUSE_MS = 15_000;
+/** Time that the remote has to answer. */
+const MAX_WAIT_MS = 3_000;
+
+/** Asks at most every 15 s, one request at a time, and for at most 3 s. */
+export class RememberedRemote {
+  readonly #deps: SyncDeps;
+  #deploymentId: string | null = null;
+  #asked: { readonly atMs: number; readonly status: Promise<RemoteStatus | null> } | null = null;
+
+  constructor(deps: SyncDeps) {
+    this.#deps = deps;
+  }
+
+  /** As `readRemoteStatus`, as it was at most 15 s ago. */
+  status(): Promise<RemoteStatus | null> {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (this.#asked === null || nowMs - this.#asked.atMs >= REUSE_MS) {
+      this.#asked = { atMs: nowMs, status: this.#ask() };
+    }
+    return this.#asked.status;
+  }
+
+  /** The id of the remote, as it told it last; who has not met it asks now. Null where nothing tells it. D-11.9. */
+  async deploymentId(): Promise<string | null> {
+    if (this.#deploymentId === null) await this.status();
+    return this.#deploymentId;
+  }
+
+  async #ask(): Promise<RemoteStatus | null> {
+    const answer = await readRemoteStatus(this.#deps, MAX_WAIT_MS);
+    this.#deploymentId = answer?.status?.deploymentId ?? this.#deploymentId;
+    return answer;
   }
 }

@@ -61,8 +61,6 @@ function runLogger(logger: Logger, runId: string): Logger {
 export interface MovedBatch {
   /** Rows sent or arrived for the first time, rejected ones too. */
   readonly rows: number;
-  /** Of those, the ones that were not rejected. */
-  readonly accepted: number;
   readonly rejected: number;
   /** Rows that stayed at the receiving end, being newer. */
   readonly kept: number;
@@ -146,9 +144,10 @@ export class TransferReport {
   batch(batch: MovedBatch): void {
     // What a dry run would write is not known without writing it.
     const changed = this.#run.isDryRun ? 0 : batch.changed;
+    const accepted = Math.max(0, batch.rows - batch.rejected - batch.erased);
     this.#batches++;
     this.#sentRows += batch.rows;
-    this.#counts.accepted += batch.accepted;
+    this.#counts.accepted += accepted;
     this.#counts.rejected += batch.rejected;
     this.#counts.kept += batch.kept;
     this.#counts.erased += batch.erased;
@@ -169,7 +168,7 @@ export class TransferReport {
       totalRecords: this.#expectedRows,
       bytesCompressed: bytesCompressed - this.#shown.bytesCompressed,
       bytesUncompressed: bytesUncompressed - this.#shown.bytesUncompressed,
-      upserted: batch.accepted,
+      upserted: accepted,
       errorCount: batch.rejected,
       elapsedMs,
       rowsPerSecond: Math.round((this.#sentRows * 1000) / Math.max(1, elapsedMs)),

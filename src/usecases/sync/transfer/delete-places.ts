@@ -1,9 +1,12 @@
 // Up to where deletes were moved, whether all of them behind that are still on record, and how many rows they may remove. D-7.6.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { type DeletePlace, isPlaceTooOld } from "../../../domain/sync/run/delete-place.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
+import {
+  type DeletePlace,
+  isPlaceTooOld,
+  type MemoryChange,
+} from "../../../domain/sync/run/remote-memory.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";

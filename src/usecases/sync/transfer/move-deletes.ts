@@ -6,9 +6,12 @@ import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import { deleteLimit } from "../../../domain/sync/run/delete-place.ts";
 import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
-import { isNoChange, type MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
+import {
+  deleteLimit,
+  isNoChange,
+  type MemoryChange,
+} from "../../../domain/sync/run/remote-memory.ts";
 import {
   type DeletedReply,
   RemotePeerError,

@@ -2,8 +2,8 @@
 // one is on its way. D-4.5. Pushes that have to look first, and comparisons, ask for pages in the same way.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
+import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
 import { FIRST_TIME_MS, formatLike } from "../../../domain/sync/rows/row-time.ts";
-import { NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
 import { countBlock, exchangedBlock } from "../../../domain/sync/run/exchanged-rows.ts";
 import { timeLike } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";
@@ -15,19 +15,20 @@ import type { RemoteTable } from "../shared/remote-table.ts";
 import type { MovedBatch } from "../shared/run-context.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
+  addUp,
   commitExtras,
   openMarkers,
   readExchanged,
   replaceExchanged,
   type Transfer,
 } from "./transfer.ts";
-import { type ExtrasOfRows, RecordWriter } from "./write-records.ts";
+import { type AppliedRecords, type ExtrasOfRows, RecordWriter } from "./write-records.ts";
 
 /** Rejected records that are tried again in one commit. */
 const RETRY_ROWS = 500;
 /** Versions that pulls may add, beside as many as the table has rows, before they are put together. */
 const MIN_ADDED = 50_000;
-const NOTHING_MOVED = { rejected: 0, kept: 0, erased: 0, changed: 0 };
+const NOTHING_APPLIED: AppliedRecords = { rejected: [], kept: [], erased: 0, changed: 0 };
 /** A page longer than this lets the next one have fewer rows, so that few bytes are held at once. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** A page longer than this does not let the next one have more rows. */
@@ -79,15 +80,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     report.expect((accepted.totalRows ?? 0) + retried.rows);
     const rows = Math.max(0, records.length - accepted.repeated);
     if (records.length === 0) continue;
-    report.batch({
-      rows,
-      accepted: Math.max(0, rows - applied.rejected.length - applied.erased),
-      rejected: applied.rejected.length,
-      erased: applied.erased,
-      kept: applied.kept.length,
-      changed: applied.changed,
-      batchRows: pulled.page.limit,
-    });
+    report.batch({ ...countsOf(applied), rows, batchRows: pulled.page.limit });
   }
   report.countThere(cursor.tableRows);
   await commitExtras(transfer, { memory: markers.finish() });
@@ -97,18 +90,16 @@ export async function pullTable(transfer: Transfer): Promise<void> {
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
 async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   const { waiting } = writer.rejections;
-  const moved = { ...NOTHING_MOVED };
+  let applied = NOTHING_APPLIED;
   for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
     const records = waiting.slice(i, i + RETRY_ROWS).map(({ record, key }) => record ?? key);
-    const { rejected, kept, erased, changed } = await writer.retry(records);
-    moved.rejected += rejected.length;
-    moved.kept += kept.length;
-    moved.erased += erased;
-    moved.changed += changed;
+    applied = addUp(applied, await writer.retry(records));
   }
-  const rows = waiting.length;
-  const accepted = rows - moved.rejected - moved.erased;
-  return { ...moved, rows, accepted, batchRows: RETRY_ROWS };
+  return { ...countsOf(applied), rows: waiting.length, batchRows: RETRY_ROWS };
+}
+
+function countsOf({ rejected, kept, erased, changed }: AppliedRecords) {
+  return { rejected: rejected.length, kept: kept.length, erased, changed };
 }
 
 /** Counts what a pull would bring, by the same markers, and what was rejected before. Nothing is written. D-4.11. */
@@ -119,7 +110,7 @@ export async function countPulled(transfer: Transfer): Promise<void> {
   const rows = waiting.length + (await countPull(transfer.remote, markers.start));
   report.start(rows);
   if (rows === 0) return;
-  report.batch({ ...NOTHING_MOVED, rows, accepted: rows, batchRows: rows });
+  report.batch({ ...countsOf(NOTHING_APPLIED), rows, batchRows: rows });
 }
 
 /** Rows that a pull from a marker would bring, by the totals of pages of one row. D-4.11. */

@@ -4,6 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
+import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
 import {
   aheadLimit,
   FIRST_TIME_MS,
@@ -11,7 +12,6 @@ import {
   rowTimeText,
   timeMicros,
 } from "../../../domain/sync/rows/row-time.ts";
-import { NO_TIME } from "../../../domain/sync/rows/row-versions.ts";
 import {
   BatchSize,
   isTooLarge,

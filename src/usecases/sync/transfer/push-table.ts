@@ -211,7 +211,6 @@ async function pushBatch(
   if (wanted.length === 0) return;
   transfer.report.batch({
     rows: wanted.length,
-    accepted: sent.accepted.length - sent.erased,
     rejected: sent.rejected.length,
     erased: sent.erased,
     kept: sent.kept,

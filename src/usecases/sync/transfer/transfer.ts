@@ -154,22 +154,26 @@ export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras):
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
 }
 
-/** Does both halves of a batch, one after the other; what came of them is added up, numbers and lists. */
-export async function inHalves<
-  Item,
-  Done extends { readonly [Name in keyof Done]: number | readonly unknown[] },
->(
+/** What came of a part of some rows: numbers, and lists. */
+type Done<Of> = { readonly [Name in keyof Of]: number | readonly unknown[] };
+
+/** Does both halves of a batch, one after the other; what came of them is added up. */
+export async function inHalves<Item, Of extends Done<Of>>(
   batch: readonly Item[],
-  work: (half: readonly Item[], isLast: boolean) => Promise<Done>,
-): Promise<Done> {
+  work: (half: readonly Item[], isLast: boolean) => Promise<Of>,
+): Promise<Of> {
   const [first, second] = halves(batch);
   const before = await work(first, false);
-  const after: Readonly<Record<string, unknown>> = await work(second, true);
+  return addUp(before, await work(second, true));
+}
+
+export function addUp<Of extends Done<Of>>(before: Of, after: Of): Of {
+  const others: Readonly<Record<string, unknown>> = after;
   const sums = Object.entries<number | readonly unknown[]>(before).map(([name, one]) => {
-    const other = after[name];
+    const other = others[name];
     return [name, typeof one === "number" ? one + (other as number) : one.concat(other)] as const;
   });
-  return Object.fromEntries(sums) as Done;
+  return Object.fromEntries(sums) as Of;
 }
 
 /** Exchanged rows as they were read. */

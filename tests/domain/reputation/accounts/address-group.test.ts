@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressGroup } from "../../../../src/domain/reputation/accounts/address-group.ts";
+import { addressGroup } from "../../../../src/domain/reputation/accounts/attempts.ts";
 
 test.each([
   ["203.0.113.9", "203.0.113.9"],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { EffectiveLimits } from "../../../../src/domain/reputation/accounts/plan.ts";
-import { monthOf } from "../../../../src/domain/reputation/accounts/quota.ts";
+import { type EffectiveLimits, monthOf } from "../../../../src/domain/reputation/accounts/plan.ts";
 import { checkProperty } from "../../../support/seed.ts";
 import {
   type CallLog,

@@ -9,14 +9,14 @@
 // in the future count as if made just now: they block for one window at most, and never admit more.
 // A month that lies in the future counts as this one.
 
-import type { EffectiveLimits } from "../../../../src/domain/reputation/accounts/plan.ts";
 import {
   type CallOutcome,
+  type EffectiveLimits,
   type MonthUsage,
   monthOf,
   monthQuota,
   type Quota,
-} from "../../../../src/domain/reputation/accounts/quota.ts";
+} from "../../../../src/domain/reputation/accounts/plan.ts";
 import { MINUTE_WINDOW_MS } from "../../../../src/domain/shared/limits.ts";
 
 /**

@@ -1,0 +1,136 @@
+// Entries of the registry as they come to be: of a table that another deployment has, of one that repsync gives its times, and
+// of one whose file is newer. The entry of a table that is joined is as the end that joins it needs it. D-14.8.
+
+import { AppError } from "../../shared/errors.ts";
+import { MAX_COLUMNS } from "../../shared/limits.ts";
+import { BUILT_IN_TABLES } from "./built-in-tables.ts";
+import { readRegistry } from "./registry.ts";
+import type { ColumnEntry, TableEntry } from "./registry-schema.ts";
+import { describeTable, type SchemaColumn, type TableSchema } from "./table-schema.ts";
+
+/** The other end's way, seen from here. */
+const TURNED = { push: "pull", pull: "push" } as const;
+
+export function joinedEntry(schema: TableSchema): TableEntry {
+  const { timestampColumn, updateColumns, conflict, direction, deletes, stamped } = schema;
+  return {
+    ...(timestampColumn === null ? {} : { timestamp_column: timestampColumn }),
+    upsert_key: [...schema.upsertKey],
+    ...(updateColumns === "__all__" ? {} : { update_columns: [...updateColumns] }),
+    ...(conflict === "newer" ? { conflict } : {}),
+    ...(direction === null ? {} : { direction: TURNED[direction] }),
+    ...(stamped ? { stamped } : {}),
+    ...(deletes ? { deletes } : {}),
+    columns: Object.fromEntries(
+      Object.entries(schema.columns).map(([name, column]) => [name, columnEntry(column)]),
+    ),
+  };
+}
+
+/** Whether it is a table that every registry has, registered there as it is here without an entry. */
+export function isBuiltIn(schema: TableSchema): boolean {
+  if (!Object.hasOwn(BUILT_IN_TABLES, schema.table)) return false;
+  const table = readRegistry({ tables: {} }).get(schema.table);
+  if (table === undefined) return false;
+  const own: TableSchema = { ...schema, ...describeTable(table) };
+  return JSON.stringify(joinedEntry(own)) === JSON.stringify(joinedEntry(schema));
+}
+
+function columnEntry({ type, nullable, maxLength = null }: SchemaColumn): ColumnEntry {
+  return {
+    type,
+    ...(nullable ? {} : { nullable }),
+    ...(maxLength === null ? {} : { max_length: maxLength }),
+  };
+}
+
+/** Names of the column that gets the time, the first one that is free. */
+const NAMES = ["updated_at", "changed_at"];
+
+/**
+ * The entry of a table whose time repsync keeps, with its deletes: in the timestamp column that it has, else in a new one.
+ * Whether it is sound says `readRegistry`. Throws `invalid_request` where no name is free. D-14.2.
+ */
+export function stampedEntry(name: string, entry: TableEntry): TableEntry {
+  const column = entry.timestamp_column ?? freeName(entry);
+  if (column === undefined) {
+    const text = `Table "${name}" has columns ${NAMES.join(" and ")}: make one of them its timestamp_column`;
+    throw new AppError("invalid_request", text);
+  }
+  const { update_columns: updates = "__all__" } = entry;
+  const isListed =
+    typeof updates === "object" && updates.length > 0 && !updates.includes("__all__");
+  return {
+    ...entry,
+    timestamp_column: column,
+    ...(isListed && !updates.includes(column) ? { update_columns: [...updates, column] } : {}),
+    stamped: true,
+    deletes: true,
+    columns: { ...entry.columns, [column]: entry.columns[column] ?? { type: "datetime" } },
+  };
+}
+
+/** Whether an entry without a timestamp column has room for one. */
+export function canBeStamped(entry: TableEntry): boolean {
+  return freeName(entry) !== undefined && Object.keys(entry.columns).length < MAX_COLUMNS;
+}
+
+function freeName({ columns }: TableEntry): string | undefined {
+  const taken = new Set(Object.keys(columns).map((name) => name.toLowerCase()));
+  return NAMES.find((name) => !taken.has(name));
+}
+
+// What a newer file changes in the registry entry of its table: columns are added, and everything else is only told. D-14.1.
+
+interface UpdatedEntry {
+  /** The entry with the columns that are new, which may be null. */
+  readonly entry: TableEntry;
+  /** What else the file has otherwise, for people. */
+  readonly differences: readonly string[];
+}
+
+export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEntry {
+  const differences: string[] = [];
+  const added: Record<string, ColumnEntry> = {};
+  const fileNames = new Map(
+    Object.entries(before.import?.columns ?? {}).map(([name, header]) => [header, name]),
+  );
+  const own = new Map(Object.keys(before.columns).map((name) => [name.toLowerCase(), name]));
+  const seen = new Set<string>();
+  for (const [name, { type }] of Object.entries(guessed.columns)) {
+    // Only proposed: the file does not have it.
+    if (guessed.stamped === true && name === guessed.timestamp_column) continue;
+    const header = guessed.import?.columns?.[name] ?? name;
+    const known = fileNames.get(header) ?? own.get(name.toLowerCase());
+    const column = known === undefined ? undefined : before.columns[known];
+    if (known === undefined || column === undefined) {
+      added[name] = { type };
+      differences.push(`${name} (${type}) is new`);
+      continue;
+    }
+    seen.add(known);
+    if (column.type !== type) {
+      differences.push(`${known} is ${column.type} in the registry, and ${type} by the file`);
+    }
+  }
+  const ownTime = before.stamped === true ? before.timestamp_column : null;
+  const gone = Object.keys(before.columns).filter((name) => !seen.has(name) && name !== ownTime);
+  if (gone.length > 0) differences.push(`not in the file: ${gone.join(", ")}`);
+  const headers = Object.entries(guessed.import?.columns ?? {}).filter(([name]) => name in added);
+  const epochs = Object.entries(guessed.import?.epoch ?? {}).filter(([name]) => name in added);
+  const files = {
+    ...before.import,
+    ...(headers.length === 0
+      ? {}
+      : { columns: { ...before.import?.columns, ...Object.fromEntries(headers) } }),
+    ...(epochs.length === 0
+      ? {}
+      : { epoch: { ...before.import?.epoch, ...Object.fromEntries(epochs) } }),
+  };
+  const entry = {
+    ...before,
+    ...(Object.keys(files).length === 0 ? {} : { import: files }),
+    columns: { ...before.columns, ...added },
+  };
+  return { entry, differences };
+}
