@@ -99,7 +99,7 @@ export function numberText(value: number | RawNumber): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** Orders two texts by their UTF-8 bytes, as both stores do: negative, 0 or positive. D-3.1. */
+/** Orders two texts by their UTF-8 bytes, as every store does: negative, 0 or positive. D-3.1. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -48,7 +48,7 @@ export const MAX_PLAIN_DECIMAL_DIGITS = 400;
 export const MAX_DECIMAL_EXPONENT = 1_000_000_000_000;
 /** Greatest magnitude of `integer` values and of `bigint` key values: 2^63 - 1. D-2.2, D-3.3. */
 export const MAX_INT64 = 9_223_372_036_854_775_807n;
-/** Columns of one table; both stores and one page row stay well-behaved below it. */
+/** Columns of one table; every store and one page row stay well-behaved below it. */
 export const MAX_COLUMNS = 500;
 /** Time a health probe waits for the store. D-6.8. */
 export const HEALTH_PROBE_MS = 800;

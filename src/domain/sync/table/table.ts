@@ -99,7 +99,7 @@ export interface Table {
 }
 
 /**
- * One value of a row, as a pull page shows it (D-3.3). Both stores give back exactly what they were given:
+ * One value of a row, as a pull page shows it (D-3.3). Every store gives back exactly what it was given:
  * - `text`: text. `boolean`: true or false. `json`: any JSON value.
  * - `integer`: a whole number, as `convertValue` makes it: `RawNumber` beyond ±(2^53-1). `real`: a number.
  * - `numeric` and `bigint`: decimal text. `bigint` in the upsert key: the text of a whole number within ±(2^63-1).
