@@ -1,5 +1,6 @@
 // What repsync keeps in the schema `repsync` beside the documents: facts, versions, locks, and what is known of tables.
-import { nameList, type Statement } from "./sql.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
+import { inParts, nameList, type Statement } from "./sql.ts";
 
 export const SCHEMA = "repsync";
 
@@ -121,4 +122,14 @@ export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";
 /** Locks these names; nothing for none. */
 export function lockNames(names: readonly string[]): Statement[] {
   return names.length === 0 ? [] : [{ text: LOCK_NAMES, parameters: [nameList(names)] }];
+}
+
+/** The same of many names, a step for some. */
+export function* lockMany(names: readonly string[]): Steps<Statement[]> {
+  const lists: string[] = [];
+  for (const some of inParts(names)) {
+    lists.push(nameList(some).slice(1, -1));
+    yield;
+  }
+  return names.length === 0 ? [] : [{ text: LOCK_NAMES, parameters: [`{${lists.join(",")}}`] }];
 }

@@ -33,6 +33,14 @@ export function nameList(names: readonly string[]): string {
   return textList(names.map((name) => name.replaceAll("\0", "\u{fffd}")));
 }
 
+/** Rows, keys or names of one statement. */
+const ITEMS_AT_ONCE = 1_000;
+
+export function* inParts<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += ITEMS_AT_ONCE)
+    yield items.slice(at, at + ITEMS_AT_ONCE);
+}
+
 /** The parameter of a list of bytes: `$1::bytea[]`. */
 export function bytesList(values: Iterable<Uint8Array | null>): string {
   const items: string[] = [];

@@ -1,14 +1,11 @@
 // The rows that one body reads and writes. A write finds what is there, has the domain decide, and sends what is to be done;
 // where the server refuses records, all of it is decided and done again without them.
-import { fieldOf } from "../../../domain/shared/json.ts";
-import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
   decideWrite,
   type FoundByKey,
   type FoundRow,
-  type WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
 import {
   type ColumnValue,
@@ -24,29 +21,38 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import { Failure, isRefusal, refusalText } from "../driver/errors.ts";
-import { lockNames, TAKE_TOLD, TELL } from "../driver/schema.ts";
-import { literal, quoted, textList } from "../driver/sql.ts";
+import { TAKE_TOLD, TELL } from "../driver/schema.ts";
+import { inParts, literal, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { castType, held, refusalOf, shortDecimal, timeOf } from "./columns.ts";
+import { castType, timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
-import { heldTexts, inParts, RowStatements } from "./row-statements.ts";
+import { heldTexts, RowStatements } from "./row-statements.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
-
-interface ArrivingRecord extends RowWrite {
-  readonly keyText: string;
-  readonly time: string | null;
-}
-
-type Decided = WriteDecision<ArrivingRecord>;
+import {
+  arriving,
+  type ByKey,
+  byKey,
+  type Decided,
+  type KeyedRow,
+  locks,
+  numbered,
+  outcomeOf,
+  sentRows,
+} from "./write-steps.ts";
 
 /** A write whose rows are to be sent. */
 interface Sending {
   readonly layout: Layout;
-  /** The `keyText` of rows that are there. */
-  readonly there: ReadonlySet<string>;
+  /** What was there before, and what deciding made of it. */
+  readonly known: FoundByKey;
   readonly found: FoundByKey;
   readonly decided: Decided;
+}
+
+interface Putting extends Sending {
+  /** Of new rows that get one, by `keyText`. */
+  readonly numbers: ReadonlyMap<string, ColumnValue>;
 }
 
 export class BodyTables implements TableWrites {
@@ -67,22 +73,19 @@ export class BodyTables implements TableWrites {
     const layout = this.#tables.layout(table);
     const { conflict = table.conflict, stamps } = rule;
     const deleted = (rule.deleted ?? []).filter(({ key }) => layout.holdsKey(key));
+    const turns = this.#tables.turns();
     const failures: WriteFailure[] = [];
-    const arriving = this.#arriving(table, writes, failures);
+    let records = await turns.run(arriving(table, writes, failures));
     await this.#tx.begin();
     const nowMs = this.#now();
-    const known = await this.#find(layout, [
-      ...arriving.map(({ row }) => row),
-      ...deleted.map(({ key }) => key),
-    ]);
-    let records = arriving;
+    const keys = [...records.map(({ row }) => row), ...deleted.map(({ key }) => key)];
+    const known = await this.#find(layout, await turns.run(byKey(table, keys)));
     for (;;) {
       const found = { rows: new Map(known.rows), tombstones: new Map(known.tombstones) };
       const rules = { conflict, nowMs, stamps };
       const deciding = decideWrite(table, { deleted, records }, found, rules);
-      const decided = await this.#tables.turns().run(deciding);
-      const there = new Set(known.rows.keys()).difference(new Set(decided.removed.keys()));
-      const refused = await this.#send({ layout, there, found, decided });
+      const decided = await turns.run(deciding);
+      const refused = await this.#send({ layout, known, found, decided });
       if (refused.length === 0) return outcomeOf(decided, failures, nowMs);
       failures.push(...refused);
       const without = new Set(refused.map(({ index }) => index));
@@ -101,7 +104,9 @@ export class BodyTables implements TableWrites {
     this.#tx.writesRows();
     const changed =
       fields === null ? [] : rows.map((row) => ({ ...row, ...Object.fromEntries(given) }));
-    await this.#meet(layout, [...rows, ...changed]);
+    const turns = this.#tables.turns();
+    const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
+    await Promise.all(this.#tx.send(await turns.run(locks(table, keys))));
     await this.#rows.remove(layout, layout.name, rows);
     if (changed.length > 0) {
       await this.#rows.forgetOutlived(layout, changed);
@@ -143,9 +148,8 @@ export class BodyTables implements TableWrites {
   /** Every column of the rows with these keys. */
   async rowsWith(table: Table, keys: readonly Row[]): Promise<readonly Row[]> {
     const layout = this.#tables.layout(table);
-    const distinct = new Map(
-      keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
-    );
+    const whole = keys.filter((key) => layout.holdsKey(key));
+    const distinct = await this.#tables.turns().run(byKey(table, whole));
     await this.#tx.begin();
     if (distinct.size === 0) return [];
     const text = layout.byKeys(layout.shown(table.columns));
@@ -153,69 +157,48 @@ export class BodyTables implements TableWrites {
     return lines.map((line) => rowAt(table.columns, line));
   }
 
-  /** Records as they would be read again; those that the columns cannot hold fail. */
-  #arriving(table: Table, writes: readonly RowWrite[], failures: WriteFailure[]) {
-    return writes.flatMap((write): ArrivingRecord[] => {
-      const problem = problemOf(table, write.row);
-      if (problem !== null) {
-        failures.push({ index: write.index, message: problem });
-        return [];
-      }
-      const row = asRead(table, write.row);
-      return [{ ...write, row, keyText: keyText(table, row), time: rowTime(table, row) }];
-    });
-  }
-
   /** Locks what the rows may share with other writes, beside themselves, and finds what is there. */
-  async #find(layout: Layout, keys: readonly Row[]): Promise<FoundByKey> {
-    const { table } = layout;
+  async #find(layout: Layout, keys: ByKey): Promise<FoundByKey> {
     const found: FoundByKey = { rows: new Map(), tombstones: new Map() };
-    const distinct = [...new Map(keys.map((key) => [keyText(table, key), key])).values()];
-    const columns = table.pushColumns;
-    const work: Promise<unknown>[] = [this.#meet(layout, distinct)];
-    for (const some of inParts(distinct)) {
-      const lists = layout.keyLists(some);
-      work.push(
-        this.#tx.query(layout.byKeys(layout.shown(columns)), lists).then((lines) => {
-          for (const line of lines) {
-            const row = rowAt(columns, line);
-            found.rows.set(keyText(table, row), { row, time: rowTime(table, row) } as FoundRow);
-          }
-        }),
-      );
-      if (!table.deletes) continue;
-      work.push(
-        tombstonesWith(this.#tx, layout, lists).then((tombstones) => {
-          for (const { key, deletedAt } of tombstones) {
-            found.tombstones.set(keyText(table, key), deletedAt);
-          }
-        }),
-      );
+    const locking = await this.#tables.turns().run(locks(layout.table, keys));
+    // The server finds some while those before are taken in here, and others have their turn. D-7.9.
+    let before: Promise<unknown> = Promise.all(this.#tx.send(locking));
+    for (const some of inParts([...keys.values()])) {
+      const finding = this.#findSome(layout, some, found);
+      finding.catch(() => {});
+      await before;
+      before = finding;
     }
-    await Promise.all(work);
+    await before;
     return found;
   }
 
-  async #meet({ table }: Layout, keys: readonly Row[]): Promise<void> {
-    const names = new Set<string>();
-    if (table.deletes)
-      for (const key of keys) names.add(`row ${table.name} ${keyText(table, key)}`);
-    if (isOfPeople(table)) {
-      for (const key of keys) if (personOf(key) !== null) names.add(`person ${personOf(key)}`);
+  async #findSome(layout: Layout, keys: readonly Row[], found: FoundByKey): Promise<void> {
+    const { table } = layout;
+    const columns = table.pushColumns;
+    const lists = layout.keyLists(keys);
+    const [lines, tombstones] = await Promise.all([
+      this.#tx.query(layout.byKeys(layout.shown(columns)), lists),
+      table.deletes ? tombstonesWith(this.#tx, layout, lists) : [],
+    ]);
+    for (const line of lines) {
+      const row = rowAt(columns, line);
+      found.rows.set(keyText(table, row), { row, time: rowTime(table, row) } as FoundRow);
     }
-    await Promise.all(this.#tx.send(lockNames([...names])));
+    for (const { key, deletedAt } of tombstones) {
+      found.tombstones.set(keyText(table, key), deletedAt);
+    }
   }
 
   /** Does what was decided, or nothing of it: gives the records that the server refuses. */
   async #send(sending: Sending): Promise<readonly WriteFailure[]> {
     const { layout, found, decided } = sending;
-    const rows = sentRows(decided, found);
-    if (rows.size + decided.removed.size + decided.forgotten.size + decided.listed.length === 0) {
+    const rows = await this.#tables.turns().run(sentRows(decided, found));
+    if (rows.length + decided.removed.size + decided.forgotten.size + decided.listed.length === 0) {
       return [];
     }
     this.#tx.writesRows();
-    const numbers = await this.#numbers(layout, decided);
-    const withNumbers = [...rows].map(([text, row]) => numbered(layout, row, numbers.get(text)));
+    const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
     let refused: readonly WriteFailure[] = [];
     const opening = async () => {
       await this.#rows.remove(layout, layout.name, [...decided.removed.values()]);
@@ -225,14 +208,14 @@ export class BodyTables implements TableWrites {
     try {
       await this.#tx.attempt(async () => {
         await opening();
-        await this.#putAll(sending, withNumbers);
+        await this.#putAll(putting, rows);
       });
     } catch (error) {
       if (!(error instanceof Failure) || !isRefusal(error)) throw error;
       await this.#tx
         .attempt(async () => {
           await opening();
-          refused = await this.#findRefused(sending, withNumbers);
+          refused = await this.#findRefused(putting, rows);
           throw UNDONE;
         })
         .catch((thrown) => {
@@ -243,12 +226,14 @@ export class BodyTables implements TableWrites {
   }
 
   /** Halves what is refused until each refused row is found; the others are written meanwhile, as rules may be about several. */
-  async #findRefused(sending: Sending, rows: readonly Row[]): Promise<readonly WriteFailure[]> {
-    const { layout, decided } = sending;
+  async #findRefused(
+    putting: Putting,
+    rows: readonly KeyedRow[],
+  ): Promise<readonly WriteFailure[]> {
     const refused: WriteFailure[] = [];
-    const place = async (some: readonly Row[]): Promise<void> => {
+    const place = async (some: readonly KeyedRow[]): Promise<void> => {
       try {
-        await this.#tx.attempt(() => this.#putAll(sending, some));
+        await this.#tx.attempt(() => this.#putAll(putting, some));
       } catch (error) {
         if (!(error instanceof Failure) || !isRefusal(error)) throw error;
         if (some.length > 1) {
@@ -257,8 +242,8 @@ export class BodyTables implements TableWrites {
           await place(some.slice(half));
           return;
         }
-        const text = keyText(layout.table, some[0] ?? {});
-        const last = decided.sent.findLast((record) => record.keyText === text);
+        const [[text = ""] = []] = some;
+        const last = putting.decided.sent.findLast((record) => record.keyText === text);
         if (last !== undefined) refused.push({ index: last.index, message: refusalText(error) });
       }
     };
@@ -268,19 +253,28 @@ export class BodyTables implements TableWrites {
 
   /** Next numbers for rows that are new, in the order of their records. */
   async #numbers(layout: Layout, decided: Decided): Promise<ReadonlyMap<string, ColumnValue>> {
+    if (layout.numbered === null) return new Map();
     const texts = [...new Set(decided.added.map((record) => record.keyText))];
-    if (layout.numbered === null || texts.length === 0) return new Map();
     const text = `select nextval(${literal(layout.numbers)}::regclass) from generate_series(1, $1::int4)`;
-    const lines = await this.#tx.query(text, [String(texts.length)]);
-    return new Map(texts.map((one, i) => [one, Number(lines[i]?.[0])]));
+    const numbers = new Map<string, ColumnValue>();
+    for (const some of inParts(texts)) {
+      const lines = await this.#tx.query(text, [String(some.length)]);
+      for (const [i, one] of some.entries()) numbers.set(one, Number(lines[i]?.[0]));
+    }
+    return numbers;
   }
 
-  async #putAll({ layout, there }: Sending, rows: readonly Row[]): Promise<void> {
+  async #putAll(
+    { layout, known, decided, numbers }: Putting,
+    rows: readonly KeyedRow[],
+  ): Promise<void> {
     const { numbered: number, table } = layout;
     const columns = number === null ? table.pushColumns : [...table.pushColumns, number];
+    const isNew = ([text]: KeyedRow) => !known.rows.has(text) || decided.removed.has(text);
     for (const some of inParts(rows)) {
-      const newRows = some.filter((row) => !there.has(keyText(table, row))).length;
-      await this.#rows.put(layout, some, { columns, newRows });
+      const newRows = some.filter(isNew).length;
+      const put = some.map(([text, row]) => numbered(layout, row, numbers.get(text)));
+      await this.#rows.put(layout, put, { columns, newRows });
     }
   }
 
@@ -303,55 +297,3 @@ export class BodyTables implements TableWrites {
 }
 
 const UNDONE = new Error("Nothing of an attempt stays");
-
-/** The rows that records leave, by key, once each: they are there when all are done. */
-function sentRows(decided: Decided, found: FoundByKey): ReadonlyMap<string, Row> {
-  const rows = new Map<string, Row>();
-  for (const { keyText: text } of decided.sent) {
-    const row = found.rows.get(text)?.row;
-    if (row !== undefined && row !== null) rows.set(text, row);
-  }
-  return rows;
-}
-
-function numbered({ numbered: column }: Layout, row: Row, number: ColumnValue | undefined): Row {
-  return column === null ? row : { ...row, [column.name]: number ?? null };
-}
-
-function outcomeOf(
-  decided: Decided,
-  failures: readonly WriteFailure[],
-  visibleMs: number,
-): Written {
-  return {
-    failures: [...failures, ...decided.failures].sort((a, b) => a.index - b.index),
-    kept: decided.kept,
-    ...(decided.buried.length === 0 ? {} : { buried: decided.buried }),
-    changed: decided.sent.length,
-    deleted: decided.removed.size,
-    earliestChanged: decided.earliestChanged,
-    earliestKept: decided.earliestKept,
-    visibleMs,
-  };
-}
-
-function problemOf(table: Table, row: Row): string | null {
-  for (const column of table.pushColumns) {
-    const value = fieldOf(row, column.name);
-    if (held(column, value) === null) return refusalOf(column, value);
-  }
-  return null;
-}
-
-/** A row whose decimals are written as they would be read. */
-function asRead(table: Table, row: Row): Row {
-  let changed: Record<string, ColumnValue> | null = null;
-  for (const { name, type } of table.pushColumns) {
-    if (type !== "numeric" && type !== "bigint") continue;
-    const value = fieldOf(row, name);
-    if (typeof value !== "string") continue;
-    const short = shortDecimal(value);
-    if (short !== value) changed = { ...(changed ?? row), [name]: short };
-  }
-  return changed ?? row;
-}

@@ -4,14 +4,11 @@ import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Column, Row } from "../../../domain/sync/table/table.ts";
 import { meeting } from "../driver/errors.ts";
-import { nameText, quoted, textList } from "../driver/sql.ts";
+import { inParts, nameText, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
-
-/** Rows of one statement. */
-const ROWS_AT_ONCE = 1_000;
 
 interface PutOptions {
   readonly columns: readonly Column[];
@@ -107,8 +104,4 @@ export class RowStatements {
 /** Those of the values that a column holds. */
 export function heldTexts(column: Column, values: readonly string[]): readonly string[] {
   return values.flatMap((value) => held(column, value)?.text ?? []);
-}
-
-export function* inParts<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) yield items.slice(at, at + ROWS_AT_ONCE);
 }

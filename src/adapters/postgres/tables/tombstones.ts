@@ -12,10 +12,10 @@ import type {
   Tombstones,
 } from "../../../ports/tables/tombstones.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
-import { inParts } from "./row-statements.ts";
 import { DELETED_AT, deletedAtOf, settle, tombstonesWith } from "./tombstone-places.ts";
 
 interface ListFacts {

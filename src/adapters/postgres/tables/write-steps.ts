@@ -1,0 +1,125 @@
+// The steps of a write that need no server, a turn for others after each: records as they will be, their keys, what they lock, and
+// the rows that they leave. D-7.9.
+import { fieldOf } from "../../../domain/shared/json.ts";
+import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { FoundByKey, WriteDecision } from "../../../domain/sync/rows/write-decision.ts";
+import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Steps } from "../../../ports/runtime/turns.ts";
+import type { RowWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
+import { lockMany } from "../driver/schema.ts";
+import type { Statement } from "../driver/sql.ts";
+import { held, refusalOf, shortDecimal } from "./columns.ts";
+import type { Layout } from "./layout.ts";
+
+interface ArrivingRecord extends RowWrite {
+  readonly keyText: string;
+  readonly time: string | null;
+}
+
+export type Decided = WriteDecision<ArrivingRecord>;
+
+/** A row, or a key, with its `keyText`. */
+export type KeyedRow = readonly [text: string, row: Row];
+export type ByKey = ReadonlyMap<string, Row>;
+
+/** Records as they would be read again; those that the columns cannot hold fail. */
+export function* arriving(
+  table: Table,
+  writes: readonly RowWrite[],
+  failures: WriteFailure[],
+): Steps<ArrivingRecord[]> {
+  const records: ArrivingRecord[] = [];
+  for (const write of writes) {
+    yield;
+    const problem = problemOf(table, write.row);
+    if (problem === null) {
+      const row = asRead(table, write.row);
+      records.push({ ...write, row, keyText: keyText(table, row), time: rowTime(table, row) });
+    } else failures.push({ index: write.index, message: problem });
+  }
+  return records;
+}
+
+export function* byKey(table: Table, rows: readonly Row[]): Steps<ByKey> {
+  const found = new Map<string, Row>();
+  for (const row of rows) {
+    yield;
+    found.set(keyText(table, row), row);
+  }
+  return found;
+}
+
+/** Locks what rows may share with other writes, beside themselves. */
+export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[]> {
+  const names = new Set<string>();
+  const hasPeople = isOfPeople(table);
+  if (!table.deletes && !hasPeople) return [];
+  for (const [text, key] of keys) {
+    yield;
+    if (table.deletes) names.add(`row ${table.name} ${text}`);
+    const person = hasPeople ? personOf(key) : null;
+    if (person !== null) names.add(`person ${person}`);
+  }
+  return yield* lockMany([...names]);
+}
+
+/** The rows that records leave, once each: they are there when all are done. */
+export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]> {
+  const rows: KeyedRow[] = [];
+  const seen = new Set<string>();
+  for (const { keyText: text } of decided.sent) {
+    yield;
+    const row = found.rows.get(text)?.row ?? null;
+    if (row !== null && !seen.has(text)) rows.push([text, row]);
+    seen.add(text);
+  }
+  return rows;
+}
+
+export function numbered(
+  { numbered: column }: Layout,
+  row: Row,
+  number: ColumnValue | undefined,
+): Row {
+  return column === null ? row : { ...row, [column.name]: number ?? null };
+}
+
+export function outcomeOf(
+  decided: Decided,
+  failures: readonly WriteFailure[],
+  visibleMs: number,
+): Written {
+  return {
+    failures: [...failures, ...decided.failures].sort((a, b) => a.index - b.index),
+    kept: decided.kept,
+    ...(decided.buried.length === 0 ? {} : { buried: decided.buried }),
+    changed: decided.sent.length,
+    deleted: decided.removed.size,
+    earliestChanged: decided.earliestChanged,
+    earliestKept: decided.earliestKept,
+    visibleMs,
+  };
+}
+
+function problemOf(table: Table, row: Row): string | null {
+  for (const column of table.pushColumns) {
+    const value = fieldOf(row, column.name);
+    if (held(column, value) === null) return refusalOf(column, value);
+  }
+  return null;
+}
+
+/** A row whose decimals are written as they would be read. */
+function asRead(table: Table, row: Row): Row {
+  let changed: Record<string, ColumnValue> | null = null;
+  for (const { name, type } of table.pushColumns) {
+    if (type !== "numeric" && type !== "bigint") continue;
+    const value = fieldOf(row, name);
+    if (typeof value !== "string") continue;
+    const short = shortDecimal(value);
+    if (short !== value) changed = { ...(changed ?? row), [name]: short };
+  }
+  return changed ?? row;
+}
