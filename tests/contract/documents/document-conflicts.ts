@@ -6,7 +6,6 @@ import { type DocumentsHarness, type Item, StoreOfSuite } from "./documents-harn
 /** Bodies at once: enough to meet often, few enough for stores that run each again until it is alone. */
 const BODIES = 6;
 const ROUNDS = 4;
-
 /** What bodies that run at the same time do to one another. */
 export function documentConflicts(harness: DocumentsHarness): void {
   describe(`${harness.name}: documents that several change`, () => {
@@ -179,6 +178,39 @@ export function documentConflicts(harness: DocumentsHarness): void {
         }
       };
       await Promise.all([write(), read(), read()]);
+    });
+  });
+}
+
+/** Changes of one that waits for its turn, while another changes the same all the time. */
+const OTHER_TURNS = 40;
+/** It was up to 31 where pauses grew to 200 ms. */
+const MOST_TURNS_TO_ONE = 6;
+
+/** Of stores whose instances meet at a server; processes on one file of SQLite look for their turn every 10 ms. */
+export function documentTurns(harness: DocumentsHarness): void {
+  describe(`${harness.name}: documents that one changes all the time`, () => {
+    const store = new StoreOfSuite(harness);
+
+    test("others have their turn", async () => {
+      const from = await store.itemsWith({ key: ["n"], value: 0 });
+      const other = await store.opened.openSecond?.();
+      await other?.prepare([from]);
+      const change = async (at: DocumentStore | undefined) => {
+        await at?.transact({ name: "test.meet" }, async (tx) => {
+          const [[item]] = await tx.read({ from, keys: [["n"]] });
+          tx.put(from, { key: ["n"], value: Number(item?.value) + 1 });
+        });
+      };
+      const busy = { isOver: false, turns: 0 };
+      const working = (async () => {
+        for (; !busy.isOver; busy.turns++) await change(store.documents);
+      })();
+      for (let turn = 0; turn < OTHER_TURNS; turn++) await change(other);
+      busy.isOver = true;
+      await working;
+      expect(await store.all(from)).toEqual([{ key: ["n"], value: OTHER_TURNS + busy.turns }]);
+      expect(busy.turns).toBeLessThan(MOST_TURNS_TO_ONE * OTHER_TURNS);
     });
   });
 }

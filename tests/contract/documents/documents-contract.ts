@@ -1,5 +1,5 @@
 import { documentCommits } from "./document-commits.ts";
-import { documentConflicts } from "./document-conflicts.ts";
+import { documentConflicts, documentTurns } from "./document-conflicts.ts";
 import { documentDamage } from "./document-damage.ts";
 import { documentReads } from "./document-reads.ts";
 import { documentTableConflicts } from "./document-table-conflicts.ts";
@@ -18,6 +18,12 @@ export function documentsContract(harness: DocumentsHarness): void {
     documentDamage(each);
     documentVersions(each);
   }
+}
+
+/** The same of a store whose instances meet at a server. */
+export function serverDocumentsContract(harness: DocumentsHarness): void {
+  documentsContract(harness);
+  for (const each of [harness, yielding(harness)]) documentTurns(each);
 }
 
 /** What a `DocumentStore` does to the rows of tables, likewise. */

@@ -10,6 +10,8 @@ export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
+/** About the time of a few transactions: with a longer pause a body that is asked for all the time starves another. */
+export const LONGEST_AFTER_CONFLICT_MS = 32;
 /** Longer waits overflow the runtime's timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -50,8 +52,8 @@ export class Deadline {
   }
 
   /** Waits before try number `tries` + 1, longer each time, at most until tries end. */
-  pause(tries: number): Promise<void> {
-    const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+  pause(tries: number, mostMs = LONGEST_PAUSE_MS): Promise<void> {
+    const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
     // The fraction of the clock differs between callers that collided, so that they do not collide again.
     const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
     return new Promise((resolve) =>

@@ -2,7 +2,7 @@
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
 import { DURABLE } from "./collections.ts";
-import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
+import { type Deadline, LONGEST_AFTER_CONFLICT_MS, type Stopwatch, TimeUp } from "./deadline.ts";
 import {
   hasCode,
   innerError,
@@ -76,8 +76,11 @@ export async function runTransaction<T>(
         if (tx.inTransaction()) await deadline.race(tx.abortTransaction());
         isHanging = false;
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
-        if (hasCode(error, WRITE_CONFLICT)) await deadline.race(patience.noteConflict());
-        await deadline.pause(tries);
+        const isConflict = hasCode(error, WRITE_CONFLICT);
+        if (isConflict) await deadline.race(patience.noteConflict());
+        await (isConflict
+          ? deadline.pause(tries, LONGEST_AFTER_CONFLICT_MS)
+          : deadline.pause(tries));
       }
     }
   } finally {

@@ -17,6 +17,8 @@ import { READ_STATUS, ServerTransaction, type TransactionId, within } from "./tr
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
+/** Of a body that wrote no rows and met another, for which it has waited: with a longer one whoever is asked all the time starves it. */
+const PAUSE_AFTER_MEETING_MS = 4;
 /** The others that a divisible body may meet before its caller had better come with less. */
 const MANY_MEETINGS = 8;
 /** Time in which the outcome of a commit has to become known. */
@@ -162,7 +164,8 @@ export class PostgresDatabase {
       if (!(meets || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
         throw unavailable(failure, hasRows);
       }
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+      const longestMs = meets && !hasRows ? PAUSE_AFTER_MEETING_MS : LONGEST_PAUSE_MS;
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, longestMs);
       await sleep(randomInt(pauseMs, 2 * pauseMs) / 2);
     }
   }

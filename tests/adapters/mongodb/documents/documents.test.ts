@@ -1,13 +1,13 @@
 import { describe } from "bun:test";
 import {
-  documentsContract,
   documentTablesContract,
+  serverDocumentsContract,
 } from "../../../contract/documents/documents-contract.ts";
 import { openMongo } from "../../../support/stores/document-stores.ts";
 import { openMongoTables } from "../../../support/stores/document-table-stores.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 
 describe.skipIf(!mongoAvailable)("MongoDB", () => {
-  documentsContract({ name: "MongoDB", open: openMongo });
+  serverDocumentsContract({ name: "MongoDB", open: openMongo });
   documentTablesContract({ name: "MongoDB", open: openMongoTables });
 });
