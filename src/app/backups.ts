@@ -1,5 +1,5 @@
 // Puts together what copies whole stores: backups, and the way back. Beside services.ts and compose.ts it sees adapters.
-import manifest from "../../package.json";
+import manifest from "../../package.json" with { type: "json" };
 import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
