@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import manifest from "../../package.json";
+import manifest from "../../package.json" with { type: "json" };
 import { nearestWord } from "../domain/shared/text.ts";
 import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
 import type { RunCommand } from "./command-runner.ts";
