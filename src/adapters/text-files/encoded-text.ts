@@ -122,7 +122,7 @@ function byteOf(character: string, bytes: ReadonlyMap<string, number>, encoding:
   );
 }
 
-/** Of an encoding with a byte for each character. */
+/** The byte of each character, in an encoding that writes every character as one byte. */
 function bytesOf(encoding: Encoding): ReadonlyMap<string, number> {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const characters = [...new TextDecoder(encoding).decode(all)];

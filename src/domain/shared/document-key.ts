@@ -136,7 +136,7 @@ function pushText(bytes: number[], text: string): void {
   }
 }
 
-/** One of two bytes or more. */
+/** Adds a character that UTF-8 writes in two to four bytes. */
 function pushCharacter(bytes: number[], point: number): void {
   const last = 0x80 | (point & 0x3f);
   if (point < 0x800) bytes.push(0xc0 | (point >> 6), last);

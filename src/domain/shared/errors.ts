@@ -66,7 +66,7 @@ export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): e
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
-/** The code that the system or a library gives an error, such as `ENOENT`; null for none, or a number. */
+/** The code that the system or a library gives an error, such as `ENOENT`; null where there is none, or it is a number. */
 export function codeOf(error: unknown): string | null {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" ? code : null;

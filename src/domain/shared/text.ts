@@ -79,8 +79,8 @@ export function escapeHiddenInJson(json: string): string {
 const MAX_EDITS = 2;
 
 /**
- * The word that a mistyped one was probably meant to be, letter case aside: at most two letters are missing, added, another
- * or swapped, and less than half of the word. Null where none is; the first of equally near ones.
+ * The word that was probably meant: at most two letters, and less than half of them, are missing, too many, wrong or swapped;
+ * letter case does not count. The first of equally near ones; null where none is near.
  */
 export function nearestWord(typed: string, words: Iterable<string>): string | null {
   let nearest: string | null = null;

@@ -10,7 +10,7 @@ export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
-/** About the time of a few transactions: with a longer pause a body that is asked for all the time starves another. */
+/** After a conflict: about the time of a few transactions. With a longer pause a busy body would starve another. */
 export const LONGEST_AFTER_CONFLICT_MS = 32;
 /** Longer waits overflow the runtime's timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

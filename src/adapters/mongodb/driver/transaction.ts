@@ -78,9 +78,7 @@ export async function runTransaction<T>(
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         const isConflict = hasCode(error, WRITE_CONFLICT);
         if (isConflict) await deadline.race(patience.noteConflict());
-        await (isConflict
-          ? deadline.pause(tries, LONGEST_AFTER_CONFLICT_MS)
-          : deadline.pause(tries));
+        await deadline.pause(tries, isConflict ? LONGEST_AFTER_CONFLICT_MS : undefined);
       }
     }
   } finally {

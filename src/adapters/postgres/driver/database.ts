@@ -17,7 +17,7 @@ import { READ_STATUS, ServerTransaction, type TransactionId, within } from "./tr
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
-/** Of a body that wrote no rows and met another, for which it has waited: with a longer one whoever is asked all the time starves it. */
+/** After a body without rows has met another: it has waited for that one, and with a longer pause a busy body would starve it. */
 const PAUSE_AFTER_MEETING_MS = 4;
 /** The others that a divisible body may meet before its caller had better come with less. */
 const MANY_MEETINGS = 8;

@@ -32,9 +32,9 @@ import { tombstonesWith } from "./tombstone-places.ts";
 import {
   arriving,
   type ByKey,
-  byKey,
   type Decided,
   type KeyedRow,
+  keysOf,
   locks,
   numbered,
   outcomeOf,
@@ -44,8 +44,9 @@ import {
 /** A write whose rows are to be sent. */
 interface Sending {
   readonly layout: Layout;
-  /** What was there before, and what deciding made of it. */
+  /** What was there before the write. */
   readonly known: FoundByKey;
+  /** What will be there after it. */
   readonly found: FoundByKey;
   readonly decided: Decided;
 }
@@ -78,8 +79,7 @@ export class BodyTables implements TableWrites {
     let records = await turns.run(arriving(table, writes, failures));
     await this.#tx.begin();
     const nowMs = this.#now();
-    const keys = [...records.map(({ row }) => row), ...deleted.map(({ key }) => key)];
-    const known = await this.#find(layout, await turns.run(byKey(table, keys)));
+    const known = await this.#find(layout, await turns.run(keysOf(table, records, deleted)));
     for (;;) {
       const found = { rows: new Map(known.rows), tombstones: new Map(known.tombstones) };
       const rules = { conflict, nowMs, stamps };
@@ -148,8 +148,9 @@ export class BodyTables implements TableWrites {
   /** Every column of the rows with these keys. */
   async rowsWith(table: Table, keys: readonly Row[]): Promise<readonly Row[]> {
     const layout = this.#tables.layout(table);
-    const whole = keys.filter((key) => layout.holdsKey(key));
-    const distinct = await this.#tables.turns().run(byKey(table, whole));
+    const distinct = new Map(
+      keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
+    );
     await this.#tx.begin();
     if (distinct.size === 0) return [];
     const text = layout.byKeys(layout.shown(table.columns));

@@ -4,7 +4,12 @@ import { fieldOf } from "../../../domain/shared/json.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import type { FoundByKey, WriteDecision } from "../../../domain/sync/rows/write-decision.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type {
+  ArrivingRecord,
+  FoundByKey,
+  WriteDecision,
+} from "../../../domain/sync/rows/write-decision.ts";
 import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
@@ -12,11 +17,6 @@ import { lockMany } from "../driver/schema.ts";
 import type { Statement } from "../driver/sql.ts";
 import { held, refusalOf, shortDecimal } from "./columns.ts";
 import type { Layout } from "./layout.ts";
-
-interface ArrivingRecord extends RowWrite {
-  readonly keyText: string;
-  readonly time: string | null;
-}
 
 export type Decided = WriteDecision<ArrivingRecord>;
 
@@ -42,16 +42,25 @@ export function* arriving(
   return records;
 }
 
-export function* byKey(table: Table, rows: readonly Row[]): Steps<ByKey> {
-  const found = new Map<string, Row>();
-  for (const row of rows) {
+/** What a write is about: the rows that arrive, and the keys that are deleted. */
+export function* keysOf(
+  table: Table,
+  records: readonly ArrivingRecord[],
+  deleted: readonly Tombstone[],
+): Steps<ByKey> {
+  const keys = new Map<string, Row>();
+  for (const { keyText: text, row } of records) {
     yield;
-    found.set(keyText(table, row), row);
+    keys.set(text, row);
   }
-  return found;
+  for (const { key } of deleted) {
+    yield;
+    keys.set(keyText(table, key), key);
+  }
+  return keys;
 }
 
-/** Locks what rows may share with other writes, beside themselves. */
+/** Statements that lock what rows share with other writes: their keys where deletes are recorded, and the people whom they name. */
 export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[]> {
   const names = new Set<string>();
   const hasPeople = isOfPeople(table);

@@ -95,7 +95,7 @@ export function markerLagSeconds(
 export interface DeletePlace {
   /** A cursor of the end that the tombstones come from; null for the beginning of its list. */
   readonly cursor: string | null;
-  /** Canonical time of that end when it gave the cursor. */
+  /** When that end gave the cursor, by its own clock; canonical. */
   readonly givenAt: string;
 }
 
