@@ -5,6 +5,7 @@ import {
   type CallLimit,
   type CallOptions,
   CommitInDoubt,
+  REQUEST_CALLS,
   START_CALLS,
   SYNC_CALLS,
 } from "../../../ports/documents.ts";
@@ -13,12 +14,16 @@ import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
-import { READ_STATUS, ServerTransaction, type TransactionId, within } from "./transaction.ts";
+import {
+  type Beginning,
+  READ_STATUS,
+  ServerTransaction,
+  type TransactionId,
+  within,
+} from "./transaction.ts";
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
-/** After a body without rows has met another: it has waited for that one, and with a longer pause a busy body would starve it. */
-const PAUSE_AFTER_MEETING_MS = 4;
 /** The others that a divisible body may meet before its caller had better come with less. */
 const MANY_MEETINGS = 8;
 /** Time in which the outcome of a commit has to become known. */
@@ -42,6 +47,13 @@ export interface DatabaseDeps {
   readonly deadlockMs?: number;
   /** Statements that give the role what it needs. */
   readonly grants?: string;
+}
+
+type Manner = Pick<Beginning, "isOneMoment" | "isReadOnly">;
+
+interface Attempt extends Manner {
+  readonly leftMs: number;
+  readonly isAlone: boolean;
 }
 
 export class PostgresDatabase {
@@ -115,8 +127,8 @@ export class PostgresDatabase {
   /** Reads of one moment for as long as the caller likes, who rolls it back. */
   async openReading(): Promise<ServerTransaction> {
     try {
-      const how = { isOneMoment: true, isReadOnly: true, leftMs: Number.POSITIVE_INFINITY };
-      const tx = await this.#open(how);
+      const how = { isOneMoment: true, isReadOnly: true, isAlone: false };
+      const tx = await this.#open({ ...how, leftMs: Number.POSITIVE_INFINITY });
       await tx.begin();
       return tx;
     } catch (error) {
@@ -142,16 +154,18 @@ export class PostgresDatabase {
 
   async #run<T>(
     options: CallOptions,
-    how: { readonly isOneMoment: boolean; readonly isReadOnly: boolean },
+    how: Manner,
     body: (tx: ServerTransaction) => Promise<T>,
   ): Promise<T> {
     const { clock, callLimit = SYNC_CALLS } = this.#deps;
     const { triesMs, endMs } = options.limit ?? callLimit;
     const beganMs = clock.monotonicMs();
     const lastTryMs = beganMs + Math.min(triesMs, endMs);
+    const mayGoAlone = how.isOneMoment && triesMs <= REQUEST_CALLS.triesMs;
+    let isAlone = false as boolean;
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
-      const outcome = await this.#try({ ...how, leftMs }, body);
+      const outcome = await this.#try({ ...how, leftMs, isAlone }, body);
       if ("result" in outcome) return outcome.result;
       const { error, failure, hasRows } = outcome;
       if (failure === null) throw error;
@@ -164,17 +178,16 @@ export class PostgresDatabase {
       if (!(meets || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
         throw unavailable(failure, hasRows);
       }
-      const longestMs = meets && !hasRows ? PAUSE_AFTER_MEETING_MS : LONGEST_PAUSE_MS;
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, longestMs);
+      // Who pauses loses its turn to whoever does not.
+      isAlone = mayGoAlone && meets && !hasRows && !isAlone;
+      if (isAlone) continue;
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
       await sleep(randomInt(pauseMs, 2 * pauseMs) / 2);
     }
   }
 
   /** Once. Throws where nobody knows what became of a commit. */
-  async #try<T>(
-    how: { readonly isOneMoment: boolean; readonly isReadOnly: boolean; readonly leftMs: number },
-    body: (tx: ServerTransaction) => Promise<T>,
-  ): Promise<Outcome<T>> {
+  async #try<T>(how: Attempt, body: (tx: ServerTransaction) => Promise<T>): Promise<Outcome<T>> {
     let tx: ServerTransaction | null = null;
     let isOver = false;
     const attempt = async (): Promise<Outcome<T>> => {
@@ -206,11 +219,7 @@ export class PostgresDatabase {
     }
   }
 
-  async #open(how: {
-    readonly isOneMoment: boolean;
-    readonly isReadOnly: boolean;
-    readonly leftMs: number;
-  }): Promise<ServerTransaction> {
+  async #open(how: Attempt): Promise<ServerTransaction> {
     const connection = await this.#deps.driver.connect();
     const { clock, storeClock, deadlockMs = 1_000, raisesDurability = false } = this.#deps;
     const statementMs = how.leftMs > MAX_TIMER_MS ? 0 : Math.max(1, Math.ceil(how.leftMs));

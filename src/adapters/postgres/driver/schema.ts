@@ -117,6 +117,9 @@ select distinct hashtextextended(name, 0), floor(extract(epoch from now()) * 100
 from unnest($1::text[]) as name order by 1
 on conflict (place) do update set at_ms = excluded.at_ms`;
 
+/** Every body that writes documents changes lines there. */
+export const LOCK_ALL = "lock table repsync._locks in share row exclusive mode";
+
 export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";
 
 /** Locks these names; nothing for none. */

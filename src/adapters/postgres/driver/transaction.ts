@@ -1,6 +1,7 @@
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { Connection, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, isRefusal } from "./errors.ts";
+import { LOCK_ALL } from "./schema.ts";
 import type { Statement } from "./sql.ts";
 
 /** How a transaction begins. */
@@ -8,6 +9,8 @@ export interface Beginning {
   /** All reads are of the moment of the first statement; otherwise each statement sees what was committed before it. */
   readonly isOneMoment: boolean;
   readonly isReadOnly: boolean;
+  /** True waits for the bodies under way, and lets no other write documents meanwhile: first come, first served. */
+  readonly isAlone: boolean;
   /** After which the server ends a statement; 0 for never. */
   readonly statementMs: number;
   /** True where the server would confirm commits that a crash takes back. */
@@ -181,7 +184,8 @@ export class ServerTransaction {
   }
 
   async #begin(): Promise<void> {
-    const { isOneMoment, isReadOnly, statementMs, raisesDurability, lockMs } = this.#beginning;
+    const { isOneMoment, isReadOnly, isAlone, statementMs, raisesDurability, lockMs } =
+      this.#beginning;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
       `begin isolation level ${level}${isReadOnly ? " read only" : ""}`,
@@ -194,6 +198,8 @@ export class ServerTransaction {
       `set local row_security = off`,
       `set local repsync.own = 'on'`,
       ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
+      // No query: what it waited for belongs to its moment.
+      ...(isAlone ? [LOCK_ALL] : []),
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
