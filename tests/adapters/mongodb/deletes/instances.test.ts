@@ -46,7 +46,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       expect(logger.lines).toEqual([]);
       // Each was given one place.
       expect(await storage.tombstones.end(ITEMS)).toMatch(/^[0-9a-f]{24}-5000$/);
-      await storage.close();
     },
   );
 
@@ -65,7 +64,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       expect(first).toBe(instances[0]);
       expect(place).toMatch(/^[0-9a-f]{24}-0$/);
       expect(third && (await listedKeys(third.storage))).toEqual(["a", "b", "c"]);
-      await third?.storage.close();
     },
   );
 
@@ -81,7 +79,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
     expect(places.size).toBe(1);
     expect([...places][0]).toMatch(/^[0-9a-f]{24}-0$/);
     expect((await raised()) - before).toBeLessThanOrEqual(2);
-    await storage.close();
   });
 
   databaseTest(
@@ -98,7 +95,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
         expect([k, outcome.kept, outcome.changed]).toEqual([k, [0], 0]);
       }
       expect(await db.collection("items").countDocuments()).toBe(0);
-      for (const { storage } of instances) await storage.close();
     },
   );
 
@@ -124,7 +120,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       expect(await database.db.collection("items").countDocuments()).toBe(0);
       // A plain push does not look at deletes.
       expect((await writeTo(storage, ITEMS, asWrites([row]))).changed).toBe(1);
-      await storage.close();
     },
   );
 
@@ -150,7 +145,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       const { items, earliestAvailable } = await listItems(older.storage);
       expect(items.map(({ key }) => key["k"])).toEqual(["a", "c"]);
       expect(Date.parse(earliestAvailable)).toBeGreaterThanOrEqual(time);
-      await older.storage.close();
     },
   );
 });

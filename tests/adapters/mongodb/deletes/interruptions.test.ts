@@ -13,20 +13,15 @@ const INTERRUPTIONS: readonly [name: string, reason: string, interrupt: Interrup
   [
     "a delete while pre-images are off",
     "its collection kept no pre-images for a while",
-    async ({ db }) => {
-      const images = (enabled: boolean) =>
-        db.command({ collMod: "items", changeStreamPreAndPostImages: { enabled } });
-      await images(false);
-      await db.collection("items").deleteOne({ k: "a" });
-    },
+    ({ db }) => withoutPreImages(db, (k) => db.collection("items").deleteOne({ k })),
   ],
   [
     "a change of a key while pre-images are off",
     "its collection kept no pre-images for a while",
-    async ({ db }) => {
-      await db.command({ collMod: "items", changeStreamPreAndPostImages: { enabled: false } });
-      await db.collection("items").updateOne({ k: "a" }, { $set: { k: "c" } });
-    },
+    ({ db }) =>
+      withoutPreImages(db, (k) =>
+        db.collection("items").updateOne({ k }, { $set: { k: `${k}, changed` } }),
+      ),
   ],
   [
     "a collection that is dropped",
@@ -57,6 +52,15 @@ const INTERRUPTIONS: readonly [name: string, reason: string, interrupt: Interrup
   ],
 ];
 
+/** Changes a row while there are none: the recorder turns them on again at once, on a busy machine before the row has changed. */
+async function withoutPreImages(db: Db, change: (k: string) => Promise<unknown>): Promise<void> {
+  for (let n = 0; n === 0 || (await keepsPreImages(db)); n++) {
+    await db.collection("items").insertMany(documents(`row ${n}`));
+    await db.command({ collMod: "items", changeStreamPreAndPostImages: { enabled: false } });
+    await change(`row ${n}`);
+  }
+}
+
 /** By the clock that the record goes by: on a busy machine the server's runs some 100 ms behind the machine's. */
 async function serverTimeMs({ db }: TestDatabase): Promise<number> {
   const stages = [{ $limit: 1 }, { $project: { now: "$$NOW" } }];
@@ -79,7 +83,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of delete
         await expectWarnings(instance, reason);
         await recordsAgain(database, instance.storage);
         expect((await listItems(instance.storage)).earliestAvailable).toBe(earliestAvailable);
-        await instance.storage.close();
       },
     );
   }
@@ -98,7 +101,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of delete
       const { earliestAvailable, items } = await listItems(instance.storage);
       expect(items).toEqual([]);
       expect(Date.parse(earliestAvailable)).toBeGreaterThanOrEqual(time);
-      await instance.storage.close();
     },
   );
 });
@@ -107,7 +109,9 @@ async function expectWarnings({ storage, logger }: Instance, reason: string): Pr
   // It is told after the commit in which it is kept.
   while (logger.lines.length === 0) await storage.ping(800);
   const message = `Deletes may have been missed, as ${reason}: compare the table with its remote`;
-  expect(logger.lines).toEqual([{ level: "warn", message, fields: { table: "items" } }]);
+  const told = { level: "warn", message, fields: { table: "items" } } as const;
+  // As often as it happened.
+  expect(logger.lines).toEqual(logger.lines.map(() => told));
 }
 
 async function recordsAgain({ db }: TestDatabase, storage: FullStorage): Promise<void> {

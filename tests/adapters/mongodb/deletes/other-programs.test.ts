@@ -20,7 +20,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
     );
     const expected = ["one", "many", "found", "bulk", "in a transaction"];
     expect(await listedKeys(storage)).toEqual(expected);
-    await storage.close();
   });
 
   databaseTest(
@@ -42,7 +41,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await replace("gone later");
       await items.deleteOne({ k: "gone later" });
       expect(await listedKeys(storage)).toEqual(["gone", "gone later"]);
-      await storage.close();
     },
   );
 
@@ -56,7 +54,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
     await session.abortTransaction();
     await session.endSession();
     expect(await listedKeys(storage)).toEqual([]);
-    await storage.close();
   });
 
   databaseTest(
@@ -77,7 +74,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await items.replaceOne({ k: "same" }, documents("same")[0] ?? {});
       await items.updateOne({ k: "same" }, { $set: { k: "same" } });
       expect(await listedKeys(storage)).toEqual(keys);
-      await storage.close();
     },
   );
 
@@ -105,7 +101,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       expect(paged).toEqual([...items]);
       expect(await storage.tombstones.countAfter(ITEMS, null)).toBe(10_000);
       expect(await storage.tombstones.forgetAfter(ITEMS, null)).toBe(10_000);
-      await storage.close();
     },
   );
 
@@ -118,7 +113,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
     await items.insertOne({ k: "renamed", large });
     await items.updateOne({ k: "renamed" }, { $set: { k: "another" } });
     expect(await listedKeys(storage)).toEqual(["deleted", "renamed"]);
-    await storage.close();
   });
 
   databaseTest(
@@ -129,7 +123,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await db.collection("items").deleteMany({});
       expect(await listedKeys(storage)).toEqual([]);
       expect(logger.lines).toEqual([]);
-      await storage.close();
     },
   );
 
@@ -151,7 +144,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       }
       expect(page.earliestAvailable).toBe(earliestAvailable);
       expect(second.logger.lines).toEqual([]);
-      await second.storage.close();
     },
   );
 });

@@ -9,6 +9,7 @@ import type { FullStorage } from "../../../../src/ports/storage.ts";
 import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { keepResource } from "../../../http/support/resources.ts";
 import { atOnce } from "../../../support/at-once.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 
@@ -22,13 +23,14 @@ export interface Instance {
   readonly logger: MemoryLogger;
 }
 
-/** Opens an instance and prepares `items`, with deletes. */
+/** Opens an instance, closed after the test, and prepares `items`, with deletes. */
 export async function openInstance(
   url: string,
   clock: Pick<Clock, "monotonicMs"> = new SystemClock(),
 ): Promise<Instance> {
   const logger = new MemoryLogger();
   const storage = await openMongoStorage({ url, collections: COLLECTIONS, clock, logger });
+  keepResource(() => storage.close());
   await storage.documents.prepare(COLLECTIONS);
   await storage.tables.prepare([ITEMS]);
   return { storage, logger };
