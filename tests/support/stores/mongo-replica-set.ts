@@ -176,10 +176,11 @@ class Member implements MongoMember {
         resolve();
       });
     });
-    this.#pid = await new Promise<number>((resolve, reject) => {
-      guard.stdout.once("data", (text: Buffer) => resolve(Number(text.toString())));
-      guard.once("error", reject);
+    this.#pid = 0;
+    guard.stdout.once("data", (text: Buffer) => {
+      this.#pid = Number(text.toString());
     });
+    await pollUntil("the process id of a mongod", async () => this.#pid !== 0);
     await pollUntil(`mongod on port ${this.port} to answer`, async () => {
       if (!this.#guard) throw new Error(`mongod on port ${this.port} ended:\n${this.#logTail()}`);
       return await accepts(this.port);
