@@ -255,6 +255,8 @@ test("D-14.4.4 a session that ends meanwhile ends the removal before its next ba
   await app.ask("/import/stock", fileOf("sku,qty\na,1\nb,2\n"));
   const connection = await begin(app, "/import/stock?whole=true");
   await sendChunk(connection, "sku,qty\nc,3\n");
+  // It has begun.
+  await connection.readUntil("200 OK");
   await app.admin.send("/v1/sessions", { method: "DELETE" });
   await connection.write("0\r\n\r\n");
   const told = await connection.readUntil('{"type":"finished"}');
