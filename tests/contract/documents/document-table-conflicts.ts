@@ -15,7 +15,7 @@ const BODIES = 6;
 const ROUNDS = 4;
 
 /** The table whose rows belong to people. */
-const PROFILES = makeTable(
+export const PROFILES = makeTable(
   {
     timestamp_column: "updated_at",
     upsert_key: ["username"],

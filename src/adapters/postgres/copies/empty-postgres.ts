@@ -127,7 +127,7 @@ export class EmptyPostgres implements EmptyStore {
     const emptied = database.change("fill.giveUp", async (tx) => {
       await empty(tx, schema);
       await tx.script(
-        "drop table repsync._facts, repsync._tables, repsync._versions, repsync._told, repsync._locks",
+        "drop table repsync._facts, repsync._tables, repsync._versions, repsync._told, repsync._locks, repsync._turns",
       );
     });
     // The mark stays where that fails: nobody may use what is left.
@@ -199,7 +199,7 @@ async function empty(tx: ServerTransaction, schema: string): Promise<void> {
   }
   const text =
     "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";
-  const kept = ["_facts", "_holders", "_locks", "_tables", "_told", "_versions"];
+  const kept = ["_facts", "_holders", "_locks", "_tables", "_told", "_turns", "_versions"];
   for (const [name, kind] of await tx.query(text)) {
     if (kept.includes(String(name))) continue;
     const what = kind === "S" ? "sequence" : "table";

@@ -51,9 +51,8 @@ export interface DatabaseDeps {
 
 type Manner = Pick<Beginning, "isOneMoment" | "isReadOnly">;
 
-interface Attempt extends Manner {
+interface Attempt extends Manner, Pick<Beginning, "turn"> {
   readonly leftMs: number;
-  readonly isAlone: boolean;
 }
 
 export class PostgresDatabase {
@@ -127,7 +126,7 @@ export class PostgresDatabase {
   /** Reads of one moment for as long as the caller likes, who rolls it back. */
   async openReading(): Promise<ServerTransaction> {
     try {
-      const how = { isOneMoment: true, isReadOnly: true, isAlone: false };
+      const how = { isOneMoment: true, isReadOnly: true, turn: null };
       const tx = await this.#open({ ...how, leftMs: Number.POSITIVE_INFINITY });
       await tx.begin();
       return tx;
@@ -161,11 +160,12 @@ export class PostgresDatabase {
     const { triesMs, endMs } = options.limit ?? callLimit;
     const beganMs = clock.monotonicMs();
     const lastTryMs = beganMs + Math.min(triesMs, endMs);
-    const mayGoAlone = how.isOneMoment && triesMs <= REQUEST_CALLS.triesMs;
+    const isShort = how.isOneMoment && !how.isReadOnly && triesMs <= REQUEST_CALLS.triesMs;
     let isAlone = false as boolean;
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
-      const outcome = await this.#try({ ...how, leftMs, isAlone }, body);
+      const turn = isShort ? (isAlone ? "alone" : "shared") : null;
+      const outcome = await this.#try({ ...how, leftMs, turn }, body);
       if ("result" in outcome) return outcome.result;
       const { error, failure, hasRows } = outcome;
       if (failure === null) throw error;
@@ -179,7 +179,7 @@ export class PostgresDatabase {
         throw unavailable(failure, hasRows);
       }
       // Who pauses loses its turn to whoever does not.
-      isAlone = mayGoAlone && meets && !hasRows && !isAlone;
+      isAlone = isShort && meets && !hasRows && !isAlone;
       if (isAlone) continue;
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
       await sleep(randomInt(pauseMs, 2 * pauseMs) / 2);

@@ -29,6 +29,7 @@ create table if not exists repsync._versions (slot int8 not null, n int8 not nul
 create index if not exists _versions_slot on repsync._versions (slot);
 create unlogged table if not exists repsync._locks (place int8 primary key, at_ms int8 not null)
   with (fillfactor = 50);
+create unlogged table if not exists repsync._turns ();
 create table if not exists repsync._told (slot int8 not null, at timestamptz not null);
 create index if not exists _told_slot on repsync._told (slot);
 create table if not exists repsync._tables (
@@ -117,8 +118,9 @@ select distinct hashtextextended(name, 0), floor(extract(epoch from now()) * 100
 from unnest($1::text[]) as name order by 1
 on conflict (place) do update set at_ms = excluded.at_ms`;
 
-/** Every body that writes documents changes lines there. */
-export const LOCK_ALL = "lock table repsync._locks in share row exclusive mode";
+/** Beside others that do the same, and after who waits for a turn alone. No query, so a body's moment comes after it. */
+export const TAKE_TURN = "lock table repsync._turns in row exclusive mode";
+export const TAKE_TURN_ALONE = "lock table repsync._turns in share row exclusive mode";
 
 export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";
 

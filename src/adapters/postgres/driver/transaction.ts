@@ -1,7 +1,7 @@
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { Connection, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, isRefusal } from "./errors.ts";
-import { LOCK_ALL } from "./schema.ts";
+import { TAKE_TURN, TAKE_TURN_ALONE } from "./schema.ts";
 import type { Statement } from "./sql.ts";
 
 /** How a transaction begins. */
@@ -9,8 +9,8 @@ export interface Beginning {
   /** All reads are of the moment of the first statement; otherwise each statement sees what was committed before it. */
   readonly isOneMoment: boolean;
   readonly isReadOnly: boolean;
-  /** True waits for the bodies under way, and lets no other write documents meanwhile: first come, first served. */
-  readonly isAlone: boolean;
+  /** Short bodies have turns, first come, first served: a turn alone waits for those under way. Null for any other. */
+  readonly turn: "shared" | "alone" | null;
   /** After which the server ends a statement; 0 for never. */
   readonly statementMs: number;
   /** True where the server would confirm commits that a crash takes back. */
@@ -184,7 +184,7 @@ export class ServerTransaction {
   }
 
   async #begin(): Promise<void> {
-    const { isOneMoment, isReadOnly, isAlone, statementMs, raisesDurability, lockMs } =
+    const { isOneMoment, isReadOnly, turn, statementMs, raisesDurability, lockMs } =
       this.#beginning;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
@@ -198,8 +198,7 @@ export class ServerTransaction {
       `set local row_security = off`,
       `set local repsync.own = 'on'`,
       ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
-      // No query: what it waited for belongs to its moment.
-      ...(isAlone ? [LOCK_ALL] : []),
+      ...(turn === null ? [] : [turn === "alone" ? TAKE_TURN_ALONE : TAKE_TURN]),
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
