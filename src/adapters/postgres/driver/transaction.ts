@@ -27,6 +27,8 @@ export interface Beginning {
 
 /** The server takes 0 for no limit. */
 const NO_WAIT_MS = 1;
+/** Of waiting for a turn alone: whoever comes meanwhile waits, too. */
+const ALONE_MS = 100;
 /** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
 const BEGIN_MS = 5_000;
 
@@ -174,7 +176,7 @@ export class ServerTransaction {
     if (!this.#waits || this.#rowsMs === null) return;
     if (clock.monotonicMs() - this.#rowsMs < lockMs) return;
     this.#waits = false;
-    await this.script(`set local lock_timeout = ${NO_WAIT_MS}`);
+    await this.script(waitFor(NO_WAIT_MS));
   }
 
   #end(isUsable: boolean): void {
@@ -194,11 +196,12 @@ export class ServerTransaction {
       `set local statement_timeout = ${statementMs}`,
       // A client that vanished holds its locks no longer than its call.
       `set local idle_in_transaction_session_timeout = ${statementMs}`,
-      `set local lock_timeout = ${lockMs}`,
+      ...(turn === "alone" ? [waitFor(Math.min(lockMs, ALONE_MS)), TAKE_TURN_ALONE] : []),
+      waitFor(lockMs),
+      ...(turn === "shared" ? [TAKE_TURN] : []),
       `set local row_security = off`,
       `set local repsync.own = 'on'`,
       ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
-      ...(turn === null ? [] : [turn === "alone" ? TAKE_TURN_ALONE : TAKE_TURN]),
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
@@ -217,6 +220,10 @@ export class ServerTransaction {
       throw this.failure ?? error;
     }
   }
+}
+
+function waitFor(locksMs: number): string {
+  return `set local lock_timeout = ${locksMs}`;
 }
 
 function silent(): Failure {
