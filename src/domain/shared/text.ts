@@ -79,8 +79,8 @@ export function escapeHiddenInJson(json: string): string {
 const MAX_EDITS = 2;
 
 /**
- * The word that was probably meant: at most two letters, and less than half of them, are missing, too many, wrong or swapped;
- * letter case does not count. The first of equally near ones; null where none is near.
+ * The word nearest to what was typed, letter case aside: at most two letters, and less than half of them, are missing, added,
+ * wrong or swapped. Of equally near words the first; null where none is near.
  */
 export function nearestWord(typed: string, words: Iterable<string>): string | null {
   let nearest: string | null = null;

@@ -6,6 +6,7 @@ import { type DocumentsHarness, type Item, StoreOfSuite } from "./documents-harn
 /** Bodies at once: enough to meet often, few enough for stores that run each again until it is alone. */
 const BODIES = 6;
 const ROUNDS = 4;
+
 /** What bodies that run at the same time do to one another. */
 export function documentConflicts(harness: DocumentsHarness): void {
   describe(`${harness.name}: documents that several change`, () => {

@@ -10,8 +10,6 @@ export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
-/** After a conflict: about the time of a few transactions. With a longer pause a busy body would starve another. */
-export const LONGEST_AFTER_CONFLICT_MS = 32;
 /** Longer waits overflow the runtime's timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -2,7 +2,7 @@
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
 import { DURABLE } from "./collections.ts";
-import { type Deadline, LONGEST_AFTER_CONFLICT_MS, type Stopwatch, TimeUp } from "./deadline.ts";
+import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import {
   hasCode,
   innerError,
@@ -21,6 +21,8 @@ const TRANSACTION_OPTIONS = {
 
 /** How long the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
 export const MAX_CONFLICTS_MS = 4_000;
+/** The longest pause after a conflict, some transactions long: with a longer one a body would starve beside a busy one. */
+const LONGEST_AFTER_CONFLICT_MS = 32;
 
 export interface TransactionScope {
   readonly client: MongoClient;

@@ -24,7 +24,7 @@ import { CollectionTable } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { HOLD_SECONDS, Holder, isServed } from "../driver/holders.ts";
 import { openDatabase } from "../driver/open-database.ts";
-import { MAKE_SCHEMA } from "../driver/schema.ts";
+import { MAKE_SCHEMA, OWN_TABLES, SCHEMA } from "../driver/schema.ts";
 import { nameText, quoted, textList } from "../driver/sql.ts";
 import { readFacts, removeFact, setFact } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -126,9 +126,7 @@ export class EmptyPostgres implements EmptyStore {
     const { database, schema, holder } = this.#claimed;
     const emptied = database.change("fill.giveUp", async (tx) => {
       await empty(tx, schema);
-      await tx.script(
-        "drop table repsync._facts, repsync._tables, repsync._versions, repsync._told, repsync._locks, repsync._turns",
-      );
+      await tx.script(`drop table ${OWN_TABLES.map((name) => `${SCHEMA}.${name}`).join(", ")}`);
     });
     // The mark stays where that fails: nobody may use what is left.
     await emptied.catch(() => {});
@@ -199,7 +197,7 @@ async function empty(tx: ServerTransaction, schema: string): Promise<void> {
   }
   const text =
     "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";
-  const kept = ["_facts", "_holders", "_locks", "_tables", "_told", "_turns", "_versions"];
+  const kept: readonly string[] = [...OWN_TABLES, "_holders"];
   for (const [name, kind] of await tx.query(text)) {
     if (kept.includes(String(name))) continue;
     const what = kind === "S" ? "sequence" : "table";

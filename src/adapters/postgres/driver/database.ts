@@ -160,11 +160,11 @@ export class PostgresDatabase {
     const { triesMs, endMs } = options.limit ?? callLimit;
     const beganMs = clock.monotonicMs();
     const lastTryMs = beganMs + Math.min(triesMs, endMs);
+    // Bodies that write many rows have more time, and would keep others waiting for their turns.
     const isShort = how.isOneMoment && !how.isReadOnly && triesMs <= REQUEST_CALLS.triesMs;
-    let isAlone = false as boolean;
+    let turn: Attempt["turn"] = isShort ? "shared" : null;
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
-      const turn = isShort ? (isAlone ? "alone" : "shared") : null;
       const outcome = await this.#try({ ...how, leftMs, turn }, body);
       if ("result" in outcome) return outcome.result;
       const { error, failure, hasRows } = outcome;
@@ -178,9 +178,12 @@ export class PostgresDatabase {
       if (!(meets || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
         throw unavailable(failure, hasRows);
       }
-      // Who pauses loses its turn to whoever does not.
-      isAlone = isShort && meets && !hasRows && !isAlone;
-      if (isAlone) continue;
+      if (turn === "shared" && meets && !hasRows) {
+        // No pause: a body that never pauses would come first, again and again.
+        turn = "alone";
+        continue;
+      }
+      if (turn === "alone") turn = "shared";
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
       await sleep(randomInt(pauseMs, 2 * pauseMs) / 2);
     }

@@ -4,6 +4,9 @@ import { inParts, nameList, type Statement } from "./sql.ts";
 
 export const SCHEMA = "repsync";
 
+/** What `MAKE_SCHEMA` makes. */
+export const OWN_TABLES = ["_facts", "_locks", "_tables", "_told", "_turns", "_versions"] as const;
+
 /** Slots of names: names that share one share their version. */
 const SLOTS = 4_096;
 /** The slot of everybody, which counts for every name. */
@@ -118,7 +121,10 @@ select distinct hashtextextended(name, 0), floor(extract(epoch from now()) * 100
 from unnest($1::text[]) as name order by 1
 on conflict (place) do update set at_ms = excluded.at_ms`;
 
-/** Beside others that do the same, and after who waits for a turn alone. No query, so a body's moment comes after it. */
+/**
+ * Turns that bodies share run beside one another; a turn alone waits for them, and those that come later wait for it. Locking a table
+ * is no query: the moment of a body begins after it.
+ */
 export const TAKE_TURN = "lock table repsync._turns in row exclusive mode";
 export const TAKE_TURN_ALONE = "lock table repsync._turns in share row exclusive mode";
 

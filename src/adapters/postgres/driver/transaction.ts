@@ -9,7 +9,7 @@ export interface Beginning {
   /** All reads are of the moment of the first statement; otherwise each statement sees what was committed before it. */
   readonly isOneMoment: boolean;
   readonly isReadOnly: boolean;
-  /** Short bodies have turns, first come, first served: a turn alone waits for those under way. Null for any other. */
+  /** Shared with others, or alone once those under way have ended; who asks first comes first. Null for a body without a turn. */
   readonly turn: "shared" | "alone" | null;
   /** After which the server ends a statement; 0 for never. */
   readonly statementMs: number;
@@ -27,7 +27,7 @@ export interface Beginning {
 
 /** The server takes 0 for no limit. */
 const NO_WAIT_MS = 1;
-/** Of waiting for a turn alone: whoever comes meanwhile waits, too. */
+/** The longest wait for a turn alone: whoever comes meanwhile waits behind it. */
 const ALONE_MS = 100;
 /** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
 const BEGIN_MS = 5_000;

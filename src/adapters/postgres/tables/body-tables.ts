@@ -44,9 +44,9 @@ import {
 /** A write whose rows are to be sent. */
 interface Sending {
   readonly layout: Layout;
-  /** What was there before the write. */
+  /** Rows and tombstones before the write. */
   readonly known: FoundByKey;
-  /** What will be there after it. */
+  /** The same as they will be after it. */
   readonly found: FoundByKey;
   readonly decided: Decided;
 }
@@ -148,13 +148,11 @@ export class BodyTables implements TableWrites {
   /** Every column of the rows with these keys. */
   async rowsWith(table: Table, keys: readonly Row[]): Promise<readonly Row[]> {
     const layout = this.#tables.layout(table);
-    const distinct = new Map(
-      keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
-    );
+    const distinct = layout.distinctKeys(keys);
     await this.#tx.begin();
-    if (distinct.size === 0) return [];
+    if (distinct.length === 0) return [];
     const text = layout.byKeys(layout.shown(table.columns));
-    const lines = await this.#tx.query(text, layout.keyLists([...distinct.values()]));
+    const lines = await this.#tx.query(text, layout.keyLists(distinct));
     return lines.map((line) => rowAt(table.columns, line));
   }
 

@@ -2,6 +2,7 @@
 
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { quoted, textList } from "../driver/sql.ts";
@@ -91,6 +92,12 @@ export class Layout {
     return columns.map((column) =>
       textList(rows.map((row) => held(column, fieldOf(row, column.name))?.text ?? null)),
     );
+  }
+
+  /** The keys that `holdsKey`, each once. */
+  distinctKeys(keys: readonly Row[]): readonly Row[] {
+    const able = keys.filter((key) => this.holdsKey(key));
+    return [...new Map(able.map((key) => [keyText(this.table, key), key])).values()];
   }
 
   holdsKey(key: Row): boolean {

@@ -1,7 +1,6 @@
 import { refuseCursor } from "../../../domain/shared/list-query.ts";
 import { PageBookmarks } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import {
@@ -86,9 +85,7 @@ export class PostgresTables implements TableStore {
   ): Promise<readonly Row[]> {
     const layout = this.layout(table);
     const shown = columnsOf(table, columns);
-    const wanted = new Map<string, Row>();
-    for (const key of keys) if (layout.holdsKey(key)) wanted.set(keyText(table, key), key);
-    const distinct = [...wanted.values()];
+    const distinct = layout.distinctKeys(keys);
     if (distinct.length === 0) return [];
     return await this.#database.read({ name: "rows.byKeys" }, async (tx) => {
       const rows: Row[] = [];

@@ -72,12 +72,10 @@ export class PostgresTombstones implements Tombstones {
 
   async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
     const layout = this.#tables.layout(table);
-    const held = new Map(
-      keys.filter((key) => layout.holdsKey(key)).map((key) => [keyText(table, key), key]),
-    );
+    const distinct = layout.distinctKeys(keys);
     return await this.#database.read({ name: "tombstones.by_keys" }, async (tx) => {
       const found: Tombstone[] = [];
-      for (const some of inParts([...held.values()])) {
+      for (const some of inParts(distinct)) {
         found.push(...(await tombstonesWith(tx, layout, layout.keyLists(some))));
       }
       return found;

@@ -42,7 +42,7 @@ export function* arriving(
   return records;
 }
 
-/** What a write is about: the rows that arrive, and the keys that are deleted. */
+/** The rows that arrive and the keys that are deleted, by `keyText`. */
 export function* keysOf(
   table: Table,
   records: readonly ArrivingRecord[],
@@ -60,7 +60,7 @@ export function* keysOf(
   return keys;
 }
 
-/** Statements that lock what rows share with other writes: their keys where deletes are recorded, and the people whom they name. */
+/** Statements that lock the keys, in a table that records deletes, and the people whom they name: other writes may meet there. */
 export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[]> {
   const names = new Set<string>();
   const hasPeople = isOfPeople(table);
