@@ -8,10 +8,10 @@ import { SeededRandom } from "../support/seeded-random.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
-setDefaultTimeout(600_000);
 
 /** `npm run test:kill` plays more. */
 const ROUNDS = Number(process.env["KILL_ROUNDS"] ?? 3);
+setDefaultTimeout(20_000 * ROUNDS);
 const WRITERS = 4;
 const ROWS_PER_PUSH = 100;
 

@@ -6,7 +6,7 @@ import { makeDatabase, makeOlder } from "./support.ts";
 
 const HARNESS = {
   name: "MongoDB",
-  options: { isShared: true, randomRuns: 10 },
+  options: { isShared: true, randomRuns: 25 },
   async open() {
     const database = await makeDatabase();
     return {

@@ -6,7 +6,7 @@ import { makeDatabase, makeOlder } from "./support.ts";
 
 const HARNESS = {
   name: "PostgreSQL",
-  options: { isShared: true, randomRuns: 10, holds: "own types" },
+  options: { isShared: true, randomRuns: 25, holds: "own types" },
   async open() {
     const database = await makeDatabase();
     return {

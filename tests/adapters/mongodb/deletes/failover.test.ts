@@ -1,6 +1,6 @@
 // Deletes while primaries are killed, and after an oplog has gone on without a recorder.
 
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import {
   type Collection,
   type Document,
@@ -11,10 +11,13 @@ import {
 } from "mongodb";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { keepResource, releaseResources } from "../../../http/support/resources.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
+
+afterEach(releaseResources);
 
 /** A connection may break without being noticed. */
 const NEVER_HANGS = { socketTimeoutMS: 2_000 };
@@ -26,8 +29,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes and failures of servers", () 
     "D-7.6 deletes are recorded once each while primaries are killed",
     async () => {
       const set = await startReplicaSet({ members: 3 });
+      keepResource(() => set.stop());
       const url = set.uri("deletes");
       const client = new MongoClient(url, { writeConcern: { w: "majority" }, ...NEVER_HANGS });
+      keepResource(() => client.close());
       const instances = [await openInstance(url), await openInstance(url)];
       const items = client.db().collection("items");
       const keys = manyKeys("k", 1_500);
@@ -57,9 +62,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes and failures of servers", () 
       const guarded = { conflict: "newer" } as const;
       const outcome = await writeTo(instances[1]!.storage, ITEMS, asWrites([row]), guarded);
       expect(outcome.kept).toEqual([0]);
-      for (const { storage } of instances) await storage.close();
-      await client.close();
-      await set.stop();
     },
     TEST_TIMEOUT_MS,
   );
@@ -68,8 +70,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes and failures of servers", () 
     "D-7.6 deletes that the oplog no longer has are told, and move earliestAvailable",
     async () => {
       const set = await startReplicaSet({ members: 1, oplogMb: 8 });
+      keepResource(() => set.stop());
       const url = set.uri("deletes");
       const client = new MongoClient(url);
+      keepResource(() => client.close());
       const items = client.db().collection("items");
       const first = await openInstance(url);
       await items.insertMany(documents("a", "b"));
@@ -89,9 +93,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes and failures of servers", () 
       await items.insertMany(documents("c"));
       await items.deleteOne({ k: "c" });
       expect(await listedKeys(storage)).toEqual(["a", "c"]);
-      await storage.close();
-      await client.close();
-      await set.stop();
     },
     TEST_TIMEOUT_MS,
   );
