@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Key } from "../../../src/domain/shared/document-key.ts";
-import type { Collection, DocumentStore, Transaction } from "../../../src/ports/documents.ts";
+import {
+  type Collection,
+  type DocumentStore,
+  REQUEST_CALLS,
+  type Transaction,
+} from "../../../src/ports/documents.ts";
 import { type DocumentsHarness, type Item, StoreOfSuite } from "./documents-harness.ts";
 
 /** Bodies at once: enough to meet often, few enough for stores that run each again until it is alone. */
@@ -187,6 +192,10 @@ export function documentConflicts(harness: DocumentsHarness): void {
 const OTHER_TURNS = 40;
 /** It was up to 31 where pauses grew to 200 ms. */
 const MOST_TURNS_TO_ONE = 6;
+/** Bodies of one instance at once. */
+const MANY_BODIES = 30;
+/** Twice is the least where all begin together; it was six times where all ran again beside each other. */
+const MOST_RUNS_OF_ONE = 3;
 
 /** Of stores whose instances meet at a server; processes on one file of SQLite look for their turn every 10 ms. */
 export function documentTurns(harness: DocumentsHarness): void {
@@ -212,6 +221,21 @@ export function documentTurns(harness: DocumentsHarness): void {
       await working;
       expect(await store.all(from)).toEqual([{ key: ["n"], value: OTHER_TURNS + busy.turns }]);
       expect(busy.turns).toBeLessThan(MOST_TURNS_TO_ONE * OTHER_TURNS);
+    });
+
+    test("those of one instance do not meet again and again", async () => {
+      const from = await store.itemsWith({ key: ["n"], value: 0 });
+      let runs = 0;
+      const changes = Array.from({ length: MANY_BODIES }, () =>
+        store.documents.transact({ name: "test.meet", limit: REQUEST_CALLS }, async (tx) => {
+          runs++;
+          const [[item]] = await tx.read({ from, keys: [["n"]] });
+          tx.put(from, { key: ["n"], value: Number(item?.value) + 1 });
+        }),
+      );
+      await Promise.all(changes);
+      expect(await store.all(from)).toEqual([{ key: ["n"], value: MANY_BODIES }]);
+      expect(runs).toBeLessThan(MOST_RUNS_OF_ONE * MANY_BODIES);
     });
   });
 }

@@ -4,6 +4,7 @@ import {
   type AnyCollection,
   type CallOptions,
   type DocumentStore,
+  REQUEST_CALLS,
   type Reader,
   START_CALLS,
   type Transaction,
@@ -15,7 +16,13 @@ import { readSnapshot } from "../driver/operations.ts";
 import { endTransaction } from "../driver/orphaned-transactions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
-import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
+import {
+  commit,
+  MAX_CONFLICTS_MS,
+  RerunQueue,
+  runTransaction,
+  type TransactionScope,
+} from "../driver/transaction.ts";
 import { VERSIONS, type VersionedDeps } from "../driver/versions.ts";
 import { BodyPushes } from "../tables/body-tables.ts";
 import { Rerun, withReruns } from "../tables/rerun.ts";
@@ -30,6 +37,8 @@ export class MongoDocuments implements DocumentStore {
   readonly #collections = new Map<string, DocumentCollection>();
   /** Names of tables that are being filled. */
   readonly #filling = new Set<string>();
+  /** Of short bodies that met others, by their names. */
+  readonly #reruns = new Map<string, RerunQueue>();
   /** Names of those that may be missing. */
   readonly #unmade = new Set<string>();
 
@@ -116,7 +125,8 @@ export class MongoDocuments implements DocumentStore {
     const { client, clock } = this.#deps;
     const { isDivisible = false } = options;
     const limit = isDivisible ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
-    const scope = { client, clock, deadline: this.#deadlineOf(options), ...limit };
+    const queue = this.#queueOf(options);
+    const scope = { client, clock, deadline: this.#deadlineOf(options), ...limit, ...queue };
     const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
@@ -164,6 +174,14 @@ export class MongoDocuments implements DocumentStore {
       throw new Rerun(async () => {});
     };
     return new MongoTransaction(this.#deps, { ...place, isSnapshot, collectionOf, requireMade });
+  }
+
+  /** Bodies that write many rows have more time, and would keep others waiting. */
+  #queueOf({ name, limit = this.#deps.callLimit }: CallOptions): Pick<TransactionScope, "queue"> {
+    if (limit.triesMs > REQUEST_CALLS.triesMs) return {};
+    const queue = this.#reruns.get(name) ?? new RerunQueue();
+    this.#reruns.set(name, queue);
+    return { queue };
   }
 
   #deadlineOf({ limit }: CallOptions): Deadline {
