@@ -3,11 +3,11 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { pollUntil } from "../e2e/support/poll-until.ts";
 import { MONGODB, onBackends, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
+import { pollUntil } from "../support/time/poll-until.ts";
 import { openConsole, type WatchedPage } from "./support/console-page.ts";
 
 afterEach(releaseResources);

@@ -1,11 +1,11 @@
 // The page `Overview`: what an administrator sees first. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { pollUntil } from "../e2e/support/poll-until.ts";
 import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
+import { pollUntil } from "../support/time/poll-until.ts";
 import { openConsole } from "./support/console-page.ts";
 
 afterEach(releaseResources);

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { pollUntil } from "./support/poll-until.ts";
+import { pollUntil } from "../support/time/poll-until.ts";
 import { BUN, CLI, type Command, runProcess, startProcess } from "./support/service-process.ts";
 
 afterEach(releaseResources);

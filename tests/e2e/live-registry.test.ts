@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { pollUntil } from "./support/poll-until.ts";
+import { pollUntil } from "../support/time/poll-until.ts";
 import {
   BUN,
   CLI,

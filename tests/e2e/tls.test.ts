@@ -10,7 +10,7 @@ import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { makeCertificate, type TestCertificate } from "../support/certificates.ts";
-import { pollUntil } from "./support/poll-until.ts";
+import { pollUntil } from "../support/time/poll-until.ts";
 import {
   BUN,
   MAIN,

@@ -5,10 +5,11 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { pollUntil } from "../support/time/poll-until.ts";
 import { Person } from "./reputation/people.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
-import { startApp } from "./support/sync-app.ts";
+import { type SyncApp, startApp } from "./support/sync-app.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -65,7 +66,7 @@ describe.each(receivers)("$file", (receiver) => {
       isTaken = true;
     });
     const env = { SYNC_TABLES: "", WEBHOOK_SECRET: "a secret", WEBHOOK_ALLOW_PRIVATE: "true" };
-    const apps = [];
+    const apps: SyncApp[] = [];
     for (const at of [otherPort, port]) {
       const app = await startApp({ env: { ...env, WEBHOOK_URL: `http://127.0.0.1:${at}/` } });
       const person = await Person.signUp(app, "ana");
@@ -76,10 +77,10 @@ describe.each(receivers)("$file", (receiver) => {
       apps.push(app);
     }
     expect((await first).value).toMatch(/^key\.revoked [\w-]{36}$/);
-    let metrics = "";
-    while (!metrics.includes('type="key.revoked",outcome="failed"')) {
-      metrics = (await apps[0]!.send("/metrics")).text;
-    }
+    await pollUntil("failure", async () => {
+      const { text } = await apps[0]!.send("/metrics");
+      return text.includes('type="key.revoked",outcome="failed"');
+    });
     expect(isTaken).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
 // Alerts from what happens in a deployment to a real receiver.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { pollUntil } from "../support/time/poll-until.ts";
 import { dataOf, jsonBody, lookUp, Person } from "./reputation/people.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { onOneBackend } from "./support/backends.ts";
@@ -120,9 +121,11 @@ onOneBackend("alerts", (backend) => {
       const app = await startApp({ backend, env: { ...BUILT_IN, ...webhook } });
       const { person, id } = await withKey(app, "ana");
       await person.send(`/v1/me/api-keys/${id}`, { method: "DELETE" });
-      const readMetrics = async () => (await app.send("/metrics")).text;
-      let text = await readMetrics();
-      while (webhook === refusing && !text.includes('outcome="failed"')) text = await readMetrics();
+      let text = "";
+      await pollUntil("failure", async () => {
+        text = (await app.send("/metrics")).text;
+        return webhook !== refusing || text.includes('outcome="failed"');
+      });
       pending.push(/^repsync_alerts_pending .*$/m.exec(text)?.[0] ?? "");
     }
     expect(pending).toEqual(["repsync_alerts_pending 1", "repsync_alerts_pending 0"]);

@@ -10,12 +10,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../../e2e/support/service-process.ts";
 import { onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
 

@@ -2,7 +2,6 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
 import {
   BUN,
   CLI,
@@ -18,6 +17,7 @@ import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(180_000);

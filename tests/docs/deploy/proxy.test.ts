@@ -3,11 +3,11 @@ import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../e2e/support/free-port.ts";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { startServices } from "../../e2e/support/reputation-services.ts";
 import { startProcess } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { hasTool, pathOf, runTool } from "./deploy-tools.ts";
 
 afterEach(releaseResources);

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { releaseResources } from "../../http/support/resources.ts";
 import { startHeldRemote } from "../../http/sync-runs/support/held-remote.ts";
-import { pollUntil } from "../support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { itemsOf, makeRunService, type RunService } from "../support/run-service.ts";
 
 afterEach(releaseResources);

@@ -9,7 +9,7 @@ import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../../http/support/raw-http.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { requestText } from "../../http/support/sync-app.ts";
-import { pollUntil } from "../support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { startService } from "../support/service-process.ts";
 
 afterEach(releaseResources);

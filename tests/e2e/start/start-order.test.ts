@@ -8,8 +8,8 @@ import { dropFacts, isPostgres, postgresLines } from "../../http/stores/support/
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { freePort } from "../support/free-port.ts";
-import { pollUntil } from "../support/poll-until.ts";
 import {
   BUN,
   CLI,

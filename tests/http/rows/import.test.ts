@@ -1,7 +1,7 @@
 // Files that administrators import over HTTP. D-14.4, D-14.7.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { gzip } from "../support/bytes.ts";

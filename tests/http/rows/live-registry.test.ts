@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { onEveryBackend, onOneBackend } from "../support/backends.ts";

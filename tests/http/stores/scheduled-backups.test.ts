@@ -2,8 +2,8 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
 import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { onOneBackend, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { releaseResources } from "../support/resources.ts";

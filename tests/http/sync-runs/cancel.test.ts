@@ -1,6 +1,6 @@
 // Runs and comparisons that somebody ends, on whichever instance they are.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";

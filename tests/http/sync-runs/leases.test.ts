@@ -1,6 +1,6 @@
 // Two runs of one table and direction at the same time, over instances that share a store.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { releaseResources } from "../support/resources.ts";

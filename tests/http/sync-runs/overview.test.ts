@@ -1,7 +1,7 @@
 // How synchronization is doing, at a glance.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { withoutCredentials } from "../../../src/usecases/operations/read-overview.ts";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, lookUp, Person } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";

@@ -1,6 +1,6 @@
 // Runs by the clock, on a real deployment.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { startPair, startRunApp, versions } from "./support/run-apps.ts";

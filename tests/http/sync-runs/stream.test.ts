@@ -7,7 +7,7 @@ import { streamOf } from "../../../src/http/event-stream.ts";
 import { namingOf } from "../../../src/http/naming.ts";
 import { RunEventSchema } from "../../../src/http/schemas/run-events.ts";
 import { RunEvents } from "../../../src/usecases/sync/runs/run-events.ts";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { makeTwoEnds } from "../../usecases/sync/two-ends.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";

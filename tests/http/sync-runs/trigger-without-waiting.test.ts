@@ -1,6 +1,6 @@
 // Runs that are started without waiting for their end.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";

@@ -1,6 +1,6 @@
 // Watching runs, dry runs and comparisons, on whichever instance they are.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { pollUntil } from "../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { type Backend, onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";

@@ -5,13 +5,12 @@ import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { type Document, MongoClient } from "mongodb";
 import { makeGuardedFolder } from "../guarded-folder.ts";
+import { pollUntil } from "../time/poll-until.ts";
 import { findMongod } from "./mongod-binary.mjs";
 
 const SET_NAME = "repsync";
 /** What a member is in a sharded cluster. */
 export type ClusterRole = "configsvr" | "shardsvr";
-const START_DEADLINE_MS = 60_000;
-const POLL_MS = 25;
 const REPLY_DEADLINE_MS = 10_000;
 const CLOSE_IDLE_FILES =
   "file_manager=(close_handle_minimum=250,close_idle_time=5,close_scan_interval=5)";
@@ -314,12 +313,4 @@ function listenAnywhere(): Promise<Server> {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => resolve(server));
   });
-}
-
-async function pollUntil(what: string, isReached: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + START_DEADLINE_MS;
-  while (!(await isReached())) {
-    if (performance.now() > deadline) throw new Error(`Waited too long for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
 }

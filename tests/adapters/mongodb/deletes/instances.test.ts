@@ -7,6 +7,7 @@ import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS, WITHOUT_DELETES } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 import {
   documents,
@@ -37,7 +38,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       const before = await listItems(storage);
       await db.collection("items").deleteMany({});
       // It has recorded some of them.
-      while ((await db.collection("repsync_tombstones").countDocuments()) === 0);
+      const tombstones = db.collection("repsync_tombstones");
+      await pollUntil("tombstones", async () => (await tombstones.countDocuments()) > 0);
       child.kill("SIGKILL");
       await child.exited;
       const { items, earliestAvailable } = await listItems(storage);
@@ -140,7 +142,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       await newer.close();
       const time = Date.now();
       await makeRecorderOlder(database, 60_000);
-      while ((await older.storage.tombstones.end(ITEMS).catch(() => null)) === null);
+      const end = () => older.storage.tombstones.end(ITEMS).catch(() => null);
+      await pollUntil("records", async () => (await end()) !== null);
       await database.db.collection("items").deleteOne({ k: "c" });
       const { items, earliestAvailable } = await listItems(older.storage);
       expect(items.map(({ key }) => key["k"])).toEqual(["a", "c"]);

@@ -4,6 +4,7 @@ import type { CollectionInfo, Db } from "mongodb";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 import { documents, type Instance, listedKeys, listItems, openInstance } from "./support.ts";
 
@@ -107,7 +108,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of delete
       const time = Date.now();
       await db.dropDatabase();
       // The recorder makes what it needs anew, once it has noticed.
-      while ((await db.collection("repsync_delete_recorder").countDocuments()) === 0);
+      const recorder = db.collection("repsync_delete_recorder");
+      await pollUntil("recorder", async () => (await recorder.countDocuments()) > 0);
       const { earliestAvailable, items } = await listItems(instance.storage);
       expect(items).toEqual([]);
       expect(Date.parse(earliestAvailable)).toBeGreaterThanOrEqual(time);
@@ -115,9 +117,9 @@ describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of delete
   );
 });
 
-async function expectWarnings({ storage, logger }: Instance, reason: string): Promise<void> {
+async function expectWarnings({ logger }: Instance, reason: string): Promise<void> {
   // It is told after the commit in which it is kept.
-  while (logger.lines.length === 0) await storage.ping(800);
+  await pollUntil("warning", async () => logger.lines.length > 0);
   const message = `Deletes may have been missed, as ${reason}: compare the table with its remote`;
   expect(logger.lines).toEqual([{ level: "warn", message, fields: { table: "items" } }]);
 }
@@ -125,7 +127,7 @@ async function expectWarnings({ storage, logger }: Instance, reason: string): Pr
 async function recordsAgain({ db }: TestDatabase, storage: FullStorage): Promise<void> {
   await db.collection("items").insertMany(documents("again"));
   // A collection that was just made is told to keep pre-images.
-  while (!(await keepsPreImages(db)));
+  await pollUntil("pre-images", () => keepsPreImages(db));
   // It has no indexes until a start.
   await storage.tables.prepare([ITEMS]);
   await db.collection("items").deleteOne({ k: "again" });

@@ -10,6 +10,7 @@ import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 
 const ROUNDS = 2;
 const TEST_TIMEOUT_MS = 240_000;
@@ -71,7 +72,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover", () => {
         for (const member of set.members) member.thaw();
       }
       // They may elect a primary anew first.
-      while (!(await answers(storage)));
+      await pollUntil("primary", () => answers(storage));
       await storage.close();
     },
     TEST_TIMEOUT_MS,
@@ -108,7 +109,7 @@ describe.skipIf(!mongoAvailable)("MongoDB failover", () => {
       const writing = table.write({ k: "b", at: null, batch: "2" });
       try {
         // The primary steps down, as it hears of no other.
-        while (await answers(storage));
+        await pollUntil("step down", async () => !(await answers(storage)));
       } finally {
         for (const member of others) member.thaw();
       }

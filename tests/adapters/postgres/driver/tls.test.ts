@@ -7,6 +7,7 @@ import { runCliProcess } from "../../../cli/support/cli-process.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
 import { makeCertificate } from "../../../support/certificates.ts";
 import { findPostgres, startPostgres } from "../../../support/stores/postgres-server.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 
 afterEach(releaseResources);
 
@@ -32,7 +33,8 @@ test.skipIf("reason" in findPostgres())(
         const found = await admin.unsafe(IS_ENCRYPTED).values();
         expect([mode, new Set([...found].flat())]).toEqual([mode, new Set([isEncrypted])]);
         await storage.close();
-        while ((await admin.unsafe(IS_ENCRYPTED).values()).length > 0);
+        const isGone = async () => (await admin.unsafe(IS_ENCRYPTED).values()).length === 0;
+        await pollUntil("end of its connections", isGone);
       }
       await expect(open("verify-full")).rejects.toMatchObject({
         kind: "invalid_request",

@@ -1,6 +1,7 @@
 // What every authenticated operation under /v1 does with credentials that are not right. D-5.2, D-5.4, D-5.5, R-5.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SignJWT } from "jose";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { openApiDocument } from "../../support/check-reply.ts";
 import { RawConnection } from "../../support/raw-http.ts";
 import { releaseResources } from "../../support/resources.ts";
@@ -217,7 +218,7 @@ onReputationBackends("credentials", (backend) => {
       const items = dataOf(await bea.send("/v1/me/api-keys"))["items"] as { status: string }[];
       return items[0]?.status;
     };
-    while ((await statusNow()) === "active");
+    await pollUntil("end of the key", async () => (await statusNow()) !== "active");
     expect(await statusNow()).toBe("expired");
     const reply = await app.send("/v1/public/profiles/ana", {
       headers: { "X-API-Key": String(text) },

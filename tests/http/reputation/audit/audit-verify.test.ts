@@ -1,6 +1,6 @@
 // Administrators verify the audit log in a stream of events. D-9.5.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { pollUntil } from "../../../e2e/support/poll-until.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { holdTurns } from "../../support/held-turns.ts";
 import { RawConnection } from "../../support/raw-http.ts";
 import { releaseResources } from "../../support/resources.ts";
