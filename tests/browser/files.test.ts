@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { MONGODB, onBackends, SQLITE_FILE } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
@@ -48,7 +48,7 @@ async function stockOf(app: RunApp): Promise<readonly unknown[][]> {
 }
 
 describe.skipIf(!chromiumAvailable)("files in the console", () => {
-  onBackends([SQLITE_FILE, MONGODB], "imports", (backend) => {
+  onOneBackend("imports", (backend) => {
     test("D-14.5.1 an import shows what it would do before it writes, and asks before it removes; a download has the rows", async () => {
       const app = await startRunApp({ backend, tables: { stock: STOCK } });
       await app.push("stock", {

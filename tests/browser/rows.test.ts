@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import type { JsonFields } from "../http/support/sync-app.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -52,7 +52,7 @@ async function change(app: RunApp, expected: JsonFields, row: object): Promise<v
 }
 
 describe.skipIf(!chromiumAvailable)("rows in the console", () => {
-  onEveryBackend("rows", (backend) => {
+  onOneBackend("rows", (backend) => {
     test("D-14.5 rows are filtered by any column, ordered and shown by chosen columns, which the address keeps", async () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       const records = [item(1, 3, "Blue shirt"), item(2, 1, "Red hat"), item(LARGE, 2, "blue sky")];

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { checkAsyncProperty } from "../../support/seed.ts";
+import type { Backend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { Reply, RequestOptions, SyncApp } from "../support/sync-app.ts";
 import { dataOf, jsonBody, Person } from "./people.ts";
@@ -53,107 +54,115 @@ const odd = fc.oneof(
   fc.constantFrom(0, -0, 2 ** 53, 1e21, "9".repeat(400), "2026-02-30", "2999-01-01T00:00:00Z"),
 );
 
+/** A service with an administrator and `ana`, who ask from another address each time; closed after the tests. */
+function useService(backend: Backend) {
+  let app: SyncApp;
+  let root: Person;
+  let ana: Person;
+
+  beforeAll(async () => {
+    app = await startReputation(backend);
+    root = await Person.signIn(app, "root");
+    ana = await Person.signUp(app, "ana");
+    await ana.consent();
+  });
+  afterAll(releaseResources);
+
+  let addresses = 0;
+
+  /** A request with a good credential, from an address of its own. */
+  async function send(route: RouteUnderTest, path: string, options: RequestOptions) {
+    const { token } = route.credential === "administrator" ? root : ana;
+    addresses++;
+    const address = `10.9.${addresses >> 8}.${addresses & 255}`;
+    const headers: Record<string, string> = { "X-Forwarded-For": address, ...options.headers };
+    if (route.credential !== "none") headers["Authorization"] = `Bearer ${token}`;
+    return await app.send(path, { method: route.method, ...options, headers });
+  }
+
+  /** Everything of `ana` that a request could change. */
+  async function stateOfAna() {
+    const paths = ["/v1/me", "/v1/me/consents", "/v1/me/api-keys", "/v1/me/reputation"];
+    const replies = await Promise.all(paths.map((path) => ana.send(path)));
+    return replies.map(dataOf);
+  }
+  return { send, stateOfAna };
+}
+
+function expectRefused(reply: Reply, what: unknown) {
+  expect([what, reply.status, reply.json["code"]]).toEqual([what, 400, "invalid_request"]);
+  const errors = reply.json["errors"] as { pointer: string; detail: string }[];
+  expect(errors.length).toBeGreaterThan(0);
+  for (const { pointer } of errors) expect(pointer).toMatch(/^(\/|$)/);
+  expect(reply.text).not.toMatch(/at \/|\.ts:|node_modules|SQLITE|Mongo|JSON\.parse|SyntaxError/);
+}
+
+onReputationBackends("hostile bodies", (backend) => {
+  const { send, stateOfAna } = useService(backend);
+
+  test.each(BODY_ROUTES)(
+    "D-5.2, D-5.5, D-5.2.3, D-5.2.2 $method $template refuses bodies that are no object of its fields",
+    async (route) => {
+      const before = await stateOfAna();
+      const types = ["application/json", "text/plain", "multipart/form-data; boundary=b"];
+      for (const [i, body] of REFUSED_BODIES.entries()) {
+        const headers = { "Content-Type": types[i % types.length] ?? "" };
+        expectRefused(await send(route, route.path, { body, headers }), body);
+      }
+      const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`f${i}`, i]));
+      const reply = await send(route, route.path, jsonBody(many, route.method));
+      expectRefused(reply, "many unknown fields");
+      expect(reply.text.length).toBeLessThan(20_000);
+      expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+      expect(await stateOfAna()).toEqual(before);
+    },
+  );
+
+  test.each(BODY_ROUTES)(
+    "D-5.2, D-5.5 $method $template points at every field of a wrong type",
+    async (route) => {
+      const before = await stateOfAna();
+      for (const field of Object.keys(route.body ?? {})) {
+        for (const value of WRONG_VALUES) {
+          const reply = await send(
+            route,
+            route.path,
+            jsonBody({ ...route.body, [field]: value }, route.method),
+          );
+          expectRefused(reply, { [field]: value });
+          expect(reply.json["errors"]).toMatchObject([{ pointer: `/${field}` }]);
+        }
+        const alsoUnknown = { ...route.body, [`${field}/~`]: 1 };
+        const reply = await send(route, route.path, jsonBody(alsoUnknown, route.method));
+        expect(reply.json["errors"]).toMatchObject([{ pointer: `/${field}~1~0` }]);
+      }
+      expect(await stateOfAna()).toEqual(before);
+    },
+  );
+
+  test.each(BODY_ROUTES)(
+    "D-5.2, D-5.2.3 $method $template answers 413 to more than 64 KiB, declared or not",
+    async (route) => {
+      const large = `{"x":"${"x".repeat(65 * 1024)}"}`;
+      const stream = new ReadableStream({
+        start(controller) {
+          for (let i = 0; i < 70; i++)
+            controller.enqueue(new TextEncoder().encode("x".repeat(1024)));
+          controller.close();
+        },
+      });
+      for (const body of [large, stream]) {
+        const reply = await send(route, route.path, { body });
+        expect([reply.status, reply.json["code"]]).toEqual([413, "body_too_large"]);
+      }
+    },
+  );
+});
+
 onReputationBackends(
   "hostile input",
   (backend) => {
-    let app: SyncApp;
-    let root: Person;
-    let ana: Person;
-
-    beforeAll(async () => {
-      app = await startReputation(backend);
-      root = await Person.signIn(app, "root");
-      ana = await Person.signUp(app, "ana");
-      await ana.consent();
-    });
-    afterAll(releaseResources);
-
-    let addresses = 0;
-
-    /** A request with a good credential, from an address of its own. */
-    async function send(route: RouteUnderTest, path: string, options: RequestOptions) {
-      const { token } = route.credential === "administrator" ? root : ana;
-      addresses++;
-      const address = `10.9.${addresses >> 8}.${addresses & 255}`;
-      const headers: Record<string, string> = { "X-Forwarded-For": address, ...options.headers };
-      if (route.credential !== "none") headers["Authorization"] = `Bearer ${token}`;
-      return await app.send(path, { method: route.method, ...options, headers });
-    }
-
-    /** Everything of `ana` that a request could change. */
-    async function stateOfAna() {
-      const paths = ["/v1/me", "/v1/me/consents", "/v1/me/api-keys", "/v1/me/reputation"];
-      const replies = await Promise.all(paths.map((path) => ana.send(path)));
-      return replies.map(dataOf);
-    }
-
-    function expectRefused(reply: Reply, what: unknown) {
-      expect([what, reply.status, reply.json["code"]]).toEqual([what, 400, "invalid_request"]);
-      const errors = reply.json["errors"] as { pointer: string; detail: string }[];
-      expect(errors.length).toBeGreaterThan(0);
-      for (const { pointer } of errors) expect(pointer).toMatch(/^(\/|$)/);
-      expect(reply.text).not.toMatch(
-        /at \/|\.ts:|node_modules|SQLITE|Mongo|JSON\.parse|SyntaxError/,
-      );
-    }
-
-    test.each(BODY_ROUTES)(
-      "D-5.2, D-5.5, D-5.2.3, D-5.2.2 $method $template refuses bodies that are no object of its fields",
-      async (route) => {
-        const before = await stateOfAna();
-        const types = ["application/json", "text/plain", "multipart/form-data; boundary=b"];
-        for (const [i, body] of REFUSED_BODIES.entries()) {
-          const headers = { "Content-Type": types[i % types.length] ?? "" };
-          expectRefused(await send(route, route.path, { body, headers }), body);
-        }
-        const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`f${i}`, i]));
-        const reply = await send(route, route.path, jsonBody(many, route.method));
-        expectRefused(reply, "many unknown fields");
-        expect(reply.text.length).toBeLessThan(20_000);
-        expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
-        expect(await stateOfAna()).toEqual(before);
-      },
-    );
-
-    test.each(BODY_ROUTES)(
-      "D-5.2, D-5.5 $method $template points at every field of a wrong type",
-      async (route) => {
-        const before = await stateOfAna();
-        for (const field of Object.keys(route.body ?? {})) {
-          for (const value of WRONG_VALUES) {
-            const reply = await send(
-              route,
-              route.path,
-              jsonBody({ ...route.body, [field]: value }, route.method),
-            );
-            expectRefused(reply, { [field]: value });
-            expect(reply.json["errors"]).toMatchObject([{ pointer: `/${field}` }]);
-          }
-          const alsoUnknown = { ...route.body, [`${field}/~`]: 1 };
-          const reply = await send(route, route.path, jsonBody(alsoUnknown, route.method));
-          expect(reply.json["errors"]).toMatchObject([{ pointer: `/${field}~1~0` }]);
-        }
-        expect(await stateOfAna()).toEqual(before);
-      },
-    );
-
-    test.each(BODY_ROUTES)(
-      "D-5.2, D-5.2.3 $method $template answers 413 to more than 64 KiB, declared or not",
-      async (route) => {
-        const large = `{"x":"${"x".repeat(65 * 1024)}"}`;
-        const stream = new ReadableStream({
-          start(controller) {
-            for (let i = 0; i < 70; i++)
-              controller.enqueue(new TextEncoder().encode("x".repeat(1024)));
-            controller.close();
-          },
-        });
-        for (const body of [large, stream]) {
-          const reply = await send(route, route.path, { body });
-          expect([reply.status, reply.json["code"]]).toEqual([413, "body_too_large"]);
-        }
-      },
-    );
+    const { send } = useService(backend);
 
     test.each(ROUTES.filter(({ isList }) => isList))(
       "D-5.5, D-5.5.2 $method $template answers 400 to a bad limit or cursor, and takes no query apart",
