@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
+import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Secrets } from "../../../../src/repositories/settings.ts";
@@ -199,11 +200,21 @@ test("D-7.9.2 the log of a write that takes long for one row is left to another 
       upsert_key: ["n"],
       columns: { n: { type: "integer" }, text: { type: "text" } },
     });
-    const storage = await file.open({ clock: new HurriedClock(100) });
+    const sizesThen: number[] = [];
+    const openSqlite: OpenSqlite = async (path, isReadOnly) => {
+      const connection = await openBunSqlite(path, isReadOnly);
+      const { checkpointAside } = connection;
+      connection.checkpointAside = async () => {
+        sizesThen.push(statSync(path).size);
+        await checkpointAside?.();
+      };
+      return connection;
+    };
+    const storage = await file.open({ clock: new HurriedClock(100) }, openSqlite);
     await storage.tables.prepare([texts]);
     const { size } = statSync(file.path);
     await writeTo(storage, texts, asWrites([{ n: 1, text: "x".repeat(20_000_000) }]));
-    expect(statSync(file.path).size).toBe(size);
+    expect(sizesThen).toEqual([size]);
     while (statSync(file.path).size < 20_000_000) await nextTurn();
   }));
 
