@@ -179,8 +179,10 @@ export class TableReader {
       return { rows: [], totalRows, cursor: null };
     }
     const { position, skip } = isAtOffset ? this.#nearest(reading, from.offsetRows) : start;
+    // The row before a page is remembered where it is not known: the same page would skip all rows again.
+    const hasBefore = isAtOffset && skip > 1;
     const hasKey = "after" in from || order !== "time" ? keyed(layout) : [];
-    const documents = readOrdered(
+    const found = readOrdered(
       db,
       {
         layout,
@@ -189,13 +191,25 @@ export class TableReader {
         hasDates: isMixed && !isByKey,
         sinceTime: isByKey ? null : sinceTime,
         from: position,
-        skip,
+        skip: hasBefore ? skip - 1 : skip,
         conditions: isAtOffset ? [] : [...hasKey, ...placedBehind(index, position)],
         // One more tells whether there is a next page.
-        limit: "cursor" in from ? limitRows + 1 : limitRows,
+        limit: "cursor" in from || hasBefore ? limitRows + 1 : limitRows,
       },
       tx,
     );
+    const placeIn = (document: Uint8Array) => {
+      const row = readPosition(document, layout);
+      return row === null ? null : partOf(row, index);
+    };
+    const remember = (offsetRows: number, place: Document | null) => {
+      if (place === null || reading.sequence === null) return;
+      this.#bookmarks.remember(reading.sequence, { offsetRows, position: place });
+    };
+    const documents =
+      isAtOffset && hasBefore
+        ? withoutFirst(found, (before) => remember(from.offsetRows, placeIn(before)))
+        : found;
     const beganMs = clock.monotonicMs();
     const [{ rows, last, isCut }, totalRows] = await Promise.all([
       this.#find(layout.table, documents, query),
@@ -203,12 +217,8 @@ export class TableReader {
     ]);
     const isCostly = hasTotal && (knownRows === null || skip > limitRows);
     if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
-    const found = last === null ? null : readPosition(last, layout);
-    const place = found === null ? null : partOf(found, index);
-    if (isAtOffset && place !== null && reading.sequence !== null) {
-      const offsetRows = from.offsetRows + rows.length;
-      this.#bookmarks.remember(reading.sequence, { offsetRows, position: place });
-    }
+    const place = last === null ? null : placeIn(last);
+    if (isAtOffset) remember(from.offsetRows + rows.length, place);
     const hasCursor = "cursor" in from && isCut;
     const counted = { position, skip: skip + rows.length };
     return { rows, totalRows, cursor: hasCursor ? cursorText(place, counted) : null };
@@ -305,6 +315,23 @@ export class TableReader {
   #keyOf(layout: TableLayout, row: RowPosition): Document {
     const place = this.#placeOf(layout, row);
     return partOf(place, layout.keyIndex);
+  }
+}
+
+/** Tells the first document, and leaves it out. */
+async function* withoutFirst(
+  batches: AsyncIterable<readonly Uint8Array[]>,
+  tell: (first: Uint8Array) => void,
+): AsyncGenerator<readonly Uint8Array[], void, undefined> {
+  let isTold = false;
+  for await (const batch of batches) {
+    const [first] = batch;
+    if (isTold || first === undefined) yield batch;
+    else {
+      isTold = true;
+      tell(first);
+      yield batch.slice(1);
+    }
   }
 }
 

@@ -1,0 +1,41 @@
+// What a page costs MongoDB that stands far behind what was read before it. D-3.4.
+import { describe, expect } from "bun:test";
+import type { Db } from "mongodb";
+import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { readPage } from "../../../support/rows/read-rows.ts";
+import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { databaseTest } from "../support.ts";
+
+const ITEMS = makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" } } });
+const ROWS = 1_000;
+const PAGE = { sinceTime: null, offsetRows: 900, limitRows: 50 };
+
+/** Places in indexes of the table that its reads looked at meanwhile. */
+async function placesRead(db: Db, work: () => Promise<unknown>): Promise<number> {
+  await db.command({ profile: 2 });
+  await work();
+  await db.command({ profile: 0 });
+  const profile = db.collection("system.profile");
+  const reads = await profile.find({ ns: `${db.databaseName}.items` }).toArray();
+  await profile.drop();
+  return reads.reduce((sum, { keysExamined }) => sum + Number(keysExamined ?? 0), 0);
+}
+
+describe.skipIf(!mongoAvailable)("MongoDB: deep pages", () => {
+  databaseTest(
+    "D-3.4 one that is asked for again skips no rows that it has skipped before",
+    async (database) => {
+      const storage = await database.open();
+      const table = await TableUnderTest.prepare(storage, ITEMS);
+      await table.write(...Array.from({ length: ROWS }, (_, n) => ({ n })));
+      const read = async () => {
+        const { rows, totalRows } = await readPage(storage.tables, ITEMS, PAGE);
+        expect([rows.length, rows[0], totalRows]).toEqual([50, { n: 900 }, ROWS]);
+      };
+      // It counts the rows, too.
+      expect(await placesRead(database.db, read)).toBeGreaterThanOrEqual(ROWS + PAGE.offsetRows);
+      expect(await placesRead(database.db, read)).toBeLessThan(2 * PAGE.limitRows);
+    },
+  );
+});
