@@ -171,6 +171,10 @@ export const REQUEST_CALLS: CallLimit = {
   triesMs: REQUEST_DEADLINE_MS,
   endMs: REQUEST_DEADLINE_MS,
 };
+/** True for bodies of requests; those that write many rows have more time, and would keep others waiting for a turn. */
+export function isShort({ triesMs }: CallLimit): boolean {
+  return triesMs <= REQUEST_CALLS.triesMs;
+}
 /**
  * Of pages, pushes and runs, which survive the loss of a server: MongoDB elects another in 10 s by its default settings, measured
  * in all 11 to 13 s. A large push may take longer; but a connection that broke may hang for ever.

@@ -6,8 +6,8 @@ import type { Clock } from "../../ports/runtime/runtime.ts";
 /** Growth since the last collection that starts another, so that memory in use does not: files stay below 256 MiB. */
 const GROWTH = 1.1;
 /**
- * The same after a vain collection, which freed less than half of the growth. It stops the service for up to 100 ms;
- * where it frees little, as under lookups, JavaScriptCore's own collections keep the process as small.
+ * The same after a vain collection: it freed less than half of the growth, and stopped the service for up to 100 ms. Under lookups most
+ * are vain, and JavaScriptCore's own collections keep the process as small.
  */
 const GROWTH_AFTER_VAIN = 1.22;
 /**

@@ -4,7 +4,7 @@ import {
   type AnyCollection,
   type CallOptions,
   type DocumentStore,
-  REQUEST_CALLS,
+  isShort,
   type Reader,
   START_CALLS,
   type Transaction,
@@ -37,7 +37,7 @@ export class MongoDocuments implements DocumentStore {
   readonly #collections = new Map<string, DocumentCollection>();
   /** Names of tables that are being filled. */
   readonly #filling = new Set<string>();
-  /** Of short bodies that met others, by their names. */
+  /** Where short bodies wait that met others, a queue for each name. */
   readonly #reruns = new Map<string, RerunQueue>();
   /** Names of those that may be missing. */
   readonly #unmade = new Set<string>();
@@ -176,9 +176,8 @@ export class MongoDocuments implements DocumentStore {
     return new MongoTransaction(this.#deps, { ...place, isSnapshot, collectionOf, requireMade });
   }
 
-  /** Bodies that write many rows have more time, and would keep others waiting. */
   #queueOf({ name, limit = this.#deps.callLimit }: CallOptions): Pick<TransactionScope, "queue"> {
-    if (limit.triesMs > REQUEST_CALLS.triesMs) return {};
+    if (!isShort(limit)) return {};
     const queue = this.#reruns.get(name) ?? new RerunQueue();
     this.#reruns.set(name, queue);
     return { queue };

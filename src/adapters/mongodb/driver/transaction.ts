@@ -30,8 +30,14 @@ export interface TransactionScope {
   readonly deadline: Deadline;
   /** Tries end once conflicts with other writers have lasted so long; absent: with the deadline. */
   readonly maxConflictsMs?: number;
-  /** Where those wait that met others; absent: each pauses by itself. */
+  /** Where a body that met another waits for its next try; absent: it pauses. */
   readonly queue?: RerunQueue;
+}
+
+interface PlaceInQueue {
+  /** Resolves once all before have left. */
+  readonly turn: Promise<void>;
+  leave(): void;
 }
 
 /**
@@ -41,11 +47,12 @@ export interface TransactionScope {
 export class RerunQueue {
   #last: Promise<void> = Promise.resolve();
 
-  /** Settles once those before have ended. `ended`: when this one has. */
-  wait(ended: Promise<void>): Promise<void> {
-    const before = this.#last;
-    this.#last = before.then(() => ended);
-    return before;
+  /** Gives the place at the end. */
+  enter(): PlaceInQueue {
+    const turn = this.#last;
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    this.#last = turn.then(() => left);
+    return { turn, leave };
   }
 }
 
@@ -80,8 +87,7 @@ export async function runTransaction<T>(
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  let isQueued = false;
+  let place: PlaceInQueue | undefined;
   let isHanging = false;
   try {
     for (let tries = 0; ; tries++) {
@@ -99,16 +105,16 @@ export async function runTransaction<T>(
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         const isConflict = hasCode(error, WRITE_CONFLICT);
         if (isConflict) await deadline.race(patience.noteConflict());
-        if (isConflict && queue !== undefined && !isQueued) {
-          isQueued = true;
-          await deadline.race(queue.wait(ended));
+        if (isConflict && queue !== undefined && place === undefined) {
+          place = queue.enter();
+          await deadline.race(place.turn);
           continue;
         }
         await deadline.pause(tries, isConflict ? LONGEST_AFTER_CONFLICT_MS : undefined);
       }
     }
   } finally {
-    end();
+    place?.leave();
     if (isHanging) giveUpSession(client, tx);
     else await tx.endSession();
   }

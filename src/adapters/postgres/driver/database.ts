@@ -5,7 +5,7 @@ import {
   type CallLimit,
   type CallOptions,
   CommitInDoubt,
-  REQUEST_CALLS,
+  isShort,
   START_CALLS,
   SYNC_CALLS,
 } from "../../../ports/documents.ts";
@@ -157,12 +157,12 @@ export class PostgresDatabase {
     body: (tx: ServerTransaction) => Promise<T>,
   ): Promise<T> {
     const { clock, callLimit = SYNC_CALLS } = this.#deps;
-    const { triesMs, endMs } = options.limit ?? callLimit;
+    const limit = options.limit ?? callLimit;
+    const { triesMs, endMs } = limit;
     const beganMs = clock.monotonicMs();
     const lastTryMs = beganMs + Math.min(triesMs, endMs);
-    // Bodies that write many rows have more time, and would keep others waiting for their turns.
-    const isShort = how.isOneMoment && !how.isReadOnly && triesMs <= REQUEST_CALLS.triesMs;
-    let turn: Attempt["turn"] = isShort ? "shared" : null;
+    const hasTurns = how.isOneMoment && !how.isReadOnly && isShort(limit);
+    let turn: Attempt["turn"] = hasTurns ? "shared" : null;
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
       const outcome = await this.#try({ ...how, leftMs, turn }, body);
@@ -179,7 +179,7 @@ export class PostgresDatabase {
         throw unavailable(failure, hasRows);
       }
       if (turn === "shared" && meets && !hasRows) {
-        // No pause: a body that never pauses would come first, again and again.
+        // Without a pause, in which those that never pause would come first again and again.
         turn = "alone";
         continue;
       }

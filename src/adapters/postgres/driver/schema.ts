@@ -122,8 +122,8 @@ from unnest($1::text[]) as name order by 1
 on conflict (place) do update set at_ms = excluded.at_ms`;
 
 /**
- * Turns that bodies share run beside one another; a turn alone waits for them, and those that come later wait for it. Locking a table
- * is no query: the moment of a body begins after it.
+ * Bodies that share a turn run beside one another; a turn alone waits for them, and those that come later wait for it. What a body reads
+ * is of a moment after the lock, as locking is no query.
  */
 export const TAKE_TURN = "lock table repsync._turns in row exclusive mode";
 export const TAKE_TURN_ALONE = "lock table repsync._turns in share row exclusive mode";

@@ -27,7 +27,7 @@ export interface Beginning {
 
 /** The server takes 0 for no limit. */
 const NO_WAIT_MS = 1;
-/** The longest wait for a turn alone: whoever comes meanwhile waits behind it. */
+/** The longest wait for a turn alone: all bodies that begin meanwhile wait behind it. */
 const ALONE_MS = 100;
 /** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
 const BEGIN_MS = 5_000;

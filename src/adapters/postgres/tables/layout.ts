@@ -94,7 +94,7 @@ export class Layout {
     );
   }
 
-  /** The keys that `holdsKey`, each once. */
+  /** Those of the keys that the table can hold, each once. */
   distinctKeys(keys: readonly Row[]): readonly Row[] {
     const able = keys.filter((key) => this.holdsKey(key));
     return [...new Map(able.map((key) => [keyText(this.table, key), key])).values()];

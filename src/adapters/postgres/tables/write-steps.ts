@@ -60,7 +60,7 @@ export function* keysOf(
   return keys;
 }
 
-/** Statements that lock the keys, in a table that records deletes, and the people whom they name: other writes may meet there. */
+/** Statements that lock where other writes may meet this one: people whom rows name and, in a table that records deletes, keys. */
 export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[]> {
   const names = new Set<string>();
   const hasPeople = isOfPeople(table);
