@@ -1,5 +1,5 @@
 import { refuseCursor } from "../../../domain/shared/list-query.ts";
-import { PageBookmarks } from "../../../domain/sync/rows/page-bookmarks.ts";
+import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
@@ -119,13 +119,9 @@ export class PostgresTables implements TableStore {
     const isCounted = "offsetRows" in from || query.hasTotal === true;
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
     const sequence = { tableName: layout.name, sinceTime: since, version: String(version) };
-    const bookmark = offsetRows > 0 ? this.#bookmarks.find(sequence, offsetRows) : null;
-    const bounds = {
-      ...boundsOf(order, layout.table, from),
-      ...(bookmark === null ? {} : { after: bookmark.position }),
-      since,
-      skip: offsetRows - (bookmark?.offsetRows ?? 0),
-    };
+    const first = { ...boundsOf(order, layout.table, from), since, skip: offsetRows };
+    const isSkipping = offsetRows > 0;
+    const bounds = isSkipping ? await this.#nearest(tx, layout, first, sequence) : first;
     const reading = readRows(tx, layout, {
       order,
       bounds,
@@ -144,15 +140,35 @@ export class PostgresTables implements TableStore {
     return { rows, totalRows, cursor };
   }
 
-  async #total(
+  /** Goes from the nearest known place to the row before an offset, and remembers that: the same page would skip all rows again. */
+  async #nearest(
     tx: ServerTransaction,
     layout: Layout,
-    sequence: {
-      readonly tableName: string;
-      readonly sinceTime: string | null;
-      readonly version: string;
-    },
-  ): Promise<number> {
+    first: Bounds,
+    sequence: PageSequence,
+  ): Promise<Bounds> {
+    const { skip: offsetRows } = first;
+    const bookmark = this.#bookmarks.find(sequence, offsetRows);
+    const skip = offsetRows - (bookmark?.offsetRows ?? 0);
+    const nearest = { ...first, after: bookmark?.position ?? null, skip };
+    if (skip === 0) return nearest;
+    const order = layout.order();
+    const columns = order.map(({ column }) => column);
+    const bounds = { ...nearest, skip: skip - 1 };
+    const [before] = await readPortion(tx, layout, {
+      order,
+      columns,
+      limit: 1,
+      isReverse: false,
+      bounds,
+    });
+    if (before === undefined) return nearest;
+    const position = positionAt(order, before, [...order.keys()]);
+    this.#bookmarks.remember(sequence, { offsetRows, position });
+    return { ...first, after: position, skip: 0 };
+  }
+
+  async #total(tx: ServerTransaction, layout: Layout, sequence: PageSequence): Promise<number> {
     const known = this.#bookmarks.totalRows(sequence);
     if (known !== null) return known;
     const total = await countRows(tx, layout, sequence.sinceTime);
