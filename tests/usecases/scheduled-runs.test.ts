@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { RunRequest } from "../../src/domain/sync/run/run.ts";
+import { findTable } from "../../src/domain/sync/table/table.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
-import { startSchedule } from "../../src/usecases/sync/runs/scheduled-runs.ts";
+import {
+  startCompareSchedule,
+  startSchedule,
+} from "../../src/usecases/sync/runs/scheduled-runs.ts";
+import { LiveRegistry } from "../../src/usecases/sync/shared/live-registry.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
+import { makeTable } from "../support/rows/make-table.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 
 /** A schedule whose times come when a test says so, over leases that instances share. */
@@ -127,5 +133,41 @@ describe("startSchedule()", () => {
     one.end();
     await ended;
     expect(one.lines.at(-1)).toBe("Lease could not be released");
+  });
+});
+
+describe("startCompareSchedule()", () => {
+  test("D-7.5, D-14.6 a table that goes while another is compared keeps none from being compared", async () => {
+    const entry = makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" } } });
+    const tables = new Map(["a", "b", "c"].map((name) => [name, { ...entry, name }]));
+    const registry = new LiveRegistry(tables);
+    const compared: string[] = [];
+    let work = async () => {};
+    const deps = {
+      registry,
+      ...{ leases: new Leases(ownDocuments(new FakeClock())), clock: new FakeClock() },
+      ids: { next: () => "one" },
+      timer: { sleep: () => new Promise<void>(() => {}) },
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
+      scheduler: {
+        start: (_: string, given: () => Promise<void>) => {
+          work = given;
+          return { stop() {} };
+        },
+      },
+      activeRuns: {
+        start: () => {
+          throw new Error("Not asked for");
+        },
+        compare({ tableName }: { readonly tableName: string }) {
+          compared.push(findTable(registry, tableName).name);
+          registry.take(new Map([...tables].filter(([name]) => name !== "b")));
+          return { outcome: new Promise<never>((resolve) => resolve(undefined as never)) };
+        },
+      },
+    };
+    startCompareSchedule(deps, "0 3 * * *", null);
+    await work();
+    expect(compared).toEqual(["a", "c"]);
   });
 });

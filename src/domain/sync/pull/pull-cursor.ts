@@ -15,7 +15,7 @@
 //                 └─ no row at all: done
 //     a table without a timestamp column: one group
 //
-// Pure: `transfer/remote-pages.ts` makes the requests.
+// Pure: `transfer/pull-table.ts` makes the requests.
 import { AppError, assert } from "../../shared/errors.ts";
 import type { PullPage } from "../rows/page.ts";
 import { rowTime } from "../rows/row-time.ts";

@@ -54,7 +54,9 @@ export function startCompareSchedule(
   return scheduleWork(deps, cronText, {
     name: "comparison",
     async run() {
-      for (const tableName of deps.registry.keys()) {
+      for (const tableName of [...deps.registry.keys()]) {
+        // One that the registry has lost since is left out.
+        if (!deps.registry.has(tableName)) continue;
         await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
       }
     },
