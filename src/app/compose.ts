@@ -30,7 +30,7 @@ import { Lifecycle } from "../usecases/operations/check-health.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
-import { type LookupCounts, Lookups } from "../usecases/reputation/lookups/look-up.ts";
+import type { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
 import {
@@ -74,14 +74,12 @@ export interface Deployment {
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
   const services = await openServices(config, time);
   await takeStore(services);
-  const { clock, timer, logger, storage, sync, accounts } = services;
+  const { clock, timer, logger, storage, sync, accounts, lookups } = services;
   const runtimeVersion = runtimeName();
   warnOf(config, services);
   const metrics = makeMetrics(runtimeVersion, clock);
   const activeRuns = new ActiveRuns(sync, metrics);
-  const lookups = new Lookups(services.lookups);
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
-  services.traffic.countLookups(() => decidedLookups(lookups.counts()));
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
@@ -323,12 +321,6 @@ function startRunSchedules(
       ? []
       : [startCompareSchedule(deps, compareSchedule, compareRepair)]),
   ];
-}
-
-/** Those that count against the limits of their account. */
-function decidedLookups(counts: LookupCounts): number {
-  const names = ["allowed", "profile_not_found", "consent_required"] as const;
-  return names.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
 }
 
 /** As `Deployment.drain`. */

@@ -51,7 +51,7 @@ import {
 } from "../usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
 import type { PruneAuditDeps } from "../usecases/reputation/audit/prune-audit.ts";
-import { CountedLookups, type LookupDeps } from "../usecases/reputation/lookups/look-up.ts";
+import { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
 import { LiveRegistry } from "../usecases/sync/shared/live-registry.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
@@ -74,7 +74,7 @@ export interface Services {
   /** That of `sync`. */
   readonly registry: LiveRegistry;
   readonly accounts: AccountDeps;
-  readonly lookups: LookupDeps;
+  readonly lookups: Lookups;
   readonly audit: PruneAuditDeps;
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
@@ -171,14 +171,16 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
   const kept = makeReputation(storage, { get: (name) => findTable(registry, name) }, options);
-  const { lookupProcessor: processor, stop, ...stores } = kept;
-  const lookupProcessor = new CountedLookups(processor);
+  const { lookupProcessor, stop, ...stores } = kept;
+  const defer = systemDefer;
+  const lookups = new Lookups({ lookupProcessor, pepperMac, clock, timer, tracing, defer });
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
-  const passwordRest = makePasswordRest(timer, () => lookupProcessor.calls);
+  const passwordRest = makePasswordRest(timer, () => lookups.begun());
   const reputation = { stores, mac, pepperMac, tokens, passwordRest };
   const accounts = await accountDeps(config, opened, reputation);
   const traffic = new TrafficMeter({
     traffic: new Traffic(storage.documents),
+    lookups: () => lookups.decided(),
     clock,
     timer,
     logger,
@@ -198,7 +200,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     sync,
     registry,
     accounts,
-    lookups: { lookupProcessor, pepperMac, clock, timer, tracing, defer: systemDefer },
+    lookups,
     audit: { audit: stores.audit, mac, auditKey, clock },
     isFirstPepper,
     caches,

@@ -7,10 +7,11 @@ import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { SimTime } from "../support/time/sim-time.ts";
 
-function startMeter() {
+function startMeter(lookups = () => 0) {
   const time = new SimTime();
   const traffic = new Traffic(ownDocuments(time.clock()));
-  const deps = { traffic, clock: time.clock(), timer: time, logger: new MemoryLogger() };
+  const runtime = { clock: time.clock(), timer: time, logger: new MemoryLogger() };
+  const deps = { traffic, lookups, ...runtime };
   return { time, traffic, meter: new TrafficMeter(deps) };
 }
 
@@ -32,9 +33,8 @@ test("D-9.5.5 rows count in the minute in which they moved, and are added every 
 });
 
 test("D-9.5.5 lookups are what their number grew, and the end adds the last", async () => {
-  const { time, traffic, meter } = startMeter();
   let lookups = 7;
-  meter.countLookups(() => lookups);
+  const { time, traffic, meter } = startMeter(() => lookups);
   time.advance(20_000);
   lookups = 10;
   await time.run(meter.stop());
@@ -43,13 +43,12 @@ test("D-9.5.5 lookups are what their number grew, and the end adds the last", as
 });
 
 test("D-9.5.5 what a store does not take is added later", async () => {
-  const { time, traffic, meter } = startMeter();
+  let lookups = 0;
+  const { time, traffic, meter } = startMeter(() => lookups);
   const add = traffic.add.bind(traffic);
   traffic.add = async () => {
     throw new AppError("store_unavailable", "It does not answer");
   };
-  let lookups = 0;
-  meter.countLookups(() => lookups);
   meter.addRows(3);
   lookups = 2;
   time.advance(6_000);

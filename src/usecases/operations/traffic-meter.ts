@@ -11,6 +11,8 @@ const ADD_EVERY_MS = 5_000;
 
 interface TrafficMeterDeps {
   readonly traffic: Pick<Traffic, "add">;
+  /** Lookups of this process since the start. */
+  lookups(): number;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
@@ -21,8 +23,6 @@ export class TrafficMeter implements RowCounter {
   readonly #stopped = new AbortController();
   /** Rows by the start of their minute. */
   #rows = new Map<number, number>();
-  /** Lookups since the start. */
-  #lookups: () => number = () => 0;
   #addedLookups = 0;
   #adding: Promise<void> = Promise.resolve();
 
@@ -35,11 +35,6 @@ export class TrafficMeter implements RowCounter {
     if (rows <= 0) return;
     const atMs = startOf("minute", this.#deps.clock.nowMs());
     this.#rows.set(atMs, (this.#rows.get(atMs) ?? 0) + rows);
-  }
-
-  /** Takes the lookups of this process: `total` gives their number since the start. */
-  countLookups(total: () => number): void {
-    this.#lookups = total;
   }
 
   /** Adds what is counted so far. Never rejects: what could not be added is added with the next. */
@@ -65,7 +60,7 @@ export class TrafficMeter implements RowCounter {
   async #add(): Promise<void> {
     const { traffic, clock, logger } = this.#deps;
     const rows = this.#rows;
-    const total = this.#lookups();
+    const total = this.#deps.lookups();
     const lookups = total - this.#addedLookups;
     if (rows.size === 0 && lookups === 0) return;
     this.#rows = new Map();

@@ -3,7 +3,6 @@ import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
-import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import {
   platformEntries,
   profileBody,
@@ -11,7 +10,7 @@ import {
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
-import { type LookupDecider, LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
+import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
 interface LookupInput {
   /** `X-API-Key`; null when absent. */
@@ -32,9 +31,14 @@ export interface LookupReply {
 }
 
 /** Lookups by outcome since the start, for /metrics: `allowed` or the code of the problem. */
-export type LookupCounts = ReadonlyMap<"allowed" | LookupRefusal, number>;
+export type LookupCounts = ReadonlyMap<LookupResult, number>;
 
-export interface LookupDeps extends LookupQueueDeps {
+type LookupResult = "allowed" | LookupRefusal;
+
+/** Those that count against the limits of their account. */
+const DECIDED: readonly LookupResult[] = ["allowed", "profile_not_found", "consent_required"];
+
+interface LookupDeps extends LookupQueueDeps {
   readonly pepperMac: KeyedMac;
 }
 
@@ -44,7 +48,8 @@ export class Lookups {
   readonly #deps: LookupDeps;
   readonly #queue: LookupQueue;
   readonly #bodies = new LookupBodies();
-  readonly #counts = new Map<"allowed" | LookupRefusal, number>();
+  readonly #counts = new Map<LookupResult, number>();
+  #begun = 0;
 
   constructor(deps: LookupDeps) {
     this.#deps = deps;
@@ -63,10 +68,21 @@ export class Lookups {
     return this.#counts;
   }
 
+  /** Those that were decided since the start. */
+  decided(): number {
+    return DECIDED.reduce((sum, name) => sum + (this.#counts.get(name) ?? 0), 0);
+  }
+
+  /** Those whose key is well formed, since the start: decided, or about to be. */
+  begun(): number {
+    return this.#begun;
+  }
+
   async #answer({ apiKey, endpoint, username, requestId }: LookupInput): Promise<LookupReply> {
     const problem = apiKeyProblem(apiKey);
     if (apiKey === null || problem !== null) return refusal(problem, this.#deps.clock.nowMs());
     const keyHash = this.#deps.pepperMac.hex(apiKey);
+    this.#begun++;
     const outcome = await this.#queue.decide({ keyHash, endpoint, username, requestId });
     const { nowMs } = outcome;
     if (outcome.kind === "key_refused") return refusal(outcome.problem, nowMs);
@@ -128,29 +144,5 @@ function makeBody(
       return profileBody(profile ?? {});
     case "platforms":
       return platformEntries(accounts);
-  }
-}
-
-/** A processor that tells how much it was asked for. */
-export class CountedLookups implements LookupDecider {
-  readonly #processor: LookupDecider;
-  #calls = 0;
-
-  constructor(processor: LookupDecider) {
-    this.#processor = processor;
-  }
-
-  /** Lookups since the start. */
-  get calls(): number {
-    return this.#calls;
-  }
-
-  get gatherMs(): number {
-    return this.#processor.gatherMs ?? 0;
-  }
-
-  decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
-    this.#calls += calls.length;
-    return this.#processor.decide(calls, deadlineMs);
   }
 }
