@@ -1,24 +1,25 @@
 // The runs and comparisons of this process: counted, watched, and ended when the service stops.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
-import type { RunNews, RunRequest } from "../../../domain/sync/run/run.ts";
+import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
-import type { Metrics, TransferCounts } from "../../../ports/runtime/metrics.ts";
-import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
+import type { Metrics } from "../../../ports/runtime/metrics.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { followRun } from "./run-events.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
 import { type ImportRequest, StartedImport } from "./start-import.ts";
 import { StartedRun } from "./start-run.ts";
 
+type ActiveRun = StartedRun | StartedComparison | StartedImport;
+
 export class ActiveRuns {
   readonly #deps: SyncDeps;
   readonly #metrics: Metrics;
-  readonly #active = new Map<StartedRun | StartedComparison | StartedImport, Promise<unknown>>();
+  readonly #active = new Map<ActiveRun, Promise<unknown>>();
   readonly #stopping = new AbortController();
 
   constructor(deps: SyncDeps, metrics: Metrics) {
-    this.#deps = deps;
+    this.#deps = { ...deps, metrics };
     this.#metrics = metrics;
   }
 
@@ -34,26 +35,24 @@ export class ActiveRuns {
       full: request.isFull,
       dry_run: request.isDryRun,
     });
-    this.#active.set(run, this.#follow(run, request.isDryRun));
-    return run;
+    const counted = run.outcome.then((outcome) => {
+      if (!request.isDryRun) this.#metrics.countRun(outcome.run);
+    });
+    return this.#follow(run, counted);
   }
 
   /** Starts a comparison. Throws as `start`. */
   compare(request: CompareRequest): StartedComparison {
     this.#refuseWhenStopping();
     const comparison = new StartedComparison(this.#deps, request);
-    const ended = comparison.outcome.then(() => this.#active.delete(comparison));
-    this.#active.set(comparison, ended);
-    return comparison;
+    return this.#follow(comparison, comparison.outcome);
   }
 
   /** Starts an import. Throws as `start`, and `invalid_request` and `conflict`. */
   import(files: FileFormats, request: ImportRequest): StartedImport {
     this.#refuseWhenStopping();
     const started = new StartedImport({ ...this.#deps, files }, request);
-    const ended = started.ended.finally(() => this.#active.delete(started));
-    this.#active.set(started, ended);
-    return started;
+    return this.#follow(started, started.ended);
   }
 
   /**
@@ -87,23 +86,17 @@ export class ActiveRuns {
     await Promise.race([all, this.#deps.timer.sleep(graceMs, ended.signal)]);
   }
 
+  #follow<Started extends ActiveRun>(started: Started, ended: Promise<unknown>): Started {
+    this.#active.set(
+      started,
+      ended.finally(() => this.#active.delete(started)),
+    );
+    return started;
+  }
+
   #refuseWhenStopping(): void {
     if (!this.stopping.aborted) return;
     throw stoppingError();
-  }
-
-  /** Counts what a run moves, to its end. Never rejects. */
-  async #follow(run: StartedRun, isDryRun: boolean): Promise<void> {
-    try {
-      const counting = isDryRun ? null : countMoved(this.#metrics, run);
-      const outcome = await run.outcome;
-      await counting;
-      if (!isDryRun) this.#metrics.countRun(outcome.run);
-    } catch (error) {
-      this.#deps.logger.error("Sync run could not be counted", error, { run_id: run.runId });
-    } finally {
-      this.#active.delete(run);
-    }
   }
 }
 
@@ -112,37 +105,4 @@ function stoppingError(): AppError {
     hint: "Start the run again later",
     isRecoverable: true,
   });
-}
-
-const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
-
-async function countMoved(metrics: Metrics, run: StartedRun): Promise<void> {
-  let counted = NO_BYTES;
-  for await (const event of run.news()) {
-    // Reset here and not at the end of a transfer: one that fails ends without a `done` event.
-    if (event.type === "start") counted = NO_BYTES;
-    const moved = movedBy(event, counted);
-    if (moved === null) continue;
-    metrics.countMoved(moved);
-    counted = {
-      bytesCompressed: counted.bytesCompressed + moved.bytesCompressed,
-      bytesUncompressed: counted.bytesUncompressed + moved.bytesUncompressed,
-    };
-  }
-}
-
-/** What an event adds to the counts; null for news without rows and bytes. `counted` are its transfer's bytes so far. */
-function movedBy(event: RunNews, counted: TransferredBytes): TransferCounts | null {
-  if (event.type !== "batch" && event.type !== "done") return null;
-  const isBatch = event.type === "batch";
-  // A batch shows its own bytes, the end of a transfer those of all of it.
-  const shown = isBatch ? NO_BYTES : counted;
-  return {
-    table: event.table,
-    direction: event.direction,
-    rows: isBatch ? event.upserted : 0,
-    rejected: isBatch ? event.errorCount : 0,
-    bytesCompressed: event.bytesCompressed - shown.bytesCompressed,
-    bytesUncompressed: event.bytesUncompressed - shown.bytesUncompressed,
-  };
 }

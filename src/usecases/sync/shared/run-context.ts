@@ -2,6 +2,7 @@
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
 import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
+import type { TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
@@ -72,6 +73,8 @@ export interface MovedBatch {
   readonly batchRows: number;
 }
 
+const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
+
 /** Counts what a transfer does and publishes it. */
 export class TransferReport {
   readonly direction: SyncDirection;
@@ -95,7 +98,7 @@ export class TransferReport {
     bytesUncompressed: 0,
   };
   /** Bytes that the batch events so far have shown. */
-  #shown: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
+  #shown: TransferredBytes = NO_BYTES;
 
   constructor(run: RunContext, table: string, direction: SyncDirection) {
     this.direction = direction;
@@ -115,6 +118,7 @@ export class TransferReport {
   addBytes(added: TransferredBytes): void {
     this.#counts.bytesCompressed += added.bytesCompressed;
     this.#counts.bytesUncompressed += added.bytesUncompressed;
+    this.#measure({ rows: 0, rejected: 0, ...added });
   }
 
   addDeleted(rows: number): void {
@@ -153,6 +157,7 @@ export class TransferReport {
     this.#counts.erased += batch.erased;
     this.#counts.changed += changed;
     this.#addTraffic(changed);
+    this.#measure({ rows: accepted, rejected: batch.rejected, ...NO_BYTES });
     this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
     this.start(this.#expectedRows);
     const { bytesCompressed, bytesUncompressed } = this.#counts;
@@ -203,6 +208,12 @@ export class TransferReport {
 
   #addTraffic(rows: number): void {
     if (!this.#run.isDryRun) this.#run.deps.traffic?.addRows(rows);
+  }
+
+  /** For /metrics, which count what runs move, and not comparisons. */
+  #measure(moved: Omit<TransferCounts, "table" | "direction">): void {
+    const { isDryRun, directions, deps } = this.#run;
+    if (!isDryRun && directions.length > 0) deps.metrics?.countMoved({ ...this.#of, ...moved });
   }
 
   #elapsedMs(): number {

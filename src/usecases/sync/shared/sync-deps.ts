@@ -3,6 +3,7 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { Metrics } from "../../../ports/runtime/metrics.ts";
 import type { Clock, Ids, Logger, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
@@ -33,6 +34,8 @@ export interface SyncDeps extends SyncRepositories {
   readonly tombstones: Tombstones;
   /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
   readonly traffic?: RowCounter;
+  /** Counts what runs move, rows refused and bytes too; absent: nobody does. */
+  readonly metrics?: Pick<Metrics, "countMoved">;
   /** Tells operators of what went wrong; absent or null: nobody is to be told. */
   readonly alerts?: Alerts | null;
   readonly connectPeer: ConnectPeer;
