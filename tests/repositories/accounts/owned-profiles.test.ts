@@ -209,6 +209,14 @@ function ownerTests(harness: ReputationHarness): void {
     expect(await cem.write([arriving], GUARD)).toEqual(KEPT);
     expect(await cem.write([{ ...arriving, bio: "new" }], GUARD)).toEqual(WRITTEN);
     expect(await cem.profile()).toMatchObject({ public: false, bio: "new" });
+    await parts.storage.documents.transact({ name: "test" }, (tx) =>
+      tx.tables.change(PROFILES, "username", "cem", null),
+    );
+    expect(await cem.profile()).toBeNull();
+    expect(await cem.write([{ ...shown, updated_at: at(7) }], GUARD)).toEqual(WRITTEN);
+    expect(await cem.profile()).toMatchObject({
+      ...{ public: false, updated_at: "2026-03-01T12:00:07.000001Z" },
+    });
     await cem.change({ public: true });
     const hidden = { ...(await cem.profile()), public: false, updated_at: at(8) };
     expect(await cem.write([hidden], GUARD)).toEqual(WRITTEN);

@@ -4,7 +4,14 @@ import { rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table } from "../table/table.ts";
 import { isLeftOut, isTombstoneLeftOut } from "./erasure.ts";
-import { type NameFacts, ownedRow, personOf, ranksBelow } from "./owned-row.ts";
+import {
+  hasOwner,
+  hiddenRow,
+  type NameFacts,
+  ownedRow,
+  personOf,
+  ranksBelow,
+} from "./owned-row.ts";
 
 /** What is known of people, by name, as far as anything is. */
 export type FactsByName = ReadonlyMap<string, NameFacts>;
@@ -65,14 +72,17 @@ export function* meetPeople<Arriving extends { readonly index: number; readonly 
   return { records, kept, erased, mergedTimes };
 }
 
-/** The tombstones but those of rows of people who were erased. */
+/** The tombstones but those of profiles that have an owner, and of rows of people who were erased. */
 export function tombstonesLeft<Buried extends Tombstone>(
+  table: Table,
   tombstones: readonly Buried[],
   facts: FactsByName,
 ): readonly Buried[] {
   return tombstones.filter((tombstone) => {
-    const erased = facts.get(personOf(tombstone.key) ?? "")?.erased ?? null;
-    return erased === null || !isTombstoneLeftOut(erased, tombstone);
+    const known = facts.get(personOf(tombstone.key) ?? "");
+    if (known === undefined) return true;
+    if (hasOwner(table, known)) return false;
+    return known.erased === null || !isTombstoneLeftOut(known.erased, tombstone);
   });
 }
 
@@ -90,7 +100,7 @@ function fateOf(
   const key = keyText(table, row);
   const stored = here.get(key);
   if (stored !== undefined && isGuarded && ranksBelow(table, stored, row, aheadLimit)) return row;
-  const owned = stored === undefined ? row : ownedRow(table, stored, row, known);
+  const owned = stored ? ownedRow(table, stored, row, known) : hiddenRow(table, row, known);
   if (owned === null) return "kept";
   here.set(key, { ...stored, ...owned });
   return owned;

@@ -1,4 +1,5 @@
 // What becomes of a row that arrives for somebody who has an account here. D-8.1.
+import { AppError } from "../../shared/errors.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { comparedColumns } from "../rows/row-text.ts";
 import { justAfter, rankTimes, rowTime } from "../rows/row-time.ts";
@@ -48,6 +49,23 @@ export function ownedRow(table: Table, here: Row, arriving: Row, facts: NameFact
   if (!hasOtherChanges(table.updateColumns, { table, here, arriving, kept })) return null;
   const values = differing.map((name) => [name, here[name] ?? null] as const);
   return { ...arriving, ...Object.fromEntries(values), ...laterTime(table, arriving) };
+}
+
+/** A row to write where none is stored: what its owner has hidden stays hidden. */
+export function hiddenRow(table: Table, arriving: Row, { hidesProfile }: NameFacts): Row {
+  if (table.name !== "profiles" || !hidesProfile || arriving["public"] === false) return arriving;
+  return { ...arriving, public: false, ...laterTime(table, arriving) };
+}
+
+/** True for a profile that nobody but its owner removes. */
+export function hasOwner(table: Table, { ownsProfile, hidesProfile }: NameFacts): boolean {
+  return table.name === "profiles" && (ownsProfile || hidesProfile);
+}
+
+/** Throws `conflict` for such a profile. */
+export function requireNoOwner(table: Table, facts: NameFacts | null): void {
+  if (facts === null || !hasOwner(table, facts)) return;
+  throw new AppError("conflict", "The owner of the profile alone removes it");
 }
 
 /** True when two versions of a row differ in what is the owner's, and beside that at most in their time. */

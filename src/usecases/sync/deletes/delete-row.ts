@@ -1,5 +1,6 @@
 // Deletes one row here on request. D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/people/owned-row.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -15,10 +16,14 @@ const MAX_TRIES = 10;
 
 /**
  * Deletes the row with this key, which leaves a tombstone that the next run sends. Throws `invalid_request` for a table
- * without `deletes`, `not_found`, and what the store throws.
+ * without `deletes`, `not_found`, `conflict` for a profile with an owner, and what the store throws.
  */
 export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Promise<void> {
   requireDeletes(table);
+  const name = isOfPeople(table) ? personOf(key) : null;
+  if (name !== null) {
+    requireNoOwner(table, (await deps.names.readFacts([name])).get(name) ?? null);
+  }
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const [row] = await deps.tables.byKeys(table, [key], "sent");
     if (row === undefined) {

@@ -14,7 +14,12 @@ import {
   withNumbers,
 } from "../../../domain/sync/by-hand/row-edit.ts";
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
-import { isOfPeople, type NameFacts, personOf } from "../../../domain/sync/people/owned-row.ts";
+import {
+  isOfPeople,
+  type NameFacts,
+  personOf,
+  requireNoOwner,
+} from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
@@ -112,9 +117,7 @@ export async function removeRow(
     if (here === null || !isExpected(table, here, expected)) {
       return { differs: shownOf(table, here) };
     }
-    if (table.name === "profiles" && (facts?.ownsProfile || facts?.hidesProfile)) {
-      throw new AppError("conflict", "The owner of the profile alone removes it");
-    }
+    requireNoOwner(table, facts);
     const deletedAt = deletionTime(rowTime(table, here), tx.nowMs);
     const deleted = [{ index: 0, key, deletedAt }];
     await writeWithin(deps, tx, table, { writes: [], deleted });

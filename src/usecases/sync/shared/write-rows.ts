@@ -36,7 +36,7 @@ export interface WriteRowsDeps {
   readonly exchanged: ExchangedBlocks;
 }
 
-/** Rows, and tombstones that take effect before them. */
+/** Rows, and tombstones that take effect before them; of a profile with an owner none does. D-8.1. */
 export interface RowsToWrite {
   readonly writes: readonly RowWrite[];
   /** In a table without `deletes` they only remove rows, by hand. D-7.6, D-14.3. */
@@ -255,5 +255,5 @@ async function meet(
   for (let n = 1; !step.done; n++, step = steps.next()) {
     if (n % TURN_RECORDS === 0) await tx.turn();
   }
-  return { ...step.value, deleted: tombstonesLeft(deleted, facts) };
+  return { ...step.value, deleted: tombstonesLeft(table, deleted, facts) };
 }

@@ -1,5 +1,6 @@
 // Whose name it is: what sign-up refuses, and what sync may change of a profile with an owner. D-8.1.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/built-in-tables.ts";
 import { releaseResources } from "../../support/resources.ts";
 import type { SyncApp } from "../../support/sync-app.ts";
 import { type RunApp, startPair } from "../../sync-runs/support/run-apps.ts";
@@ -77,6 +78,29 @@ onReputationBackends("profiles with an owner", (backend) => {
     expect(await profile(remote)).toEqual({ ...owned, verified: false });
     expect(await compare()).toMatchObject({ matched: 1, different: 0 });
     expect((await local.trigger({ table: "profiles" })).json).toMatchObject({ changed: 0 });
+  });
+
+  test("D-8.1 no delete of a peer, a file or a comparison takes the owner's profile away, or shows it again", async () => {
+    const profiles = { ...BUILT_IN_TABLES["profiles"]!, deletes: true };
+    const { local, remote } = await startPair({ backend, tables: { profiles } });
+    const sari = await Person.signUp(local, "sari");
+    const own = { display_name: "Sari", bio: "here", public: false };
+    await sari.send("/v1/me/profile", jsonBody(own, "PATCH"));
+    const guard = { "X-Sync-Conflict": "newer" };
+    const deleted = [{ key: { username: "sari" }, deleted_at: newest() }];
+    const removed = await local.push("profiles", { records: [], deleted }, guard);
+    expect(removed.json).toMatchObject({ deleted: 0 });
+    await remote.push("profiles", { records: [], deleted });
+    expect((await local.trigger({ table: "profiles", direction: "pull" })).status).toBe(200);
+    const repair = { table: "profiles", repair: "pull", delete: true };
+    await local.ask("/compare", jsonBody(repair));
+    const file = jsonBody([{ username: "budi" }]);
+    const imported = await local.ask("/import/profiles?whole=true&max_deletes=9", file);
+    expect(imported.status).toBe(200);
+    const shown = { ...row, public: true, updated_at: new Date(Date.now() + 2_000).toISOString() };
+    await local.push("profiles", { records: [shown] }, guard);
+    const [found] = (await local.rows("profiles")).filter(({ username }) => username === "sari");
+    expect(found).toMatchObject(own);
   });
 
   test("D-8.1 a push and an import count the row as upserted, and change no field of the owner's", async () => {
