@@ -152,9 +152,12 @@ export async function createAccount(
   tx.put(ACCOUNTS, account);
   if (claim !== null) tx.put(CLAIMS, claim);
   await endSessionsOf(tx, username);
+  // From now on the person's own key names them in the audit log, though they hide: their erasure destroys it.
+  const accountId = await subjects.makeId(username, tx);
+  tx.raise([username]);
   if (erased === undefined) return "created";
   tx.put(ERASED_NAMES, { ...erased, isTaken: false });
-  if (erased.month !== null) keepMonth(tx, await subjects.makeId(username, tx), erased.month);
+  if (erased.month !== null) keepMonth(tx, accountId, erased.month);
   return "created";
 }
 

@@ -65,7 +65,6 @@ export class Membership {
       const outcome = await createAccount(tx, this.#deps, account);
       if (outcome !== "created") return outcome;
       await tx.tables.write(profiles, [{ index: 0, row }]);
-      tx.raise([username]);
       return "enrolled";
     });
   }

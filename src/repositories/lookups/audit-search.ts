@@ -156,7 +156,7 @@ export class AuditSearch {
    */
   async accessLog(username: string, { limit, before }: AccessPage): Promise<readonly AccessItem[]> {
     const subject = await this.#subjectOf(username);
-    // Lookups of a hidden profile record the HMAC of an absent name. D-8.5.
+    // Before somebody has an account, lookups of a hidden profile record the HMAC of an absent name. D-8.5.
     const own = subject === undefined ? [] : [this.#subjects.hmacOf(subject)];
     const subjectHmacs = [...own, this.#subjects.hmacOfAbsent(username)];
     const names = { username, accountId: null, subjectHmacs };

@@ -81,15 +81,17 @@ export class LookupReader {
     }
   }
 
-  /** A hidden person is read and named as an absent one. D-8.5. */
+  /** Of a hidden person as much is read as of an absent one. D-8.5. */
   async #readPeople(at: Reader, facts: BatchFacts, usernames: readonly string[]): Promise<void> {
     const { people, subjects } = this.#deps;
     const { profiles, platformAccounts } = people;
     const named = usernames.filter((name) => isKey([name]));
-    const [rows, versions] = await at.read(
+    const [rows, kept, versions] = await at.read(
       { rowsOf: profiles, where: ["username", named] },
+      { from: SUBJECTS, keys: named.map((name) => [name]) },
       { versionsOf: usernames },
     );
+    const subjectOf = new Map(kept.map((subject) => [subject.username, subject]));
     const versionOf = byName(usernames, versions);
     const profileOf = new Map(rows.toReversed().map((row) => [String(row["username"]), row]));
     const keep = (username: string, value: LookupSubject) => {
@@ -101,20 +103,19 @@ export class LookupReader {
       const profile = profileOf.get(username);
       if (profile !== undefined && isPublicProfile(profile)) found.push(username);
       else {
-        const subjectHmac = subjects.hmacOfAbsent(username);
+        const subject = subjectOf.get(username);
+        const subjectHmac = subject ? subjects.hmacOf(subject) : subjects.hmacOfAbsent(username);
         keep(username, { profile: null, accounts: [], consents: [], subjectHmac });
       }
     }
     if (found.length === 0) return;
     const within = found.map((name): Key => [name]);
-    const [platformRows, consents, kept] = await at.read(
+    const [platformRows, consents] = await at.read(
       { rowsOf: platformAccounts, where: ["username", found] },
       { from: CONSENTS, stretch: { index: "open", within } },
-      { from: SUBJECTS, keys: within },
     );
     const accountsOf = Map.groupBy(platformRows, (row: Row) => String(row["username"]));
     const consentsOf = Map.groupBy(consents, ({ username }) => username);
-    const subjectOf = new Map(kept.map((subject) => [subject.username, subject]));
     for (const username of found) {
       const subject = this.#subjectOf(facts, username, subjectOf.get(username));
       keep(username, {

@@ -30,12 +30,12 @@ export class Subjects {
     return made.id;
   }
 
-  /** The HMAC of a person who can be found. */
+  /** The HMAC of a person who has an account, or was found. */
   hmacOf({ username, key }: SubjectDocument): string {
     return this.#mac.hmacHex(Uint8Array.fromHex(key), username);
   }
 
-  /** The HMAC of a name without a public profile: no key is kept for it. */
+  /** The HMAC of a name that nobody has, or whose profile came hidden: no key is kept for it. */
   hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
   }

@@ -43,6 +43,24 @@ onReputationBackends("erased names", (backend) => {
     expect(await signUp(app, "ana")).toEqual([201, undefined]);
   });
 
+  test("D-5.5, D-8.2 what was recorded of somebody who hid is nameless, and not the next one's", async () => {
+    const app = await startReputation(backend);
+    const root = await Person.signIn(app, "root");
+    const key = await (await Person.signUp(app, "shop")).issueKey();
+    const ana = await Person.signUp(app, "ana");
+    await root.send("/v1/admin/accounts/ana/plan", jsonBody({ plan: "enterprise" }, "PUT"));
+    await ana.send("/v1/me/profile", jsonBody({ public: false }, "PATCH"));
+    expect((await lookUp(app, key, { username: "ana" })).status).toBe(404);
+    const named = async () =>
+      dataOf(await root.send("/v1/admin/audit?account=ana"))["items"] as readonly unknown[];
+    expect((await named()).length).toBe(2);
+    await erase(ana);
+    expect(await named()).toEqual([]);
+    await release(root, "ana");
+    const next = await Person.signUp(app, "ana");
+    expect(dataOf(await next.send("/v1/me/accesses"))["items"]).toEqual([]);
+  });
+
   test("D-8.2 a push of rows for an erased name fails them, and a guarded one leaves them out", async () => {
     const app = await startReputation(backend);
     await erase(await Person.signUp(app, "ana"));
