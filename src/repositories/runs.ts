@@ -10,6 +10,21 @@ import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./col
 import { forgetLeases, runLeaseName } from "./leases.ts";
 import { PART_LENGTH, RunDocuments } from "./run-collections.ts";
 
+/** Drops what comparisons and imports of tables have told of their rows, in the commit of a body; their results stay. D-8.2. */
+export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
+  const [runs] = await tx.read({ from: RUNS, stretch: {} });
+  for (const document of runs) {
+    const run = readKeptRun(document.run);
+    if (run.kind === "sync" || !tables.includes(run.table) || document.newsParts === 0) continue;
+    removeNews(tx, document);
+    tx.put(RUNS, { ...document, newsParts: 0 });
+  }
+}
+
+function removeNews(tx: Transaction, { id, newsParts }: RunDocument): void {
+  for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
+}
+
 /** A run, and what it has told so far. */
 export interface ToldRun {
   readonly run: KeptRun;
@@ -133,9 +148,9 @@ export class Runs {
       from: RUNS,
       stretch: { index: "order", within: [[kind]], after, isReverse: true },
     });
-    for (const { id, newsParts } of dropped) {
-      tx.remove(RUNS, [id]);
-      for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
+    for (const document of dropped) {
+      tx.remove(RUNS, [document.id]);
+      removeNews(tx, document);
     }
     await forgetLeases(
       tx,

@@ -10,6 +10,7 @@ import type { AuditChains } from "../lookups/audit-chains.ts";
 import { monthOfAccount, removeUsage } from "../lookups/usage.ts";
 import { forgetRejected } from "../rejected-records.ts";
 import { ALERTS } from "../run-collections.ts";
+import { forgetRowNews } from "../runs.ts";
 import {
   ACCOUNTS,
   CONSENTS,
@@ -71,7 +72,7 @@ export class Membership {
 
   /**
    * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
-   * their rows in the rejected store, failed sign-ins, and what connects their audit records with their name. Once it has
+   * their rows in the rejected store and in what comparisons and imports told, failed sign-ins, and what connects their audit records with their name. Once it has
    * resolved, no instance answers from any of it.
    * The name is remembered as an HMAC, with the time and the calls of its month, and is taken until `Administration.release`
    * or `Accounts.create` (D-8.2). By an administrator's request it keeps the audit record in the same commit.
@@ -103,6 +104,7 @@ export class Membership {
       await removeOwned(tx, username);
       const tables = [profiles.name, platformAccounts.name];
       await forgetRejected(tx, tables, username);
+      await forgetRowNews(tx, tables);
       tx.tables.excludePushes();
       for (const table of [platformAccounts, profiles]) {
         await tx.tables.change(table, "username", username, null);

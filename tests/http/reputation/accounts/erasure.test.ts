@@ -148,6 +148,25 @@ onReputationBackends(
       expect((await local.items("/rejected")).length).toBe(0);
     });
 
+    test("D-8.2 what comparisons and imports told of an erased person is dropped", async () => {
+      const { local } = await startPair({ backend });
+      const ana = await Person.signUp(local, "ana");
+      await ana.send("/v1/me/profile", jsonBody({ bio: "her bio" }, "PATCH"));
+      const row = { username: "ana", public: "hers too", updated_at: later() };
+      await local.ask("/compare", jsonBody({ table: "profiles" }));
+      const [compared] = await local.items("/runs");
+      const imported = await local.ask("/import/profiles?dry_run=true", jsonBody([row]));
+      const runs = [compared?.["run_id"], imported.headers.get("X-Run-Id")];
+      const told = async () => {
+        const replies = await Promise.all(runs.map((id) => local.ask(`/runs/${id}/events`)));
+        return replies.map(({ text }) => text).join();
+      };
+      expect(await told()).toMatch(/her bio[\s\S]*hers too/);
+      await erase(ana);
+      expect(await told()).not.toMatch(/\bana\b|hers?\b/);
+      expect(await told()).toContain("finished");
+    });
+
     test("D-8.2 a run counts what the other end leaves out", async () => {
       const { local, remote } = await setScene();
       await erase(await Person.signUp(remote, "cem"));
