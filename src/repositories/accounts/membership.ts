@@ -2,6 +2,7 @@ import { type Account, firstProfile } from "../../domain/reputation/accounts/acc
 import { attemptsOf } from "../../domain/reputation/accounts/attempts.ts";
 import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection, Stretch, Transaction } from "../../ports/documents.ts";
@@ -47,7 +48,8 @@ export class Membership {
   /**
    * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that
    * name exists, or the name was erased and is taken; `email_taken` when an account has the address in any case; nothing is
-   * written then. Of two at once one wins. Throws `commit_failed` or `store_unavailable`.
+   * written then. Of two at once one wins. Throws `commit_failed`, `store_unavailable`, and `conflict` where the registry's own
+   * table of profiles takes no such row.
    */
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { documents, tables, hmacOf } = this.#deps;
@@ -65,7 +67,11 @@ export class Membership {
       if (erased?.isTaken || rows.flat().length > 0) return "username_taken";
       const outcome = await createAccount(tx, this.#deps, account);
       if (outcome !== "created") return outcome;
-      await tx.tables.write(profiles, [{ index: 0, row }]);
+      const { failures } = await tx.tables.write(profiles, [{ index: 0, row }]);
+      for (const { message } of failures) {
+        const hint = "Mend the table in the registry, or leave it out for the one that is built in";
+        throw new AppError("conflict", `No profile can be made here: ${message}`, { hint });
+      }
       return "enrolled";
     });
   }

@@ -1,5 +1,6 @@
 import { changedColumns, type ProfileChanges } from "../../domain/reputation/score/profile.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
+import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { DocumentStore, Reader } from "../../ports/documents.ts";
@@ -40,7 +41,8 @@ export class Profiles {
 
   /**
    * Changes the given fields of the profile and sets `updated_at`, leaving the rest of the row as it is. Without any
-   * field nothing is written. Resolves to the new row; null when there is no profile.
+   * field nothing is written. Resolves to the new row; null when there is no profile. Throws `invalid_request` for a field
+   * that the registry's own table of profiles does not have.
    */
   async change(
     username: string,
@@ -53,6 +55,7 @@ export class Profiles {
       if (profile === null) return null;
       const columns = changedColumns(profile, changes, nowMs);
       if (Object.keys(columns).length === 0) return profile;
+      refuse(missing(profiles, columns));
       if (changes.public !== undefined) {
         const [[account]] = await tx.read({ from: ACCOUNTS, keys: keysOf(username) });
         if (account !== undefined) tx.put(ACCOUNTS, withHidden(account, !changes.public));
@@ -68,6 +71,14 @@ export class Profiles {
     const [[profile = null]] = await at.read({ rowsOf: this.#tables.profiles, where });
     return profile;
   }
+}
+
+/** Fields that have no column; the time may have none. */
+function missing({ columns }: Table, values: JsonObject): InputProblem[] {
+  const known = new Set(["updated_at", ...columns.map(({ name }) => name)]);
+  return Object.keys(values)
+    .filter((name) => !known.has(name))
+    .map((name) => ({ pointer: `/${name}`, detail: "Profiles have no such field here" }));
 }
 
 function withHidden({ hidesProfile: _, ...account }: AccountDocument, hides: boolean) {

@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Environment } from "../../../../src/app/config.ts";
+import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/built-in-tables.ts";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { POSTGRESQL } from "../../support/backends.ts";
 import { bodyText } from "../../support/raw-http.ts";
 import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
-import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person, releaseName } from "../people.ts";
+import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -304,6 +307,38 @@ describe("me", () => {
     expect(itemsOf(dataOf(await again.send("/v1/me/consents")))).toEqual([]);
     expect(itemsOf(dataOf(await again.send("/v1/me/accesses")))).toEqual([]);
   });
+});
+
+describe("a registry's own profiles", () => {
+  const { username, bio, updated_at } = BUILT_IN_TABLES["profiles"]!.columns;
+  const few = { ...BUILT_IN_TABLES["profiles"]!, columns: { username, bio, updated_at } };
+
+  test("D-6.2 without the column nobody is told to be hidden", async () => {
+    const app = await startApp({ env: ADMIN_ENV, tables: { profiles: few as TableEntry } });
+    const ana = await Person.signUp(app, "ana");
+    const change = (body: object) => ana.send("/v1/me/profile", jsonBody(body, "PATCH"));
+    expect(dataOf(await change({ bio: "hello" }))).toMatchObject({ bio: "hello" });
+    const refused = await change({ public: false });
+    expect([refused.status, refused.json["code"]]).toEqual([400, "invalid_request"]);
+    expect(refused.json["errors"]).toEqual([
+      { pointer: "/public", detail: "Profiles have no such field here" },
+    ]);
+  });
+
+  test.skipIf(!POSTGRESQL.isAvailable)(
+    "D-5.4 on PostgreSQL nobody signs up without a profile where the table takes none",
+    async () => {
+      const columns = { username, created_at: { type: "integer" }, updated_at } as const;
+      const profiles = { ...few, columns } as TableEntry;
+      const app = await startApp({ backend: POSTGRESQL, env: ADMIN_ENV, tables: { profiles } });
+      const body = { username: "ana", email: "ana@example.com", password: PASSWORD };
+      const { status, json } = await app.send("/v1/signup", jsonBody(body));
+      expect([status, json["code"]]).toEqual([409, "conflict"]);
+      expect(json["detail"]).toContain("created_at");
+      const { email: _, ...credentials } = body;
+      expect((await app.send("/v1/sessions", jsonBody(credentials))).status).toBe(401);
+    },
+  );
 });
 
 describe("administration", () => {
