@@ -158,6 +158,7 @@ export function readAddress(text: string): Address {
   if (!isAddress || url.hostname === "" || url.pathname.length < 2 || url.hash !== "") {
     refuse("must be postgres://<user>:<password>@<host>/<database>");
   }
+  if (!isDecodable(url)) refuse("must write % as %25 in its user, password and database");
   const { searchParams } = url;
   // What follows a question mark may be the rest of a password.
   const isKnown = [...searchParams.keys()].every((name) => ["schema", "sslmode"].includes(name));
@@ -168,9 +169,19 @@ export function readAddress(text: string): Address {
   const schema = searchParams.get("schema") || "public";
   if (schema === SCHEMA)
     refuse(`takes a schema other than ${SCHEMA}, which repsync keeps its own in`);
+  if (/^(?:pg_|information_schema$)/.test(schema)) refuse("takes no schema of the server's own");
   url.search = "";
   url.protocol = "postgres:";
   return { url: url.href, schema, sslMode };
+}
+
+function isDecodable({ username, password, pathname }: URL): boolean {
+  try {
+    decodeURIComponent(`${username}${password}${pathname}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function refuse(problem: string): never {

@@ -22,19 +22,24 @@ do $body$ begin
 end $body$;`;
 
 /**
- * Makes it; a `create` of what is there does nothing. Versions are counted by lines that are added, so that raising one waits
+ * Makes it; a `create` of what is there does nothing, but one of an index waits for all who write the table, which is each program
+ * that writes rows. Versions are counted by lines that are added, so that raising one waits
  * for nobody; the sum of a slot is its version. Times that other programs wrote a table with are lines, too. Locks are those of
  * the bodies under way, so a server that fell needs none.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);
 create table if not exists repsync._versions (slot int8 not null, n int8 not null);
-create index if not exists _versions_slot on repsync._versions (slot);
 create unlogged table if not exists repsync._locks (place int8 primary key, at_ms int8 not null)
   with (fillfactor = 50);
 create unlogged table if not exists repsync._turns ();
 create table if not exists repsync._told (slot int8 not null, at timestamptz not null);
-create index if not exists _told_slot on repsync._told (slot);
+do $body$ begin
+  if to_regclass('repsync._told_slot') is null then
+    create index if not exists _versions_slot on repsync._versions (slot);
+    create index if not exists _told_slot on repsync._told (slot);
+  end if;
+end $body$;
 create table if not exists repsync._tables (
   name text collate "C" primary key,
   entry text not null,

@@ -39,8 +39,10 @@ describe("addresses of PostgreSQL", () => {
       "postgres://h": /must be postgres:/,
       "http://h/d": /must be postgres:/,
       "postgres://u:se#cret@h/d": /must be postgres:/,
+      "postgres://u:secret%@h/d": /write % as %25/,
       "postgres://u:secret@h/d?sslmode=allow": /one of disable, prefer, require, verify-full$/,
       "postgres://u@h/d?secret=1": /takes schema= and sslmode= behind/,
+      "postgres://u:secret@h/d?schema=pg_catalog": /no schema of the server's own/,
       "postgres://u:secret@h/d?schema=repsync": /a schema other than repsync/,
     };
     for (const [address, text] of Object.entries(refused)) {
@@ -113,6 +115,14 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     await database.sql.unsafe("drop table items");
     await (await openPostgresStorage({ url: database.url, clock, tables: [ITEMS] })).close();
     expect(await hasStore(database.url)).toBe(true);
+  });
+
+  it("D-12.3 a store is opened while other programs write, and waits for none of them", async (database) => {
+    await (await database.open()).tables.prepare([ITEMS]);
+    await database.sql.begin(async (tx) => {
+      await tx.unsafe("insert into public.items (k) values ('a')");
+      await (await database.open()).tables.prepare([ITEMS]);
+    });
   });
 
   it("D-12.2 tables stand in the schema of the address", async (database) => {
