@@ -22,7 +22,7 @@ import { DURABLE } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
 import { toAppError } from "../driver/errors.ts";
-import { IdCounters } from "../driver/id-counters.ts";
+import { reserveNumbers } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
@@ -131,8 +131,7 @@ export class EmptyDatabase implements EmptyStore {
   }
 
   async #setNumbers({ name, isForeign, lastNumber, deletes }: DumpedTable): Promise<void> {
-    const counters = new IdCounters(this.#db);
-    if (lastNumber > 0) await counters.reserve(name, Long.fromNumber(lastNumber));
+    if (lastNumber > 0) await reserveNumbers(this.#db, name, Long.fromNumber(lastNumber));
     if (isForeign && this.#isOwnKind) {
       const definitions = this.#db.collection<{ _id: string }>(TABLE_DEFINITIONS.name);
       const $set = { is_foreign: true };
@@ -140,7 +139,7 @@ export class EmptyDatabase implements EmptyStore {
     }
     if (deletes === null) return;
     const { list, lastPlace, completeSince } = deletes;
-    await counters.reserve(counterOf({ name }), Long.fromNumber(lastPlace));
+    await reserveNumbers(this.#db, counterOf({ name }), Long.fromNumber(lastPlace));
     const $set = {
       [`tables.${name}.completeSince`]: new Date(completeSince),
       [`tables.${name}.list`]: list,

@@ -146,7 +146,7 @@ export class MongoDocuments implements DocumentStore {
     try {
       const { versions } = this.#deps;
       const result = await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
-      await pushes.end();
+      pushes.end();
       return result;
     } catch (error) {
       // What the body throws is not ours.

@@ -66,7 +66,9 @@ export class TombstoneDocuments {
   /** Puts tombstones at the end of the list, in this order, in the place of what their keys had. */
   async list(table: Table, tombstones: readonly Tombstone[], tx: ClientSession): Promise<void> {
     if (tombstones.length === 0) return;
-    let place = await takeNumbers(this.#db, counterOf(table), tombstones.length, tx);
+    const options = { session: tx };
+    const first = await takeNumbers(this.#db, counterOf(table), tombstones.length, options);
+    let place = first.toNumber();
     const takenAt = nowExpression(this.#storeClock);
     const updates = tombstones.map((tombstone) => {
       const key = keyRow(table, keyOf(table, tombstone.key));

@@ -39,8 +39,8 @@ export class BodyPushes {
   }
 
   /** To be called once the last attempt is committed. */
-  async end(): Promise<void> {
-    for (const push of this.#pushes) await push.end();
+  end(): void {
+    for (const push of this.#pushes) push.end();
   }
 }
 

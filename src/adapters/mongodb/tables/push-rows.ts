@@ -5,7 +5,7 @@
 // The server tells how many rows a bulk write changed, not which: a push of late rows that changed in part runs again and reads,
 // as an update that compares in the server costs a fifth more. To read before every push cost a tenth of those of existing keys
 // (0.71 to 0.99 in four runs on a busy machine). Nothing is read while a table is being filled either.
-import type { ClientSession } from "mongodb";
+import type { ClientSession, Long } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -21,12 +21,12 @@ import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../../../ports/documents.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { beginTurns } from "../driver/deadline.ts";
-import type { IdRange } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { noteOwnDeletes, TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { PushWriter } from "./push-writer.ts";
 import { keyOfRow, StoredRows } from "./stored-rows.ts";
+import { hasNumbers } from "./table-layout.ts";
 import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
@@ -43,13 +43,13 @@ interface PushOptions extends WriteRule {
   readonly isFilling: boolean;
   /** Whether rows are read in any case: an earlier attempt could not tell which of them changed. */
   readonly readsFirst: boolean;
-  /** Numbers for new rows, one per record; null for a table that is not numbered. */
-  readonly ids: IdRange | null;
+  /** Takes numbers for new rows; the first of them. */
+  readonly takeNumbers: (count: number) => Promise<Long>;
 }
 
 /** What became of upserts. */
 interface PushedRows extends Written {
-  /** Rows that are new; in a numbered table as many numbers were given. */
+  /** Rows that are new. */
   readonly newRows: number;
 }
 
@@ -72,13 +72,13 @@ export class PushRows {
   readonly #insertsNew: boolean;
   readonly #isFilling: boolean;
   readonly #readsFirst: boolean;
-  readonly #ids: IdRange | null;
+  readonly #takeNumbers: PushOptions["takeNumbers"];
   readonly #writer: PushWriter;
   readonly #stored: StoredRows;
   readonly #tombstones: TombstoneDocuments;
 
   constructor(deps: StoreDeps, table: Table, options: PushOptions) {
-    const { ordered, ids, insertsNew, isFilling, readsFirst, ...rule } = options;
+    const { ordered, takeNumbers, insertsNew, isFilling, readsFirst, ...rule } = options;
     const collection = deps.db.collection(table.name);
     this.#deps = deps;
     this.#table = table;
@@ -89,7 +89,7 @@ export class PushRows {
     this.#insertsNew = insertsNew && !ordered;
     this.#isFilling = isFilling;
     this.#readsFirst = readsFirst || ordered;
-    this.#ids = ids;
+    this.#takeNumbers = takeNumbers;
     this.#writer = new PushWriter(collection, ordered);
     this.#stored = new StoredRows(table, collection, deps.clock);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
@@ -139,7 +139,7 @@ export class PushRows {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);
     if (isGuarded || this.#stamps !== undefined) return false;
-    if (this.#readsFirst || this.#ids !== null) return false;
+    if (this.#readsFirst || hasNumbers(table)) return false;
     const isKey = table.keyColumns.some(({ name }) => name === table.timestampColumn);
     const isTimeless = table.timestampColumn === null || table.updateColumns.length === 0;
     const hasTime = (upsert: Upsert) => isTimeless || isKey || setsTime(table, upsert);
@@ -206,8 +206,8 @@ export class PushRows {
 
   /** Numbers new rows in the order of their records. */
   async #number(added: readonly Upsert[]): Promise<void> {
-    if (this.#ids === null) return;
-    const { first } = this.#ids;
+    if (added.length === 0 || !hasNumbers(this.#table)) return;
+    const first = await this.#takeNumbers(added.length);
     const turns = beginTurns(this.#deps.clock);
     for (const [n, upsert] of added.toSorted(byIndex).entries()) {
       if (turns.isOver) await turns.next();

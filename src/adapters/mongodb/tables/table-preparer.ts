@@ -8,7 +8,7 @@ import { START_CALLS } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
-import { COUNTERS, IdCounters } from "../driver/id-counters.ts";
+import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
 import { VERSIONS } from "../driver/versions.ts";
 import {
   findIndex,
@@ -39,13 +39,11 @@ export class TablePreparer {
   readonly #db: Db;
   readonly #clock: Stopwatch;
   readonly #definitions: TableDefinitions;
-  readonly #counters: IdCounters;
 
   constructor(db: Db, clock: Stopwatch) {
     this.#db = db;
     this.#clock = clock;
     this.#definitions = new TableDefinitions(db);
-    this.#counters = new IdCounters(db);
   }
 
   async prepare(tables: readonly Table[]): Promise<void> {
@@ -93,7 +91,8 @@ export class TablePreparer {
         { promoteLongs: false },
       )
       .toArray();
-    await this.#counters.reserve(tableName, (greatest?.["id"] as Long | undefined) ?? Long.ZERO);
+    const last = (greatest?.["id"] as Long | undefined) ?? Long.ZERO;
+    await reserveNumbers(this.#db, tableName, last);
   }
 
   /** Rows that came while the registry numbered nothing get numbers, in the order in which they came. */
@@ -107,12 +106,12 @@ export class TablePreparer {
         .toArray();
       if (rows.length === 0) return;
       last = rows.at(-1) ?? null;
-      const deadline = Deadline.start(this.#clock);
-      const { first } = await this.#counters.take(tableName, rows.length, deadline);
+      const options = { writeConcern: DURABLE };
+      const first = await takeNumbers(this.#db, tableName, rows.length, options);
       const updates = rows.map(({ _id }, n) => ({
         updateOne: { filter: { _id, id: null }, update: { $set: { id: first.add(n) } } },
       }));
-      await collection.bulkWrite(updates, { ordered: false, writeConcern: DURABLE });
+      await collection.bulkWrite(updates, { ordered: false, ...options });
     }
   }
 }

@@ -1,24 +1,23 @@
 // One write of rows within a transaction. A record that the server refuses ends the whole transaction, so what may be refused
 // is checked before, and what is refused still is found by tries that are taken back.
 
-import type { ClientSession } from "mongodb";
+import type { ClientSession, Long } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { REQUEST_CALLS } from "../../../ports/documents.ts";
 import type {
   RowWrite,
   WriteFailure,
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { beginTurns, Deadline } from "../driver/deadline.ts";
-import { IdCounters, type IdRange } from "../driver/id-counters.ts";
+import { DURABLE } from "../driver/collections.ts";
+import { beginTurns } from "../driver/deadline.ts";
+import { takeNumbers } from "../driver/id-counters.ts";
 import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
 import { PartlyLate, PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { Rerun } from "./rerun.ts";
-import { hasNumbers } from "./table-layout.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */
@@ -35,20 +34,18 @@ export class TablePush {
   readonly table: Table;
   readonly #deps: VersionedDeps;
   readonly #filling: Set<string>;
-  readonly #counters: IdCounters;
   /** False once anything was refused: a row that was taken for new may be known to an index. */
   #insertsNew = true;
   #readsFirst = false;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
-  #ids: IdRange | null = null;
+  #numbers: { readonly first: Long; readonly count: number } | null = null;
   #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
   #newRows = 0;
 
   constructor(deps: VersionedDeps, filling: Set<string>, table: Table) {
     this.#deps = deps;
     this.#filling = filling;
-    this.#counters = new IdCounters(deps.db);
     this.table = table;
   }
 
@@ -60,7 +57,8 @@ export class TablePush {
     const insertsNew = this.#insertsNew;
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
     const readsFirst = this.#readsFirst;
-    const options = { ...rule, ordered, ids: this.#ids, insertsNew, isFilling, readsFirst };
+    const numbers = (count: number) => this.#takeNumbers(count);
+    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling, readsFirst };
     const rows = new PushRows(this.#deps, this.table, options);
     try {
       const { newRows, ...written } = await rows.write(upserts, tx);
@@ -83,26 +81,31 @@ export class TablePush {
   }
 
   /** To be called once the last attempt is committed. */
-  async end(): Promise<void> {
+  end(): void {
     const records = this.#planned?.plan.upserts.length ?? 0;
     if (records >= MIN_LOAD_ROWS && this.#newRows === records) this.#filling.add(this.table.name);
     else if (records > 0) this.#filling.delete(this.table.name);
-    if (this.#ids === null) return;
-    const deadline = Deadline.start(this.#deps.clock, REQUEST_CALLS);
-    await this.#counters.giveBack(this.#ids, this.#newRows, deadline);
   }
 
   async #plan(writes: readonly RowWrite[]): Promise<UpsertPlan> {
     if (this.#planned?.writes === writes) return this.#planned.plan;
-    // Another attempt may have more records: the numbers of the one before are then left out.
-    if (hasNumbers(this.table) && writes.length > (this.#ids?.count ?? 0)) {
-      const deadline = Deadline.start(this.#deps.clock);
-      this.#ids = await this.#counters.take(this.table.name, writes.length, deadline);
-    }
     const steps = planUpserts(this.table, writes);
     const plan = await beginTurns(this.#deps.clock).run(steps);
     this.#planned = { writes, plan };
     return plan;
+  }
+
+  /**
+   * The first of so many numbers, those of an earlier attempt where they are enough. They are taken outside of the transaction:
+   * all pushes of the table would meet there.
+   */
+  async #takeNumbers(count: number): Promise<Long> {
+    if (this.#numbers === null || this.#numbers.count < count) {
+      const options = { writeConcern: DURABLE };
+      const first = await takeNumbers(this.#deps.db, this.table.name, count, options);
+      this.#numbers = { first, count };
+    }
+    return this.#numbers.first;
   }
 
   /** The upserts of a plan but those that were refused. A record that is another one now may be taken. */
