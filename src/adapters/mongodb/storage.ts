@@ -7,7 +7,6 @@ import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
 import { DeleteRecorder } from "./deletes/delete-recorder.ts";
-import { checkVersion } from "./deletes/recording.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
@@ -19,8 +18,8 @@ import type { StoreDeps } from "./driver/operations.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { Versions } from "./driver/versions.ts";
+import { MongoTableStore } from "./table-store.ts";
 import { inspectTables } from "./tables/table-inspection.ts";
-import { MongoTableStore } from "./tables/table-store.ts";
 
 interface MongoStorageOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
@@ -52,13 +51,7 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
   const { url, clock, storeClock = null, logger = SILENT, tables = [], collections = [] } = options;
   let identity: StoreIdentity = { deploymentId: "", isNew: false };
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
-    const examine = async () => {
-      await checkVersion(
-        database,
-        tables.filter(({ deletes }) => deletes),
-      );
-      await inspectTables(database, tables);
-    };
+    const examine = () => inspectTables(database, tables);
     const found = await prepareFacts(database, { ...options, examine });
     // A try before this one may have made the store.
     identity = {

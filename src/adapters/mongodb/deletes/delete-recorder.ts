@@ -13,7 +13,6 @@ import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
 import { isClosed, isPassing, toAppError } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { OWN_DELETES, TOMBSTONES } from "../driver/tombstone-documents.ts";
-import type { DeleteRecord } from "../tables/table-store.ts";
 import { DeleteBarrier } from "./delete-barrier.ts";
 import { areSame } from "./recorded-tables.ts";
 import {
@@ -23,7 +22,7 @@ import {
   type RecorderState,
   RecorderStates,
 } from "./recorder-state.ts";
-import { checkVersion, keepPreImages, Recording } from "./recording.ts";
+import { keepPreImages, Recording } from "./recording.ts";
 
 /** How often an instance looks whether it may become the recorder. */
 const LOOK_EVERY_MS = 1_000;
@@ -33,7 +32,7 @@ const STOP_MS = 1_500;
 
 const DELETE_COLLECTIONS = [TOMBSTONES, DELETE_RECORDER, DELETE_BARRIERS, OWN_DELETES];
 
-export class DeleteRecorder implements DeleteRecord {
+export class DeleteRecorder {
   readonly #deps: StoreDeps;
   readonly #logger: Logger;
   readonly #states: RecorderStates;
@@ -55,22 +54,19 @@ export class DeleteRecorder implements DeleteRecord {
     this.#barrier = new DeleteBarrier(deps);
   }
 
-  async check(tables: readonly Table[]): Promise<void> {
-    await this.#try(() =>
-      checkVersion(
-        this.#deps.db,
-        tables.filter(({ deletes }) => deletes),
-      ),
-    );
-  }
-
+  /** Records deletes of those of these tables that have `deletes`, from now on, and no more of the others. */
   async prepare(tables: readonly Table[]): Promise<void> {
     const recorded = new Map(this.#tables);
     for (const table of tables) {
       if (table.deletes) recorded.set(table.name, table);
       else recorded.delete(table.name);
     }
-    await this.#try(() => this.#configure(recorded));
+    try {
+      const deadline = Deadline.start(this.#deps.clock, START_CALLS);
+      await retry(deadline, () => this.#configure(recorded));
+    } catch (error) {
+      throw toAppError(error);
+    }
     if (!isSame(recorded, this.#tables)) {
       this.#tables = recorded;
       // It goes on with the tables as they are now.
@@ -80,6 +76,7 @@ export class DeleteRecorder implements DeleteRecord {
     if (recorded.size > 0) this.#work ??= this.#recordForever();
   }
 
+  /** Waits until all deletes that were committed before the call are recorded. Throws `store_unavailable` after 10 s. */
   async caughtUp(table: Table): Promise<void> {
     const { tables } = await this.#barrier.pass();
     if (tables[table.name]?.isOn) return;
@@ -103,14 +100,6 @@ export class DeleteRecorder implements DeleteRecord {
     this.#recording?.close();
     await Promise.race([this.#work, timeUp]);
     clearTimeout(timer);
-  }
-
-  async #try<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await retry(Deadline.start(this.#deps.clock, START_CALLS), work);
-    } catch (error) {
-      throw toAppError(error);
-    }
   }
 
   async #configure(tables: ReadonlyMap<string, Table>): Promise<void> {

@@ -189,24 +189,7 @@ function startOf({ token, tables }: RecorderState): StreamStart {
 // Without its pre-image, the event of a delete names no key. Collections keep pre-images when they are told to, from MongoDB
 // 6.0 on.
 
-/** MongoDB 6.0. */
-const MIN_WIRE_VERSION = 17;
 const NAMESPACE_NOT_FOUND = 26;
-
-/** Throws `schema_conflict` when a server is too old for these tables. D-7.6. */
-export async function checkVersion(db: Db, tables: readonly Table[]): Promise<void> {
-  if (tables.length === 0) return;
-  const { maxWireVersion } = await db.command({ hello: 1 });
-  const problem = versionProblem(Number(maxWireVersion), tables);
-  if (problem !== null) throw new AppError("schema_conflict", problem);
-}
-
-/** What is wrong with a server of this version; null for nothing. */
-export function versionProblem(wireVersion: number, tables: readonly Table[]): string | null {
-  if (wireVersion >= MIN_WIRE_VERSION) return null;
-  const names = tables.map(({ name }) => `Table "${name}"`).join(", ");
-  return `${names}: "deletes" needs MongoDB 6.0 or later: upgrade MongoDB, or remove "deletes" from the registry`;
-}
 
 /** Has a table's collection keep pre-images, unless it does or is not there. Throws `schema_conflict` when that is refused. */
 export async function keepPreImages(db: Db, tableName: string): Promise<void> {

@@ -16,7 +16,7 @@ interface FactsOptions {
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
   /** Looks at what else has to fit before anything is written. */
-  readonly examine?: () => Promise<void>;
+  readonly examine?: () => Promise<unknown>;
 }
 
 interface FactDocument {

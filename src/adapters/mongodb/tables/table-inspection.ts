@@ -1,5 +1,6 @@
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
@@ -74,6 +75,8 @@ export const OWN_INDEX = "repsync_";
 /** MongoDB's own limits: of fields, and of their names as a document. */
 const MAX_INDEX_FIELDS = 32;
 const MAX_INDEX_KEYS_BYTES = 2048;
+/** MongoDB 6.0, for tables with `deletes`. */
+const MIN_WIRE_VERSION = 17;
 
 /** Looks at a table's collection without changing anything. */
 async function inspectTable(
@@ -107,6 +110,7 @@ async function inspectTable(
  * Looks at all tables without changing one. Throws `schema_conflict` that names each refused one, and MongoDB's own errors.
  */
 export async function inspectTables(db: Db, tables: readonly Table[]): Promise<Inspection[]> {
+  await checkVersion(db, tables);
   const definitions = new TableDefinitions(db);
   const inspections: Inspection[] = [];
   for (const table of tables) inspections.push(await inspectTable(table, db, definitions));
@@ -116,6 +120,22 @@ export async function inspectTables(db: Db, tables: readonly Table[]): Promise<I
     }),
   );
   return inspections;
+}
+
+/** Throws `schema_conflict` when a server is too old for those of these tables that have `deletes`. D-7.6. */
+async function checkVersion(db: Db, tables: readonly Table[]): Promise<void> {
+  const recorded = tables.filter(({ deletes }) => deletes);
+  if (recorded.length === 0) return;
+  const { maxWireVersion } = await db.command({ hello: 1 });
+  const problem = versionProblem(Number(maxWireVersion), recorded);
+  if (problem !== null) throw new AppError("schema_conflict", problem);
+}
+
+/** What is wrong with a server of this version; null for nothing. */
+export function versionProblem(wireVersion: number, tables: readonly Table[]): string | null {
+  if (wireVersion >= MIN_WIRE_VERSION) return null;
+  const names = tables.map(({ name }) => `Table "${name}"`).join(", ");
+  return `${names}: "deletes" needs MongoDB 6.0 or later: upgrade MongoDB, or remove "deletes" from the registry`;
 }
 
 /** The index with exactly these keys. */
