@@ -7,9 +7,9 @@ import {
   MongoServerSelectionError,
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { START_CALLS } from "../../../ports/documents.ts";
+import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
-import { Deadline, retry, type Stopwatch } from "./deadline.ts";
+import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 
@@ -20,7 +20,7 @@ const CONNECT_MS = 5_000;
 const HEARTBEAT_MS = 2_000;
 /** When the hosts are named that do not answer at start, and when the start ends. D-10.4. */
 const NOTICE_MS = 4_000;
-const REACH_MS = 20_000;
+const REACH: CallLimit = { triesMs: 20_000, endMs: 20_000 };
 /** Connections per server; a page uses up to two at once. */
 const MAX_POOL_CONNECTIONS = 64;
 /** Longest wait for a free connection before the call is tried again. */
@@ -74,72 +74,55 @@ export async function connect(
   prepare: (db: Db) => Promise<void>,
 ): Promise<Connection> {
   const databaseName = readDatabaseName(url);
-  const patience = new Patience(hostsOf(url), logger);
-  const connecting = retry(Deadline.start(clock, START_CALLS), async () => {
+  const hosts = hostsOf(url);
+  const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for ${REACH.endMs / 1000} s`;
+  const timer = setTimeout(() => logger.warn(notice), NOTICE_MS);
+  const deadline = Deadline.start(clock, START_CALLS);
+  try {
+    const connection = await reach(url, databaseName, clock);
+    clearTimeout(timer);
+    try {
+      await retry(deadline, () => prepare(connection.db));
+    } catch (error) {
+      await connection.client.close();
+      throw error;
+    }
+    return connection;
+  } catch (error) {
+    throw toConnectError(error, hosts);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Throws the last failure to find a server, or `TimeUp` where there was none, when the time is over. */
+async function reach(url: string, databaseName: string, clock: Stopwatch): Promise<Connection> {
+  let failure: unknown;
+  const attempt = async () => {
     const client = makeClient(url);
     try {
       const db = client.db(databaseName);
       const primaryWatch = new PrimaryWatch(client, db);
       await client.connect();
       await checkDeployment(db);
-      patience.end();
-      await prepare(db);
       return { client, db, primaryWatch };
     } catch (error) {
-      const closing = client.close();
-      // Nobody waits any more.
-      if (patience.isSpent) closing.catch(() => {});
-      else await closing;
+      failure = error;
+      await client.close();
       throw error;
     }
-  });
-  connecting.catch(() => {});
+  };
   try {
-    return await Promise.race([connecting, patience.spent]);
+    return await retry(Deadline.start(clock, REACH), attempt);
   } catch (error) {
-    throw toConnectError(error, patience.hosts);
-  } finally {
-    patience.end();
-  }
-}
-
-/** How long a deployment may be out of reach at start: its hosts are named early, and the start ends in the end. D-10.4. */
-class Patience {
-  readonly hosts: string;
-  /** Rejects when the time is over. */
-  readonly spent: Promise<never>;
-  isSpent = false;
-  readonly #timers: readonly ReturnType<typeof setTimeout>[];
-
-  constructor(hosts: string, logger: Logger) {
-    this.hosts = hosts;
-    const { promise, reject } = Promise.withResolvers<never>();
-    promise.catch(() => {});
-    this.spent = promise;
-    const seconds = REACH_MS / 1000;
-    const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for ${seconds} s`;
-    this.#timers = [
-      setTimeout(() => logger.warn(notice), NOTICE_MS),
-      setTimeout(() => {
-        this.isSpent = true;
-        reject(outOfReach(hosts));
-      }, REACH_MS),
-    ];
-  }
-
-  end(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
+    const isLate = error instanceof TimeUp && failure instanceof MongoServerSelectionError;
+    throw isLate ? failure : error;
   }
 }
 
 /** The hosts of a URL, without credentials. */
 function hostsOf(url: string): string {
   return /^mongodb(?:\+srv)?:\/\/(?:[^/?]*@)?([^/?]+)/.exec(url)?.[1] ?? "";
-}
-
-function outOfReach(hosts: string, cause?: unknown): AppError {
-  const options = { cause, hint: SERVERS_HINT };
-  return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, options);
 }
 
 async function checkDeployment(db: Db): Promise<void> {
@@ -185,14 +168,15 @@ function toConnectError(error: unknown, hosts: string): AppError {
     const message = "MongoDB refused the credentials of the URL";
     return new AppError("store_unavailable", message, { cause: error, hint: SERVERS_HINT });
   }
-  if (error instanceof MongoServerSelectionError) {
-    const servers = [...(error.reason?.servers.values() ?? [])];
-    if (servers.some((server) => server.type === "RSGhost")) {
-      const message = "MongoDB runs with --replSet but without a replica set";
-      const hint = "Run rs.initiate() once";
-      return new AppError("store_unavailable", message, { cause: error, hint });
-    }
-    return outOfReach(hosts, error);
+  const servers =
+    error instanceof MongoServerSelectionError ? (error.reason?.servers.values() ?? []) : [];
+  if ([...servers].some(({ type }) => type === "RSGhost")) {
+    const message = "MongoDB runs with --replSet but without a replica set";
+    const hint = "Run rs.initiate() once";
+    return new AppError("store_unavailable", message, { cause: error, hint });
   }
-  return toAppError(error);
+  const isOutOfReach = error instanceof MongoServerSelectionError || error instanceof TimeUp;
+  if (!isOutOfReach) return toAppError(error);
+  const options = { cause: error, hint: SERVERS_HINT };
+  return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, options);
 }

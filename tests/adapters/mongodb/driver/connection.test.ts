@@ -251,7 +251,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
       ],
     ] as const) {
       await withMongod([binary.path, ...options], async (port) => {
-        const url = `mongodb://127.0.0.1:${port}/db?serverSelectionTimeoutMS=1000`;
+        const url = `mongodb://127.0.0.1:${port}/db?serverSelectionTimeoutMS=3000`;
         const refused = refusalOf(openMongoStorage({ url, clock: hastyClock() }));
         expect(await refused).toMatchObject({ kind: "store_unavailable", message, hint });
       });
