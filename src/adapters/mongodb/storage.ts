@@ -11,7 +11,7 @@ import { MongoTombstones } from "./deletes/tombstones.ts";
 import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
-import type { Stopwatch } from "./driver/deadline.ts";
+import { Deadline, type Stopwatch, TimeUp } from "./driver/deadline.ts";
 import { SERVERS_HINT, toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
 import type { StoreDeps } from "./driver/operations.ts";
@@ -119,18 +119,14 @@ class MongoStorage implements FullStorage {
   }
 
   async ping(timeoutMs: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      const message = `MongoDB did not answer within ${timeoutMs} ms`;
-      const late = new AppError("store_unavailable", message, { hint: SERVERS_HINT });
-      timer = setTimeout(() => reject(late), timeoutMs);
-    });
+    const { clock, db } = this.#deps;
+    const deadline = Deadline.start(clock, { triesMs: timeoutMs, endMs: timeoutMs });
     try {
-      await Promise.race([this.#deps.db.command({ ping: 1 }), timeout]);
+      await deadline.race(db.command({ ping: 1 }));
     } catch (error) {
-      throw toAppError(error);
-    } finally {
-      clearTimeout(timer);
+      if (!(error instanceof TimeUp)) throw toAppError(error);
+      const message = `MongoDB did not answer within ${timeoutMs} ms`;
+      throw new AppError("store_unavailable", message, { hint: SERVERS_HINT });
     }
   }
 

@@ -6,7 +6,7 @@
 import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { START_CALLS } from "../../../ports/documents.ts";
+import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
@@ -28,7 +28,7 @@ import { keepPreImages, Recording } from "./recording.ts";
 const LOOK_EVERY_MS = 1_000;
 const PAUSE_AFTER_FAILURE_MS = 250;
 /** Longest wait for a recorder to stop. */
-const STOP_MS = 1_500;
+const STOP: CallLimit = { triesMs: 1_500, endMs: 1_500 };
 
 const DELETE_COLLECTIONS = [TOMBSTONES, DELETE_RECORDER, DELETE_BARRIERS, OWN_DELETES];
 
@@ -93,13 +93,10 @@ export class DeleteRecorder {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#wake();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, STOP_MS);
-    });
     this.#recording?.close();
-    await Promise.race([this.#work, timeUp]);
-    clearTimeout(timer);
+    if (this.#work === null) return;
+    const deadline = Deadline.start(this.#deps.clock, STOP);
+    await deadline.race(this.#work).catch(() => {});
   }
 
   async #configure(tables: ReadonlyMap<string, Table>): Promise<void> {

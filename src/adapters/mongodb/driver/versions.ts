@@ -144,11 +144,15 @@ function personIds(people: ChangedNames, lane: number): string[] {
   return isEverybody ? [`all/${lane % PEOPLE_LANES}`] : slots;
 }
 
-/** The slot of a name, 0 to 65,535: FNV-1a over its UTF-16 code units, folded. Stored, so it never changes. */
+/** The slot of a name, 0 to 65,535: its hash, folded. Stored, so it never changes. */
 function slotOf(name: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) {
-    hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  }
+  const hash = hashOf(name);
   return `slot/${(hash ^ (hash >>> 16)) & (SLOTS - 1)}`;
+}
+
+/** FNV-1a over the UTF-16 code units: spreads texts that are alike, the same on every instance. */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
 }

@@ -6,6 +6,7 @@ import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { cutBatches } from "../driver/collections.ts";
+import { hashOf } from "../driver/versions.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 
@@ -228,11 +229,4 @@ class SortedUpserts {
     }
     return upserts;
   }
-}
-
-/** FNV-1a over the UTF-16 code units: spreads neighbouring keys, the same on every instance. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash >>> 0;
 }
