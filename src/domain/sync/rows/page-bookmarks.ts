@@ -41,18 +41,16 @@ export class PageBookmarks<Position> {
   /** The nearest remembered place at or before an offset; null when no place is remembered there. */
   find(sequence: PageSequence, offsetRows: number): PageBookmark<Position> | null {
     const bookmarks = this.#current(sequence)?.bookmarks ?? [];
-    return bookmarks[countUpTo(bookmarks, offsetRows) - 1] ?? null;
+    return bookmarks.findLast((bookmark) => bookmark.offsetRows <= offsetRows) ?? null;
   }
 
   remember(sequence: PageSequence, bookmark: PageBookmark<Position>): void {
-    const remembered = this.#current(sequence) ?? this.#begin(sequence);
-    const at = countUpTo(remembered.bookmarks, bookmark.offsetRows);
-    if (remembered.bookmarks[at - 1]?.offsetRows === bookmark.offsetRows) return;
-    remembered.bookmarks.splice(at, 0, bookmark);
-    if (remembered.bookmarks.length > MAX_BOOKMARKS) {
-      // The new one stays: a caller that reads in order needs it next.
-      remembered.bookmarks.splice(leastNeeded(remembered.bookmarks, bookmark), 1);
-    }
+    const { bookmarks } = this.#current(sequence) ?? this.#begin(sequence);
+    const before = bookmarks.findLastIndex(({ offsetRows }) => offsetRows <= bookmark.offsetRows);
+    if (bookmarks[before]?.offsetRows === bookmark.offsetRows) return;
+    bookmarks.splice(before + 1, 0, bookmark);
+    // The new one stays: a caller that reads in order needs it next.
+    if (bookmarks.length > MAX_BOOKMARKS) bookmarks.splice(leastNeeded(bookmarks, bookmark), 1);
   }
 
   /** The number of rows in the sequence; null when it is not remembered. */
@@ -106,16 +104,4 @@ function leastNeeded(
     beforeRows = bookmark.offsetRows;
   }
   return least;
-}
-
-/** How many bookmarks stand at or before an offset. */
-function countUpTo(bookmarks: readonly PageBookmark<unknown>[], offsetRows: number): number {
-  let low = 0;
-  let high = bookmarks.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((bookmarks[middle]?.offsetRows ?? Number.POSITIVE_INFINITY) <= offsetRows) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
