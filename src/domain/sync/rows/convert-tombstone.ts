@@ -1,8 +1,8 @@
 // Turns a member of a push's `deleted` into a tombstone. D-7.6.
-import { fieldOf, isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
-import type { ColumnValue, Table } from "../table/table.ts";
-import { convertValue } from "./convert.ts";
+import type { Table } from "../table/table.ts";
+import { convertFields } from "./convert.ts";
 import type { Tombstone } from "./tombstone.ts";
 
 /** A member's tombstone, or why the member fails. */
@@ -21,12 +21,8 @@ export function convertTombstone(
 ): ConvertedTombstone {
   const fields = tombstoneKey(member);
   if (fields === null) return failed("must be {key, deleted_at}, key an object");
-  const key: Record<string, ColumnValue> = {};
-  for (const column of table.keyColumns) {
-    const converted = convertValue(column, fieldOf(fields, column.name));
-    if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
-    key[column.name] = converted.value;
-  }
+  const { row: key, problem } = convertFields(table.keyColumns, fields);
+  if (key === null) return failed(problem);
   const given = (member as JsonObject)["deleted_at"];
   const deletedAt = typeof given === "string" ? parseDateTime(given) : null;
   if (deletedAt === null) return failed("deleted_at is not an ISO 8601 time");

@@ -2,15 +2,22 @@
 import { isSameDecimal, isWholeNumber, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
   isJsonObject,
+  isNumber,
   isRawNumber,
+  type JsonObject,
   type JsonValue,
   numberText,
   type RawNumber,
   rawNumber,
 } from "../../shared/json.ts";
 import { MAX_JSON_DEPTH } from "../../shared/limits.ts";
-import { parseDate, parseDateTime } from "../../shared/time.ts";
-import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
+import {
+  isCanonicalDate,
+  isCanonicalDateTime,
+  parseDate,
+  parseDateTime,
+} from "../../shared/time.ts";
+import type { Column, ColumnType, ColumnValue, Row, Table } from "../table/table.ts";
 import { isTimeless } from "./stamp.ts";
 
 /** A record's row, or why the record fails. */
@@ -29,17 +36,30 @@ type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: stri
  */
 export function convertRecord(table: Table, record: JsonValue, isStamped = false): ConvertedRecord {
   if (!isJsonObject(record)) return failed("record is not an object");
+  const { row, problem } = convertFields(table.pushColumns, record, ({ serialize }) => !serialize);
+  if (row === null) return failed(problem);
+  const lack = isStamped ? null : timeProblem(table, row);
+  return lack === null ? { row, problem: null } : failed(lack);
+}
+
+/**
+ * The values of a record in these columns, as the table would keep them, up to the first that fails. One that is missing is
+ * null, or stays absent where `mayLack` says so.
+ */
+export function convertFields(
+  columns: readonly Column[],
+  record: JsonObject,
+  mayLack?: (column: Column) => boolean,
+): ConvertedRecord {
   const row: Record<string, ColumnValue> = {};
-  for (const column of table.pushColumns) {
+  for (const column of columns) {
     const isGiven = Object.hasOwn(record, column.name);
-    if (!isGiven && !column.serialize) continue;
-    const value = isGiven ? (record[column.name] ?? null) : null;
-    const converted = convertValue(column, value);
+    if (!isGiven && mayLack?.(column)) continue;
+    const converted = convertValue(column, isGiven ? (record[column.name] ?? null) : null);
     if ("problem" in converted) return failed(`${column.name} ${converted.problem}`);
     row[column.name] = converted.value;
   }
-  const problem = isStamped ? null : timeProblem(table, row);
-  return problem === null ? { row, problem } : failed(problem);
+  return { row, problem: null };
 }
 
 /** Why a row that nobody stamps fails. D-14.2. */
@@ -65,23 +85,14 @@ interface PulledRow {
  */
 export function convertPulled(table: Table, record: JsonValue): PulledRecord {
   if (!isJsonObject(record)) return { write: null, problem: "record is not an object" };
-  const row: Record<string, ColumnValue> = {};
-  let refusedIfNew: string | null = null;
-  for (const column of table.pushColumns.filter(({ serialize }) => serialize)) {
-    const isGiven = Object.hasOwn(record, column.name);
-    if (!isGiven && !column.isKey) {
-      if (!column.nullable) refusedIfNew ??= `${column.name} must not be null`;
-      continue;
-    }
-    const converted = convertValue(column, isGiven ? (record[column.name] ?? null) : null);
-    if ("problem" in converted) {
-      return { write: null, problem: `${column.name} ${converted.problem}` };
-    }
-    row[column.name] = converted.value;
-  }
-  const problem = timeProblem(table, row);
-  if (problem !== null) return { write: null, problem };
-  return { write: refusedIfNew === null ? { row } : { row, refusedIfNew }, problem: null };
+  const columns = table.pushColumns.filter(({ serialize }) => serialize);
+  const { row, problem } = convertFields(columns, record, ({ isKey }) => !isKey);
+  if (row === null) return { write: null, problem };
+  const lack = timeProblem(table, row);
+  if (lack !== null) return { write: null, problem: lack };
+  const needed = columns.find(({ name, nullable }) => !nullable && !Object.hasOwn(row, name));
+  if (needed === undefined) return { write: { row }, problem: null };
+  return { write: { row, refusedIfNew: `${needed.name} must not be null` }, problem: null };
 }
 
 /** Converts one value by its column's type. S-4.2.8. */
@@ -95,6 +106,30 @@ export function convertValue(column: Column, value: JsonValue): ConvertedValue {
   if (typeof value === "string") return convertText(column, value);
   if (typeof value === "boolean") return keyed(column, value);
   return convertNumber(column, value);
+}
+
+/** True for a converted value that is what its column's type stands for. */
+export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
+  switch (type) {
+    case "json":
+      return true;
+    case "boolean":
+      return typeof value === "boolean";
+    case "text":
+      return typeof value === "string";
+    case "integer":
+      return isNumber(value) && isWholeNumber(numberText(value));
+    case "real":
+      return isNumber(value);
+    case "bigint":
+      return typeof value === "string" && isWholeNumber(value);
+    case "numeric":
+      return typeof value === "string" && parseDecimal(value) !== null;
+    case "datetime":
+      return typeof value === "string" && isCanonicalDateTime(value);
+    case "date":
+      return typeof value === "string" && isCanonicalDate(value);
+  }
 }
 
 function convertNull(column: Column): ConvertedValue {

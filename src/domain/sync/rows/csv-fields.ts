@@ -11,7 +11,7 @@ import {
 } from "../../shared/json.ts";
 import { plainText, writtenText } from "../table/file-values.ts";
 import type { Column, ColumnType, ColumnValue, FileForm } from "../table/table.ts";
-import { isOfType } from "./import-value.ts";
+import { isOfType } from "./convert.ts";
 
 /** A field of a file; null is an empty field without quotes. */
 export type CsvField = string | null;

@@ -1,10 +1,8 @@
 // What a value of a file becomes in its column: conversion as in a push, and what an import has to tell about it. D-10.3.
-import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
 import { isNumber, isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
-import { isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
 import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
-import { convertValue } from "./convert.ts";
+import { convertValue, isOfType } from "./convert.ts";
 
 /** What to write, with what is odd about it; or why the record fails. */
 type ImportedValue =
@@ -95,27 +93,4 @@ function readBoolean(value: Exclude<JsonValue, null>): boolean | undefined {
   const word = typeof value === "string" ? value : String(Number(numberText(value)));
   if (TRUE_WORD.test(word)) return true;
   return FALSE_WORD.test(word) ? false : undefined;
-}
-
-/** True for a converted value that is what its column's type stands for. */
-export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
-  switch (type) {
-    case "json":
-    case "boolean":
-      return true;
-    case "text":
-      return typeof value === "string";
-    case "integer":
-      return isNumber(value) && isWholeNumber(numberText(value));
-    case "real":
-      return isNumber(value);
-    case "bigint":
-      return typeof value === "string" && isWholeNumber(value);
-    case "numeric":
-      return typeof value === "string" && parseDecimal(value) !== null;
-    case "datetime":
-      return typeof value === "string" && isCanonicalDateTime(value);
-    case "date":
-      return typeof value === "string" && isCanonicalDate(value);
-  }
 }

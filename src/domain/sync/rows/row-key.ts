@@ -1,5 +1,5 @@
 // The upsert key of a row: derived from a record, as one text, and the order in which every store keeps keys. D-3.1.
-import { isWholeNumber, parseInt64 } from "../../shared/decimal.ts";
+import { parseInt64 } from "../../shared/decimal.ts";
 import {
   compareUtf8,
   fieldOf,
@@ -9,9 +9,9 @@ import {
   type JsonValue,
   numberText,
 } from "../../shared/json.ts";
-import { compareDateTimes, isCanonicalDate, isCanonicalDateTime } from "../../shared/time.ts";
+import { compareDateTimes } from "../../shared/time.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
-import { convertValue } from "./convert.ts";
+import { convertFields, isOfType } from "./convert.ts";
 import { keyText } from "./row-text.ts";
 
 /** The values of the key columns, in the order of `upsert_key`. */
@@ -29,8 +29,8 @@ export interface RowKey {
 
 /** Derives the key of a record that was sent. Stored rows have theirs already: `keyText`. */
 export function rowKey(table: Table, record: JsonValue): RowKey {
-  const key = isJsonObject(record) ? convertKey(table, record) : null;
-  const columns = key === null ? recordKey(table, record) : keyRow(table, key);
+  const key = isJsonObject(record) ? convertFields(table.keyColumns, record).row : null;
+  const columns = key ?? recordKey(table, record);
   return { columns, text: keyText(table, columns), isUsable: key !== null };
 }
 
@@ -42,13 +42,8 @@ export function recordKey(table: Table, record: JsonValue): JsonObject {
 
 /** The key of a record that was sent, as the table would keep it; null when it is not usable. */
 export function convertKey(table: Table, record: Row): UpsertKey | null {
-  const values: ColumnValue[] = [];
-  for (const column of table.keyColumns) {
-    const converted = convertValue(column, fieldOf(record, column.name));
-    if ("problem" in converted) return null;
-    values.push(converted.value);
-  }
-  return values;
+  const { row } = convertFields(table.keyColumns, record);
+  return row === null ? null : keyOf(table, row);
 }
 
 /** As `convertKey`, for a place in the order: keys of rows that a shorter column would refuse today have theirs too. */
@@ -77,8 +72,8 @@ export function compareKeys(table: Table, a: UpsertKey, b: UpsertKey): number {
 
 /** Values of the column's type come first, then the others by their JSON text. */
 function compareValues(column: Column, a: ColumnValue, b: ColumnValue): number {
-  const isTyped = hasColumnType(column, a);
-  if (isTyped !== hasColumnType(column, b)) return isTyped ? -1 : 1;
+  const isTyped = a !== null && isOfType(column.type, a);
+  if (isTyped !== (b !== null && isOfType(column.type, b))) return isTyped ? -1 : 1;
   if (!isTyped) return compareUtf8(JSON.stringify(a), JSON.stringify(b));
   switch (column.type) {
     case "boolean":
@@ -90,21 +85,6 @@ function compareValues(column: Column, a: ColumnValue, b: ColumnValue): number {
       return compareDateTimes(String(a), String(b));
     default:
       return compareUtf8(String(a), String(b));
-  }
-}
-
-function hasColumnType(column: Column, value: ColumnValue): boolean {
-  switch (column.type) {
-    case "boolean":
-      return typeof value === "boolean";
-    case "integer":
-      return isNumber(value) && isWholeNumber(numberText(value));
-    case "datetime":
-      return typeof value === "string" && isCanonicalDateTime(value);
-    case "date":
-      return typeof value === "string" && isCanonicalDate(value);
-    default:
-      return typeof value === "string";
   }
 }
 

@@ -1,5 +1,5 @@
 // Rows for people to look at in a browser, whose numbers are doubles. D-9.5.
-import { decimalValueForm } from "../../shared/decimal.ts";
+import { isSameDecimal } from "../../shared/decimal.ts";
 import { hashHex } from "../../shared/hash.ts";
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { cutText } from "../../shared/text.ts";
@@ -38,7 +38,7 @@ function exact(value: JsonValue): JsonValue {
 function isExact(text: string): boolean {
   const double = Number(text);
   if (WHOLE.test(text)) return Number.isSafeInteger(double);
-  return decimalValueForm(text) === decimalValueForm(String(double));
+  return isSameDecimal(text, String(double));
 }
 
 /** A value as it was sent, with the numbers of the one here in place of the texts that they were shown as. */

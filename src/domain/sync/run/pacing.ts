@@ -1,7 +1,6 @@
 // How much a run sends or asks for at once, and when it repeats a request that failed: both follow what the remote can
 // take. D-4.6.
 import type { RefusalReason, RemotePeerErrorKind } from "../../shared/error-kinds.ts";
-import type { JsonValue } from "../../shared/json.ts";
 import {
   FIRST_BATCH_ROWS,
   LEASE_TTL_MS,
@@ -11,6 +10,7 @@ import {
   MAX_REQUEST_ATTEMPTS,
   MAX_STALL_MS,
 } from "../../shared/limits.ts";
+import { PageSize } from "../rows/page-size.ts";
 import type { Row } from "../table/table.ts";
 
 /** A run loses nothing of its lease while it takes in a page. */
@@ -80,23 +80,11 @@ export class LearnedSizes {
   }
 }
 
-/** How many of the rows, from the first on, fit into one batch by their bytes; at least 1. */
+/** How many of the rows, from the first on, fit into one batch by their bytes and values; at least 1. */
 export function rowsThatFit(rows: readonly Row[], maxBytes = MAX_PUSH_BATCH_BYTES): number {
-  let bytes = 0;
-  for (const [i, row] of rows.entries()) {
-    bytes += jsonBytes(row);
-    if (bytes > maxBytes) return Math.max(1, i);
-  }
-  return rows.length;
-}
-
-/** About the bytes of a value's JSON: exact but for escaped and non-ASCII characters. */
-function jsonBytes(value: JsonValue): number {
-  if (typeof value === "string") return value.length + 3;
-  if (typeof value !== "object" || value === null) return 8;
-  let bytes = 2;
-  for (const [name, member] of Object.entries(value)) bytes += name.length + 4 + jsonBytes(member);
-  return bytes;
+  const size = new PageSize(maxBytes);
+  const count = rows.findIndex((row) => !size.takes(row));
+  return count < 0 ? rows.length : count;
 }
 
 /** Two halves of a batch, the first one not shorter. */
