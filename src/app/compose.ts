@@ -20,7 +20,7 @@ import { DOCUMENTATION } from "../http/document.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
-import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Logger, Scheduler } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";
@@ -333,7 +333,7 @@ async function drainWithin(graceMs: number, lifecycle: Lifecycle, clock: Clock):
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
 }
 
-function sumCounts(caches: readonly VersionedCache<unknown>[]): CacheCounts {
+function sumCounts(caches: readonly ValueCache<object>[]): CacheCounts {
   const counts = caches.map((cache) => cache.counts());
   const sum = (name: keyof CacheCounts) => counts.reduce((total, count) => total + count[name], 0);
   return {

@@ -2,7 +2,7 @@
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { erasedNameText } from "../domain/sync/people/erasure.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
-import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { Clock } from "../ports/runtime/runtime.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { PreparedTables } from "../ports/tables/table-store.ts";
@@ -38,7 +38,7 @@ export interface ReputationOptions {
    */
   readonly makeAlert: MakeAlert | null;
   /** Makes a cache of at most so many entries; one that remembers nothing will do. */
-  readonly makeCache: <Value>(maxEntries: number) => VersionedCache<Value>;
+  readonly makeCache: <Value extends object>(maxEntries: number) => ValueCache<Value>;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 

@@ -1,7 +1,7 @@
 // Opens the store and makes what the use cases work with, for the service and for the command line alike.
 import { JoseTokenIssuer } from "../adapters/jose/jose-token-issuer.ts";
 import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts";
-import { LruVersionedCache } from "../adapters/lru-cache/lru-versioned-cache.ts";
+import { LruValueCache } from "../adapters/lru-cache/lru-value-cache.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { tracedFetch } from "../adapters/opentelemetry/traced-fetch.ts";
 import { tracedStorage } from "../adapters/opentelemetry/traced-storage.ts";
@@ -24,7 +24,7 @@ import {
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
 import { findTable, type Registry } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
-import type { VersionedCache } from "../ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
@@ -78,7 +78,7 @@ export interface Services {
   readonly audit: PruneAuditDeps;
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
-  readonly caches: readonly VersionedCache<unknown>[];
+  readonly caches: readonly ValueCache<object>[];
   readonly outbox: AlertOutbox;
   /** Raises alerts; null where `WEBHOOK_URL` is not set. */
   readonly alerts: Alerts | null;
@@ -158,10 +158,10 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const { auditKey, pepperMac, isFirstPepper } = secrets;
   if (!isFirstPepper) logger.warn(OTHER_PEPPER);
   const jwtSecret = config.jwtSecret ?? (await keptSecret(secretDeps, "jwt_secret"));
-  const caches: VersionedCache<unknown>[] = [];
-  const makeCache = <Value>(maxEntries: number): VersionedCache<Value> => {
-    const cache = new LruVersionedCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
-    caches.push(cache as VersionedCache<unknown>);
+  const caches: ValueCache<object>[] = [];
+  const makeCache = <Value extends object>(maxEntries: number): ValueCache<Value> => {
+    const cache = new LruValueCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
+    caches.push(cache as ValueCache<object>);
     return cache;
   };
   const nameKey = Uint8Array.fromHex(await keptSecret(secretDeps, "erased_names_key"));

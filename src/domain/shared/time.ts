@@ -9,8 +9,9 @@ const CANONICAL_DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])
 const CANONICAL =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(?!000Z)\d{3}(?:(?!000)\d{3})?)?Z$/;
 const MINUTE_MS = 60_000;
-const MIN_MS = -62_135_596_800_000; // 0001-01-01T00:00:00Z
-const MAX_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z in milliseconds since 1970: no row has a time before or after. */
+export const FIRST_TIME_MS = -62_135_596_800_000;
+export const LAST_TIME_MS = 253_402_300_799_999;
 
 /**
  * Reads an ISO 8601 date and time: `T` or a space, seconds optional, 0-9 fraction digits, `Z`, `±hh:mm`, `±hhmm` or
@@ -25,7 +26,7 @@ export function parseDateTime(text: string): string | null {
   const { date, time, fraction, offsetMinutes } = parts;
   if (offsetMinutes === 0) return `${date}T${time}${fraction}Z`;
   const utcMs = Date.parse(`${date}T${time}Z`) - offsetMinutes * MINUTE_MS;
-  if (utcMs < MIN_MS || utcMs > MAX_MS) return null;
+  if (utcMs < FIRST_TIME_MS || utcMs > LAST_TIME_MS) return null;
   return `${new Date(utcMs).toISOString().slice(0, 19)}${fraction}Z`;
 }
 

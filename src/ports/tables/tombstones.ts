@@ -1,4 +1,3 @@
-import { AppError } from "../../domain/shared/errors.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 
@@ -51,14 +50,6 @@ export interface Tombstones {
 
   /** Forgets those taken in before a canonical time. `earliestAvailable` is then at least that time. */
   prune(table: Table, beforeTime: string): Promise<number>;
-}
-
-/** Throws `schema_conflict` for tables with `deletes`. For a store that cannot tell what other programs delete: in `prepare`. */
-export function refuseDeletes(tables: readonly Table[]): void {
-  const names = tables.filter(({ deletes }) => deletes).map(({ name }) => `Table "${name}"`);
-  if (names.length === 0) return;
-  const message = `${names.join(", ")}: this store records no deletes: remove "deletes" from the registry`;
-  throw new AppError("schema_conflict", message);
 }
 
 /** Of a store that refuses tables with `deletes`, so that nobody asks. */

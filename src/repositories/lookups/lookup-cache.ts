@@ -6,24 +6,19 @@ import {
   MAX_REMEMBERED_ABSENT_NAMES,
   MAX_REMEMBERED_LOOKUPS,
 } from "../../domain/shared/limits.ts";
-import type { VersionedCache } from "../../ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../../ports/lookups/value-cache.ts";
 import type { BatchFacts, OwnedCaller, Versioned } from "./batch-facts.ts";
 
 /** Makes a cache of at most so many entries; one that remembers nothing will do. */
-type MakeCache = <Value>(maxEntries: number) => VersionedCache<Value>;
-
-/** The values hold their versions. */
-const FIXED = 0;
-/** Of what has come or gone since. */
-const GONE = 1;
+type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
 
 export class LookupCache {
   /** By key hash. */
-  readonly #callers: VersionedCache<Versioned<OwnedCaller>>;
+  readonly #callers: ValueCache<Versioned<OwnedCaller>>;
   /** By username. */
-  readonly #people: VersionedCache<Versioned<LookupSubject>>;
+  readonly #people: ValueCache<Versioned<LookupSubject>>;
   /** By username: names that cannot be found, apart, so that made-up ones evict no people. */
-  readonly #absent: VersionedCache<Versioned<LookupSubject>>;
+  readonly #absent: ValueCache<Versioned<LookupSubject>>;
 
   constructor(makeCache: MakeCache) {
     this.#callers = makeCache(MAX_REMEMBERED_LOOKUPS);
@@ -34,7 +29,7 @@ export class LookupCache {
   /** Gives a batch what it does not hold yet; returns the key hashes that it still lacks. */
   findCallers({ keyHashes, callers, stale }: BatchFacts): readonly string[] {
     return keyHashes.filter((hash) => {
-      const found = callers.get(hash) ?? (stale.has(hash) ? null : this.#callers.get(hash, FIXED));
+      const found = callers.get(hash) ?? (stale.has(hash) ? null : this.#callers.get(hash));
       if (found !== null) callers.set(hash, found);
       return found === null;
     });
@@ -42,7 +37,7 @@ export class LookupCache {
 
   /** The same of people; returns usernames. */
   findPeople({ usernames, people, stale }: BatchFacts): readonly string[] {
-    const find = (name: string) => this.#people.get(name, FIXED) ?? this.#absent.get(name, FIXED);
+    const find = (name: string) => this.#people.get(name) ?? this.#absent.get(name);
     return usernames.filter((name) => {
       const found = people.get(name) ?? (stale.has(name) ? null : find(name));
       if (found !== null) people.set(name, found);
@@ -54,16 +49,14 @@ export class LookupCache {
   keep({ callers, people, fresh }: BatchFacts): void {
     if (fresh.size === 0) return;
     for (const [hash, { value, version }] of callers) {
-      if (value !== null && fresh.has(hash)) this.#callers.set(hash, FIXED, { value, version });
+      if (value !== null && fresh.has(hash)) this.#callers.set(hash, { value, version });
     }
     for (const [username, held] of people) {
       if (!fresh.has(username)) continue;
       const isThere = held.value.profile !== null;
       const [own, other] = isThere ? [this.#people, this.#absent] : [this.#absent, this.#people];
-      if (other.get(username, FIXED) !== null) other.set(username, GONE, held);
-      if (isThere || username.length <= MAX_REMEMBERED_ABSENT_NAME_CHARS) {
-        own.set(username, FIXED, held);
-      }
+      other.delete(username);
+      if (isThere || username.length <= MAX_REMEMBERED_ABSENT_NAME_CHARS) own.set(username, held);
     }
   }
 

@@ -1,7 +1,8 @@
 // The reference models keep the contracts that they stand for in other tests; so does one that records no deletes.
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { NoTombstones, refuseDeletes } from "../../../src/ports/tables/tombstones.ts";
+import { NoTombstones } from "../../../src/ports/tables/tombstones.ts";
 import { documentTablesContract } from "../../contract/documents/documents-contract.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { storageContract } from "../../contract/storage-contract.ts";
@@ -17,7 +18,11 @@ fullStorageContract({ name: "memory", options: OPTIONS, open: async () => openMe
 function withoutDeletes<Storage extends Pick<FullStorage, "tables">>(storage: Storage): Storage {
   const prepare = storage.tables.prepare.bind(storage.tables);
   storage.tables.prepare = async (tables: readonly Table[]) => {
-    refuseDeletes(tables);
+    const refused = tables.filter(({ deletes }) => deletes).map(({ name }) => `Table "${name}"`);
+    if (refused.length > 0) {
+      const text = `${refused.join(", ")}: this store records no deletes: remove "deletes" from the registry`;
+      throw new AppError("schema_conflict", text);
+    }
     return await prepare(tables);
   };
   return Object.assign(storage, { tombstones: new NoTombstones() });

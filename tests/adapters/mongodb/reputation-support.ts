@@ -1,8 +1,8 @@
 // Stores of MongoDB for the tests of the reputation half.
 
-import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
+import { LruValueCache } from "../../../src/adapters/lru-cache/lru-value-cache.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../../../src/ports/lookups/value-cache.ts";
 import {
   type AuditVerdict,
   verifyAudit,
@@ -20,7 +20,7 @@ import { makeDatabase, type TestDatabase } from "./support.ts";
 
 /** A store whose time the tests decide. */
 export async function openReputationStore(
-  makeCache: <Value>() => VersionedCache<Value>,
+  makeCache: <Value extends object>() => ValueCache<Value>,
 ): Promise<OpenedStore<ReputationParts>> {
   const database = await makeDatabase();
   // The server would remove sessions that are over by its own clock.
@@ -37,15 +37,16 @@ export async function openReputationStore(
 }
 
 /** A cache that remembers nothing. */
-export function forgetful<Value>(): VersionedCache<Value> {
+export function forgetful<Value extends object>(): ValueCache<Value> {
   const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
-  return { get: () => null, set: () => {}, clear: () => {}, counts: () => counts };
+  const nothing = () => {};
+  return { get: () => null, set: nothing, delete: nothing, clear: nothing, counts: () => counts };
 }
 
 /** The cache of the service. */
-export function remembering<Value>(): VersionedCache<Value> {
+export function remembering<Value extends object>(): ValueCache<Value> {
   const clock = { monotonicMs: () => 0 };
-  return new LruVersionedCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
+  return new LruValueCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
 }
 
 /** Durations as they pass, and jumps. */

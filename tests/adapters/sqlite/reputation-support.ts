@@ -1,6 +1,6 @@
 // Stores of SQLite for the tests of the reputation half.
-import { LruVersionedCache } from "../../../src/adapters/lru-cache/lru-versioned-cache.ts";
-import type { VersionedCache } from "../../../src/ports/lookups/versioned-cache.ts";
+import { LruValueCache } from "../../../src/adapters/lru-cache/lru-value-cache.ts";
+import type { ValueCache } from "../../../src/ports/lookups/value-cache.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
 import { openParts, type ReputationParts } from "../../contract/lookups/reputation-harness.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
@@ -8,7 +8,7 @@ import type { RunStorage } from "../../support/run-parts.ts";
 /** A store of the whole adapter as the suites of the reputation half take it. */
 export async function asReputation(
   store: OpenedStore<RunStorage>,
-  makeCache: <Value>() => VersionedCache<Value>,
+  makeCache: <Value extends object>() => ValueCache<Value>,
 ): Promise<OpenedStore<ReputationParts>> {
   const { openSecond } = store;
   return {
@@ -23,13 +23,14 @@ export async function asReputation(
 }
 
 /** A cache that remembers nothing. */
-export function forgetful<Value>(): VersionedCache<Value> {
+export function forgetful<Value extends object>(): ValueCache<Value> {
   const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
-  return { get: () => null, set: () => {}, clear: () => {}, counts: () => counts };
+  const nothing = () => {};
+  return { get: () => null, set: nothing, delete: nothing, clear: nothing, counts: () => counts };
 }
 
 /** The cache of the service. */
-export function remembering<Value>(): VersionedCache<Value> {
+export function remembering<Value extends object>(): ValueCache<Value> {
   const clock = { monotonicMs: () => 0 };
-  return new LruVersionedCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
+  return new LruValueCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
 }

@@ -3,8 +3,7 @@ import { AppError } from "../../../src/domain/shared/errors.ts";
 import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
-import { deletionTime } from "../../../src/domain/sync/rows/tombstone.ts";
+import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { Storage } from "../../../src/ports/storage.ts";
@@ -188,7 +187,7 @@ export class MemoryTables implements Storage, TableStore {
     const own = this.own(table);
     const nowMs = this.#clock.nowMs();
     takeRow(table, own, key);
-    const deletedAt = deletionTime(rowTime(table, row), nowMs);
+    const deletedAt = changeTime(rowTime(table, row), nowMs);
     if (table.deletes) bury(own, { key, deletedAt }, nowMs);
     this.#tell(table, row, undefined);
     this.onCommit([], [table.name]);

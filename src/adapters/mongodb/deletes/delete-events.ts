@@ -2,7 +2,8 @@
 import type { ClientSession, Db, Document } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { changeTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { ownDeletesOf, transactionName } from "../driver/tombstone-documents.ts";
 import { type ChangeEvent, KeyTimeReader } from "./delete-stream.ts";
@@ -107,7 +108,7 @@ export class EventReader {
     const after = documentAfter(before, event);
     const hasKey = after !== null && keyText(table, reader.read(after).key) === keyText(table, key);
     if (hasKey) return null;
-    const deletedAt = deletionTime(time, event.wallTime.getTime());
+    const deletedAt = changeTime(time, event.wallTime.getTime());
     return { key, deletedAt, isInTransaction: transactionOf(event) !== null };
   }
 }

@@ -7,7 +7,13 @@ import {
   type RawNumber,
   rawNumber,
 } from "../../../domain/shared/json.ts";
-import { formatMs, isCanonicalDateTime, parseDate } from "../../../domain/shared/time.ts";
+import {
+  FIRST_TIME_MS,
+  formatMs,
+  isCanonicalDateTime,
+  LAST_TIME_MS,
+  parseDate,
+} from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
 /** A value of another type than its column's, as JSON text: BSON orders it after numbers and texts, by its bytes. */
@@ -81,9 +87,6 @@ function storeInt64(text: string): Long | undefined {
   return long.toString() === text ? long : undefined;
 }
 
-const MIN_TIME_MS = -62_135_596_800_000; // 0001-01-01T00:00:00Z
-const MAX_TIME_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
-
 /**
  * The value that a page shows for a BSON value that only other tools write. A `json` column keeps its structure.
  * Never fails.
@@ -122,7 +125,7 @@ function longNumber(value: Long): JsonValue {
 }
 
 function timeText(atMs: number): string {
-  return atMs >= MIN_TIME_MS && atMs <= MAX_TIME_MS ? formatMs(atMs) : `${atMs} ms`;
+  return atMs >= FIRST_TIME_MS && atMs <= LAST_TIME_MS ? formatMs(atMs) : `${atMs} ms`;
 }
 
 function objectJson(value: unknown): JsonValue {

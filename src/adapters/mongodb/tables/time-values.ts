@@ -3,13 +3,12 @@
 // column with dates is refused, as a document with the date and one with its text would be one row twice.
 import { type Document, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
-import { FIRST_TIME_MS, timeMicros } from "../../../domain/sync/rows/row-time.ts";
+import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
+import { timeMicros } from "../../../domain/sync/rows/row-time.ts";
 import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { sinceFilter, type TableLayout } from "./table-layout.ts";
 
 const DAY_MS = 86_400_000;
-const LAST_TIME_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
 const FIRST_DATE = new Date(-8_640_000_000_000_000);
 /** Behind all texts of times. */
 const LAST_TEXT = "\u{10ffff}";

@@ -84,7 +84,7 @@ export function rowTimeSql(row: string): string {
   return `CASE ${order} WHEN '' THEN '' ELSE ${order} || substr('.000000', length(${order}) - 18) END`;
 }
 
-/** `deletionTime` in SQL. */
+/** `changeTime` in SQL. */
 export function deletionTimeSql(row: string): string {
   const time = `(${rowTimeSql(row)})`;
   const micros = `CAST(substr(${time}, 21) AS INTEGER) + 1`;

@@ -16,8 +16,12 @@ import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import { updatedEntry } from "../../../domain/sync/table/registry-entries.ts";
-import type { ImportEntry, TableEntry } from "../../../domain/sync/table/registry-schema.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
+import {
+  COLUMN_TYPES,
+  type ImportEntry,
+  type TableEntry,
+} from "../../../domain/sync/table/registry-schema.ts";
+import type { ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";
 import { readColumnType } from "../../../usecases/sync/files/guess-file.ts";

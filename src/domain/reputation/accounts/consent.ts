@@ -76,13 +76,10 @@ export interface ConsentFilterQuery {
   readonly purpose?: string | null;
 }
 
-const OWN_PURPOSES: Readonly<Record<LookupEndpoint, ConsentPurpose>> = {
-  reputation: "reputation_lookup",
-  profile: "profile_lookup",
-  platforms: "platforms_lookup",
-};
-
-const COVERING_PURPOSES: Readonly<Record<LookupEndpoint, readonly ConsentPurpose[]>> = {
+/** The endpoint's own purpose first. */
+const COVERING_PURPOSES: Readonly<
+  Record<LookupEndpoint, readonly [ConsentPurpose, ...ConsentPurpose[]]>
+> = {
   reputation: ["reputation_lookup"],
   profile: ["profile_lookup", "reputation_lookup"],
   platforms: ["platforms_lookup", "reputation_lookup"],
@@ -90,7 +87,7 @@ const COVERING_PURPOSES: Readonly<Record<LookupEndpoint, readonly ConsentPurpose
 
 /** The purpose of an endpoint, also in the audit log. D-5.5. */
 export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
-  return OWN_PURPOSES[endpoint];
+  return COVERING_PURPOSES[endpoint][0];
 }
 
 /** The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1. */

@@ -1,5 +1,6 @@
 // Heads of the audit log in a file that is kept elsewhere: who can change the store cannot take them back. D-8.9.
 import { AppError } from "../../shared/errors.ts";
+import { parseJsonOr } from "../../shared/json.ts";
 import { formatMs } from "../../shared/time.ts";
 import { fromWire } from "../../shared/wire-names.ts";
 import { type AuditHead, canonicalJson, type Signed } from "./audit-chain.ts";
@@ -39,7 +40,7 @@ export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: numb
  * are signed is for the verification.
  */
 export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
-  const parsed = parse(text);
+  const parsed: unknown = parseJsonOr(text, null);
   const file = isObject(parsed) && isObject(parsed["data"]) ? parsed["data"] : parsed;
   const items = isObject(file) && file["format"] === FORMAT ? file["heads"] : null;
   // A reply has the names of the wire.
@@ -64,14 +65,6 @@ function isHead(value: unknown): value is AuditHead & { readonly signature: stri
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 // The signed count of a store's chains shows when the last chain, or all of them, were removed with their heads. D-6.5.

@@ -2,10 +2,10 @@
 // in pull-cursor.ts. D-4.5.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
+import { compareDateTimes, FIRST_TIME_MS, parseDateTime } from "../../shared/time.ts";
 import type { PullPage } from "../rows/page.ts";
 import { RowMemory } from "../rows/row-memory.ts";
-import { FIRST_TIME_MS, formatLike, justAfter } from "../rows/row-time.ts";
+import { formatLike, justAfter } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
 import { type BroughtRecords, checkGrowth, noteRecord, PullGroup } from "./pull-group.ts";
 

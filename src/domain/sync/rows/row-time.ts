@@ -3,9 +3,6 @@
 import { compareDateTimes, dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 
-/** 0001-01-01T00:00:00Z in milliseconds since 1970: before any time that a row can have. */
-export const FIRST_TIME_MS = -62_135_596_800_000;
-
 /** A row's timestamp as it was sent or is kept; null when it has none that can be parsed. */
 export function rowTimeText(table: Table, row: Row): string | null {
   const value = table.timestampColumn === null ? null : row[table.timestampColumn];

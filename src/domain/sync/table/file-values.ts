@@ -2,7 +2,13 @@
 // 1970. What a table's files are like stands in its registry entry, `import`. D-14.1.
 import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
 import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
-import { formatMs, parseDate, parseDateTime } from "../../shared/time.ts";
+import {
+  FIRST_TIME_MS,
+  formatMs,
+  LAST_TIME_MS,
+  parseDate,
+  parseDateTime,
+} from "../../shared/time.ts";
 import type { Column, EpochUnit, FileForm } from "./table.ts";
 
 /** One to three digits, then groups of three behind the same character. */
@@ -13,9 +19,6 @@ const BLANKS = " \u00a0\u202f'\u2019";
 const GROUPED = { ",": groups(`.${BLANKS}`, ","), ".": groups(`,${BLANKS}`, ".") } as const;
 const GAPS = { ",": /[. \u00a0\u202f'\u2019]/g, ".": /[, \u00a0\u202f'\u2019]/g } as const;
 const DIGITS_PER_UNIT: Readonly<Record<EpochUnit, number>> = { seconds: 3, milliseconds: 0 };
-/** Years 0001 to 9999. */
-const MIN_MS = -62_135_596_800_000;
-const MAX_MS = 253_402_300_799_999;
 
 /** The number with a decimal point and without groups; null for a text that is not written with this decimal sign. */
 export function readFileNumber(text: string, decimal: "," | "."): string | null {
@@ -63,7 +66,7 @@ export function epochTime(value: JsonValue, unit: EpochUnit): string | null {
   const text = parseDecimal(isNumber(value) ? numberText(value) : value);
   if (text === null || !isWholeNumber(text)) return null;
   const atMs = Number(text) * 10 ** DIGITS_PER_UNIT[unit];
-  return atMs >= MIN_MS && atMs <= MAX_MS ? formatMs(atMs) : null;
+  return atMs >= FIRST_TIME_MS && atMs <= LAST_TIME_MS ? formatMs(atMs) : null;
 }
 
 /** Null for a time with digits beyond the unit. */

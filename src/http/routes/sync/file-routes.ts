@@ -3,8 +3,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
 import { wireName } from "../../../domain/shared/wire-names.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
-import { ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
-import { COLUMN_TYPES, type ColumnType, findTable } from "../../../domain/sync/table/table.ts";
+import { COLUMN_TYPES, ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
+import { type ColumnType, findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../../ports/files.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
 import {

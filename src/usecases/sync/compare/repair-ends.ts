@@ -3,8 +3,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { deletionTime, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { aheadLimit, changeTime, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
@@ -67,7 +67,7 @@ export abstract class RepairEnd {
 
   queueRemoval(key: JsonObject, present: Row): void {
     const { deps, table } = this.transfer;
-    const deletedAt = deletionTime(rowTime(table, present), deps.clock.nowMs());
+    const deletedAt = changeTime(rowTime(table, present), deps.clock.nowMs());
     this.#removed.push({ key, deletedAt });
   }
 

@@ -1,8 +1,7 @@
 // Deletes one row here on request. D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/people/owned-row.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
+import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
@@ -29,7 +28,7 @@ export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Pr
     if (row === undefined) {
       throw new AppError("not_found", `Table "${table.name}" has no row with this key`);
     }
-    const deletedAt = deletionTime(rowTime(table, row), deps.clock.nowMs());
+    const deletedAt = changeTime(rowTime(table, row), deps.clock.nowMs());
     const deleted = [{ index: 0, key, deletedAt }];
     if ((await writeRows(deps, table, { writes: [], deleted })).deleted > 0) return;
   }

@@ -3,7 +3,8 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_GUESS_BYTES } from "../../../domain/shared/limits.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { isReservedTable, registryNameOf } from "../../../domain/sync/table/names.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
+import { COLUMN_TYPES } from "../../../domain/sync/table/registry-schema.ts";
+import type { ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
 import { type FileGuess, guessTable } from "./guess-table.ts";
 

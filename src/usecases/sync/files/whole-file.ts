@@ -3,8 +3,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
+import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { ImportCounts } from "../../../domain/sync/run/import-events.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -87,7 +86,7 @@ export class WholeFile implements ImportWriter {
       const deleted = this.#othersOf(part).map((row, index) => ({
         index,
         key: keyRow(table, keyOf(table, row)),
-        deletedAt: deletionTime(rowTime(table, row), deps.clock.nowMs()),
+        deletedAt: changeTime(rowTime(table, row), deps.clock.nowMs()),
       }));
       if (deleted.length === 0) continue;
       removed += (await writeRows(deps, table, { writes: [], deleted })).deleted;

@@ -21,10 +21,9 @@ import {
   requireNoOwner,
 } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
-import { deletionTime } from "../../../domain/sync/rows/tombstone.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import {
   findTable,
@@ -118,7 +117,7 @@ export async function removeRow(
       return { differs: shownOf(table, here) };
     }
     requireNoOwner(table, facts);
-    const deletedAt = deletionTime(rowTime(table, here), tx.nowMs);
+    const deletedAt = changeTime(rowTime(table, here), tx.nowMs);
     const deleted = [{ index: 0, key, deletedAt }];
     await writeWithin(deps, tx, table, { writes: [], deleted });
     await note(deps, tx, { table, key, action: "row.removed", asked });

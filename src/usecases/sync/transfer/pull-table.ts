@@ -1,9 +1,10 @@
 // A pull: the remote's rows are asked for page by page, each page and the marker behind it committed here in one, while the next
 // one is on its way. D-4.5. Pushes that have to look first, and comparisons, ask for pages in the same way.
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { FIRST_TIME_MS } from "../../../domain/shared/time.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
-import { FIRST_TIME_MS, formatLike } from "../../../domain/sync/rows/row-time.ts";
+import { formatLike } from "../../../domain/sync/rows/row-time.ts";
 import { countBlock, exchangedBlock } from "../../../domain/sync/run/exchanged-rows.ts";
 import { timeLike } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";

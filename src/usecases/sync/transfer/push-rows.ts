@@ -2,12 +2,16 @@
 // remote that guards nothing; and sent. D-4.6, D-7.2.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import {
+  compareDateTimes,
+  dateTimeMs,
+  FIRST_TIME_MS,
+  formatMs,
+} from "../../../domain/shared/time.ts";
 import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
 import {
   aheadLimit,
-  FIRST_TIME_MS,
   rowTime,
   rowTimeText,
   timeMicros,

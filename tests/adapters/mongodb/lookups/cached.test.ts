@@ -286,12 +286,15 @@ describe.skipIf(!mongoAvailable)("MongoDB: what lookups cache", () => {
     "D-6.2, D-6.3 absent and hidden names are cached apart from people",
     async (base) => {
       const entries = new Map<number, (() => { readonly entries: number })[]>();
-      const parts = await openParts(await base.open(), <Value>(maxEntries: number) => {
-        const cache = remembering<Value>();
-        const counts = entries.get(maxEntries) ?? [];
-        entries.set(maxEntries, [...counts, () => cache.counts()]);
-        return cache;
-      });
+      const parts = await openParts(
+        await base.open(),
+        <Value extends object>(maxEntries: number) => {
+          const cache = remembering<Value>();
+          const counts = entries.get(maxEntries) ?? [];
+          entries.set(maxEntries, [...counts, () => cache.counts()]);
+          return cache;
+        },
+      );
       const scene = realScene(parts);
       await scene.enrol("ana");
       await scene.enrol("hidden");

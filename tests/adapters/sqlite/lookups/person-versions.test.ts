@@ -35,7 +35,7 @@ class Instance {
 
   static async open(file: SqliteFile): Promise<Instance> {
     const counts: (() => CacheCounts)[] = [];
-    const parts = await openParts(await file.open(), <Value>() => {
+    const parts = await openParts(await file.open(), <Value extends object>() => {
       const cache = remembering<Value>();
       counts.push(() => cache.counts());
       return cache;

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import type { VersionedCache } from "../../../../src/ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../../../../src/ports/lookups/value-cache.ts";
 import { openSecond } from "../../../contract/harness.ts";
 import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { asReputation, remembering } from "../reputation-support.ts";
@@ -97,7 +97,7 @@ describe("SQLite: revocation", () => {
   test("D-6.3 a fill that comes after the revocation is never answered from", async () => {
     const held: (() => void)[] = [];
     // What was read before the revocation arrives in the cache only after it.
-    const holding = <Value>(): VersionedCache<Value> => {
+    const holding = <Value extends object>(): ValueCache<Value> => {
       const cache = remembering<Value>();
       return { ...boundTo(cache), set: (...fill) => held.push(() => cache.set(...fill)) };
     };
@@ -152,10 +152,11 @@ async function rememberAna(file: SqliteFile) {
   return { scene, hash };
 }
 
-function boundTo<Value>(cache: VersionedCache<Value>): VersionedCache<Value> {
+function boundTo<Value extends object>(cache: ValueCache<Value>): ValueCache<Value> {
   return {
-    get: (key, version) => cache.get(key, version),
-    set: (key, version, value) => cache.set(key, version, value),
+    get: (key) => cache.get(key),
+    set: (key, value) => cache.set(key, value),
+    delete: (key) => cache.delete(key),
     clear: () => cache.clear(),
     counts: () => cache.counts(),
   };

@@ -3,7 +3,7 @@ import { makeReputation } from "../../../../src/app/reputation.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
-import type { VersionedCache } from "../../../../src/ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../../../../src/ports/lookups/value-cache.ts";
 import { makeRegistry } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
@@ -116,7 +116,8 @@ function makeAccount(username: string): Account {
 }
 
 /** A cache that remembers nothing. */
-function forgetful<Value>(): VersionedCache<Value> {
+function forgetful<Value extends object>(): ValueCache<Value> {
   const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
-  return { get: () => null, set: () => {}, clear: () => {}, counts: () => counts };
+  const nothing = () => {};
+  return { get: () => null, set: nothing, delete: nothing, clear: nothing, counts: () => counts };
 }

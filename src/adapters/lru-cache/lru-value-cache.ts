@@ -1,12 +1,7 @@
 import { LRUCache } from "lru-cache";
-import type { VersionedCache } from "../../ports/lookups/versioned-cache.ts";
+import type { ValueCache } from "../../ports/lookups/value-cache.ts";
 import type { CacheCounts } from "../../ports/runtime/metrics.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
-
-interface Entry<Value> {
-  readonly version: number;
-  readonly value: Value;
-}
 
 /** How much to remember, and for how long at most. */
 interface LruOptions {
@@ -17,10 +12,10 @@ interface LruOptions {
 }
 
 /** Remembers the values that were asked for last. */
-export class LruVersionedCache<Value> implements VersionedCache<Value> {
+export class LruValueCache<Value extends object> implements ValueCache<Value> {
   readonly #options: LruOptions;
   /** Null before the first value: the library makes room for all entries at once. */
-  #entries: LRUCache<string, Entry<Value>> | null = null;
+  #entries: LRUCache<string, Value> | null = null;
   #hits = 0;
   #misses = 0;
   #evictions = 0;
@@ -29,19 +24,20 @@ export class LruVersionedCache<Value> implements VersionedCache<Value> {
     this.#options = options;
   }
 
-  get(key: string, version: number): Value | null {
-    const entry = this.#entries?.get(key);
-    if (entry === undefined || entry.version !== version) {
-      this.#misses++;
-      return null;
-    }
-    this.#hits++;
-    return entry.value;
+  get(key: string): Value | null {
+    const value = this.#entries?.get(key) ?? null;
+    if (value === null) this.#misses++;
+    else this.#hits++;
+    return value;
   }
 
-  set(key: string, version: number, value: Value): void {
+  set(key: string, value: Value): void {
     this.#entries ??= this.#make();
-    this.#entries.set(key, { version, value });
+    this.#entries.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#entries?.delete(key);
   }
 
   clear(): void {
@@ -57,9 +53,9 @@ export class LruVersionedCache<Value> implements VersionedCache<Value> {
     };
   }
 
-  #make(): LRUCache<string, Entry<Value>> {
+  #make(): LRUCache<string, Value> {
     const { maxEntries, ttlMs, clock } = this.#options;
-    return new LRUCache<string, Entry<Value>>({
+    return new LRUCache<string, Value>({
       max: maxEntries,
       ttl: ttlMs,
       ttlResolution: 0,
@@ -68,7 +64,7 @@ export class LruVersionedCache<Value> implements VersionedCache<Value> {
       allowStale: false,
       // To the library a value that was kept at 0 has no age.
       perf: { now: () => clock.monotonicMs() + 1 },
-      dispose: (_entry, _key, reason) => {
+      dispose: (_value, _key, reason) => {
         if (reason === "evict") this.#evictions++;
       },
     });
