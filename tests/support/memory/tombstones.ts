@@ -1,4 +1,4 @@
-import { AppError } from "../../../src/domain/shared/errors.ts";
+import { placeOfCursor, placeText } from "../../../src/domain/shared/list-place.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
@@ -37,7 +37,8 @@ export class MemoryTombstones implements Tombstones {
     const page = listed.slice(0, limitRows);
     return {
       items: page.map(({ key, deletedAt }) => ({ key, deletedAt })),
-      cursor: page.length === 0 && after !== null ? after : `${list}-${page.at(-1)?.place ?? 0}`,
+      cursor:
+        page.length === 0 && after !== null ? after : placeText(list, page.at(-1)?.place ?? 0),
       hasMore: listed.length > page.length,
       earliestAvailable: completeSince,
     };
@@ -45,7 +46,7 @@ export class MemoryTombstones implements Tombstones {
 
   async end(table: Table): Promise<string> {
     const { list, lastPlace } = recordIn(this.#tables.stored(table));
-    return `${list}-${lastPlace}`;
+    return placeText(list, lastPlace);
   }
 
   async countAfter(table: Table, after: string | null): Promise<number> {
@@ -90,10 +91,7 @@ export class MemoryTombstones implements Tombstones {
 
   #listedAfter(table: Table, cursor: string | null) {
     const { kept, list, lastPlace } = recordIn(this.#tables.stored(table));
-    const after = cursor === null ? 0 : Number(cursor.slice(list.length + 1));
-    if (cursor !== null && (cursor !== `${list}-${after}` || after > lastPlace)) {
-      throw new AppError("invalid_request", "The cursor is none that this store gave");
-    }
+    const after = placeOfCursor(list, lastPlace, cursor);
     return [...kept.values()].filter(({ place }) => place > after);
   }
 }

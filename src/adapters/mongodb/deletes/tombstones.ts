@@ -1,6 +1,6 @@
 import type { ClientSession, Collection, Filter } from "mongodb";
-import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson } from "../../../domain/shared/json.ts";
+import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -45,8 +45,8 @@ export class MongoTombstones implements Tombstones {
     await this.#recorder.caughtUp(table);
     const { after, limitRows } = query;
     return await readSnapshot(this.#deps, async (tx) => {
-      const { completeSince, list } = await this.#states.find(table, inSnapshot(tx));
-      let place = await this.#placeIn(table, { list, cursor: after }, tx);
+      const { completeSince, list, place: start } = await this.#at(table, after, tx);
+      let place = start;
       const found: TombstoneDocument[] = [];
       for (let isLast = false; !isLast && found.length <= limitRows; ) {
         const wanted = limitRows + 1 - found.length;
@@ -58,8 +58,7 @@ export class MongoTombstones implements Tombstones {
       const page = found.slice(0, limitRows);
       return {
         items: page.map(({ key, deletedAt }) => ({ key: parseJson(key) as Row, deletedAt })),
-        cursor:
-          page.length === 0 && after !== null ? after : cursorOf(list, page.at(-1)?.place ?? 0),
+        cursor: placeText(list, page.at(-1)?.place ?? start),
         hasMore: found.length > page.length,
         earliestAvailable: formatMs(completeSince.getTime()),
       };
@@ -70,14 +69,14 @@ export class MongoTombstones implements Tombstones {
     await this.#recorder.caughtUp(table);
     return await readSnapshot(this.#deps, async (tx) => {
       const { list } = await this.#states.find(table, inSnapshot(tx));
-      return cursorOf(list, await this.#lastPlace(table, tx));
+      return placeText(list, await this.#lastPlace(table, tx));
     });
   }
 
   /** Counts those too whose row another program wrote anew meanwhile, which `list` leaves out. */
   async countAfter(table: Table, after: string | null): Promise<number> {
     return await readSnapshot(this.#deps, async (tx) => {
-      const place = await this.#placeOf(table, after, tx);
+      const { place } = await this.#at(table, after, tx);
       const filter = { table: table.name, place: { $gt: place } };
       return await this.#tombstones.countDocuments(filter, inSnapshot(tx));
     });
@@ -107,7 +106,7 @@ export class MongoTombstones implements Tombstones {
   }
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {
-    const place = await readSnapshot(this.#deps, (tx) => this.#placeOf(table, after, tx));
+    const { place } = await readSnapshot(this.#deps, (tx) => this.#at(table, after, tx));
     return await this.#forget({ table: table.name, place: { $gt: place } });
   }
 
@@ -167,31 +166,16 @@ export class MongoTombstones implements Tombstones {
     return new StoredRows(table, this.#deps.db.collection(table.name), this.#deps.clock);
   }
 
-  async #placeOf(table: Table, cursor: string | null, tx: ClientSession): Promise<number> {
-    if (cursor === null) return 0;
-    const { list } = await this.#states.find(table, inSnapshot(tx));
-    return await this.#placeIn(table, { list, cursor }, tx);
-  }
-
-  async #placeIn(
-    table: Table,
-    { list, cursor }: { readonly list: string; readonly cursor: string | null },
-    tx: ClientSession,
-  ): Promise<number> {
-    if (cursor === null) return 0;
-    const place = Number(cursor.slice(list.length + 1));
-    const isGiven = Number.isInteger(place) && place >= 0 && cursor === cursorOf(list, place);
-    if (isGiven && place <= (await this.#lastPlace(table, tx))) return place;
-    throw new AppError("invalid_request", "The cursor is none that this store gave");
+  /** What is known of a table, and the place of a cursor. */
+  async #at(table: Table, cursor: string | null, tx: ClientSession) {
+    const { completeSince, list } = await this.#states.find(table, inSnapshot(tx));
+    const lastPlace = cursor === null ? 0 : await this.#lastPlace(table, tx);
+    return { completeSince, list, place: placeOfCursor(list, lastPlace, cursor) };
   }
 
   async #lastPlace(table: Table, tx: ClientSession): Promise<number> {
     return await lastNumber(this.#deps.db, counterOf(table), inSnapshot(tx));
   }
-}
-
-function cursorOf(list: string, place: number): string {
-  return `${list}-${place}`;
 }
 
 function inSnapshot(tx: ClientSession) {

@@ -1,6 +1,6 @@
 // Tombstones of a table, in a table of their own. They get their places in the list when somebody asks for it, one after the
 // other: what was committed later, however early it began, stands behind.
-import { AppError } from "../../../domain/shared/errors.ts";
+import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -49,7 +49,7 @@ export class PostgresTombstones implements Tombstones {
           key: rowAt(keyColumns, line, 2),
           deletedAt: deletedAtOf(line[1]),
         })),
-        cursor: cursorAt(facts, last === undefined ? place : Number(last[0])),
+        cursor: placeText(facts.list, last === undefined ? place : Number(last[0])),
         hasMore: lines.length > limitRows,
         earliestAvailable: facts.completeSince,
       };
@@ -58,7 +58,7 @@ export class PostgresTombstones implements Tombstones {
 
   async end(table: Table): Promise<string> {
     return await this.#settled("read", table, null, async (_tx, _layout, { facts }) =>
-      cursorAt(facts, facts.lastPlace),
+      placeText(facts.list, facts.lastPlace),
     );
   }
 
@@ -123,9 +123,11 @@ export class PostgresTombstones implements Tombstones {
   ): Promise<T> {
     const layout = this.#tables.layout(table);
     await settle(this.#database, layout);
-    return await this.#database[how]({ name: `tombstones.${how}` }, async (tx) =>
-      body(tx, layout, placeOf(await factsOf(tx, table), after)),
-    );
+    return await this.#database[how]({ name: `tombstones.${how}` }, async (tx) => {
+      const facts = await factsOf(tx, table);
+      const place = placeOfCursor(facts.list, facts.lastPlace, after);
+      return await body(tx, layout, { facts, place });
+    });
   }
 }
 
@@ -140,19 +142,6 @@ async function factsOf(tx: ServerTransaction, { name }: Table): Promise<ListFact
   const [[list, lastPlace, completeSince] = []] = await tx.query(text, [name]);
   if (typeof list !== "string") throw new Error(`Table "${name}" was not prepared with deletes`);
   return { list, lastPlace: Number(lastPlace), completeSince: String(completeSince) };
-}
-
-function cursorAt({ list }: ListFacts, place: number): string {
-  return `${list}-${place}`;
-}
-
-function placeOf(facts: ListFacts, after: string | null): At {
-  const place = after === null ? 0 : Number(after.slice(facts.list.length + 1));
-  const isGiven = after === null || after === cursorAt(facts, place);
-  if (!isGiven || !(place <= facts.lastPlace)) {
-    throw new AppError("invalid_request", "The cursor is none that this store gave");
-  }
-  return { facts, place };
 }
 
 async function remove(

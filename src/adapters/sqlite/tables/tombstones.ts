@@ -1,4 +1,4 @@
-import { AppError } from "../../../domain/shared/errors.ts";
+import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -42,7 +42,7 @@ export class SqliteTombstones implements Tombstones {
   async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
     return this.#database.read(() => {
       const list = this.#find(table);
-      const after = placeOf(list, query.after);
+      const after = placeOfCursor(list.id, list.lastPlace, query.after);
       const found = this.#read(list, query, after);
       const shown = found.slice(0, query.limitRows);
       const place = Number(shown.at(-1)?.["repsync_place"] ?? after);
@@ -55,7 +55,7 @@ export class SqliteTombstones implements Tombstones {
       }));
       return {
         items,
-        cursor: cursorOf(list, place),
+        cursor: placeText(list.id, place),
         hasMore: found.length > shown.length,
         earliestAvailable: list.earliestAvailable,
       };
@@ -64,16 +64,17 @@ export class SqliteTombstones implements Tombstones {
 
   async end(table: Table): Promise<string> {
     return this.#database.read(() => {
-      const list = this.#find(table);
-      return cursorOf(list, list.lastPlace);
+      const { id, lastPlace } = this.#find(table);
+      return placeText(id, lastPlace);
     });
   }
 
   async countAfter(table: Table, after: string | null): Promise<number> {
     return this.#database.read(() => {
-      const list = this.#find(table);
-      const sql = `SELECT count(*) AS n FROM ${list.names.list} WHERE repsync_place > ?`;
-      return Number(this.#database.all(sql, [placeOf(list, after)])[0]?.["n"]);
+      const { names, id, lastPlace } = this.#find(table);
+      const sql = `SELECT count(*) AS n FROM ${names.list} WHERE repsync_place > ?`;
+      const place = placeOfCursor(id, lastPlace, after);
+      return Number(this.#database.all(sql, [place])[0]?.["n"]);
     });
   }
 
@@ -94,10 +95,10 @@ export class SqliteTombstones implements Tombstones {
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {
     return this.#database.keep(() => {
-      const list = this.#find(table);
+      const { names, id, lastPlace } = this.#find(table);
+      const place = placeOfCursor(id, lastPlace, after);
       forgetReplaced(this.#database, table);
-      const sql = `DELETE FROM ${list.names.list} WHERE repsync_place > ?`;
-      return this.#database.run(sql, [placeOf(list, after)]);
+      return this.#database.run(`DELETE FROM ${names.list} WHERE repsync_place > ?`, [place]);
     });
   }
 
@@ -142,17 +143,4 @@ export class SqliteTombstones implements Tombstones {
       WHERE repsync_place > ? ${isSince} ORDER BY repsync_place LIMIT ?`;
     return this.#database.all(sql, [...values, query.limitRows + 1]);
   }
-}
-
-function cursorOf({ id }: List, place: number): string {
-  return `${id}-${place}`;
-}
-
-/** Throws `invalid_request` for a cursor that was never given; null is the place before all. */
-function placeOf(list: List, cursor: string | null): number {
-  if (cursor === null) return 0;
-  const place = Number(cursor.slice(list.id.length + 1));
-  const isGiven = Number.isInteger(place) && place >= 0 && place <= list.lastPlace;
-  if (isGiven && cursor === cursorOf(list, place)) return place;
-  throw new AppError("invalid_request", "The cursor is none that this store gave");
 }

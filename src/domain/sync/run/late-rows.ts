@@ -1,4 +1,5 @@
 // The notes of rows that runs would pass over: of each table a mark that grows, and the earliest time noted since. D-7.4.
+import { parsePlace, placeText } from "../../shared/list-place.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../shared/time.ts";
 import { earliestTime } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";
@@ -84,8 +85,8 @@ export function isNothing(times: LateTimes): boolean {
 }
 
 /** The mark that stands for all these notes. */
-export function markOf({ origin, last }: Pick<LateNotes, "origin" | "last">): string {
-  return `${origin}-${last}`;
+export function markOf({ origin, last }: LateNotes): string {
+  return placeText(origin, last);
 }
 
 /**
@@ -112,7 +113,7 @@ function earliestOf(
   mark: string,
   lists: readonly (readonly LateNote[])[],
 ): string | null {
-  const number = numberOf(notes, mark);
+  const number = parsePlace(notes.origin, notes.last, mark);
   if (number === null) return "";
   return earliestTime(lists.map((list) => list.find(([other]) => other > number)?.[1] ?? null));
 }
@@ -144,10 +145,4 @@ function putTogether(notes: readonly LateNote[]): readonly LateNote[] {
   }
   const [[, time] = [0, ""], [number] = [0, ""]] = notes.slice(at, at + 2);
   return notes.toSpliced(at, 2, [number, time]);
-}
-
-function numberOf({ origin, last }: LateNotes, mark: string): number | null {
-  const number = Number(mark.slice(origin.length + 1));
-  const isGiven = Number.isInteger(number) && number >= 0 && number <= last;
-  return isGiven && mark === markOf({ origin, last: number }) ? number : null;
 }

@@ -93,10 +93,14 @@ function readingTests(harness: StoreHarness<TombstoneParts>): void {
     expect((await items.page({ sinceTime: future })).items).toEqual([]);
   });
 
-  it("D-7.6 a cursor that this store never gave is refused", async (parts) => {
+  it("D-7.6 a cursor that this store never gave is refused", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
+    for (const k of ["a", "b", "c"]) await items.bury(k, at(store, -20));
     const end = await items.end();
-    for (const after of ["", "x", "-1", "1e3", `${end}9999999`, " 1", "null", "'", "\0"]) {
+    const places = ["1.5", "-3", "-0", "01", "1e0", "+1", "0x1", ""];
+    const inList = places.map((place) => end.replace(/\d+$/, place));
+    const others = ["", "x", "-1", "1e3", `${end}9999999`, " 1", "null", "'", "\0"];
+    for (const after of [...others, ...inList]) {
       for (const call of [
         () => items.page({ after }),
         () => items.countAfter(after),
