@@ -101,7 +101,7 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
         integrity: "verified",
         syncTimestamp: null,
       } as const;
-      if (isDeletesDryRun) return countDeletes({ ...parts, tombstones }, input);
+      if (isDeletesDryRun) return countDeletes(deps, input);
       const { isCommitted, result } = await pushRecords(deps, input);
       if (!isCommitted) throw new RemotePeerError("status", "500", { reason: "passing" });
       return result;

@@ -39,12 +39,6 @@ export interface Tombstones {
   /** Those of the keys, once each, in any order, as far as they are in the record: it does not wait. */
   byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]>;
 
-  /**
-   * The number of rows that `TableStore.write` would remove now if these tombstones arrived; each row counts once.
-   * Changes nothing.
-   */
-  countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number>;
-
   /** Forgets those listed after a place, without bringing rows back. Resolves to their number. */
   forgetAfter(table: Table, after: string | null): Promise<number>;
 
@@ -58,7 +52,6 @@ export class NoTombstones implements Tombstones {
   readonly end = none;
   readonly countAfter = none;
   readonly byKeys = none;
-  readonly countRemovable = none;
   readonly forgetAfter = none;
   readonly prune = none;
 }

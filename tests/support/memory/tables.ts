@@ -59,7 +59,7 @@ export class MemoryTables implements Storage, TableStore {
   /** `clock` is the store's own: ranks of times and tombstones go by it. */
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.tombstones = new MemoryTombstones(clock, this);
+    this.tombstones = new MemoryTombstones(this);
   }
 
   get tables(): TableStore {

@@ -1,10 +1,8 @@
 import { placeOfCursor, placeText } from "../../../src/domain/shared/list-place.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
-import { aheadLimit, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
+import type { Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
-import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type {
   TombstonePage,
   TombstoneQuery,
@@ -20,11 +18,9 @@ interface Tables {
 
 /** Tombstones in memory. */
 export class MemoryTombstones implements Tombstones {
-  readonly #clock: Clock;
   readonly #tables: Tables;
 
-  constructor(clock: Clock, tables: Tables) {
-    this.#clock = clock;
+  constructor(tables: Tables) {
     this.#tables = tables;
   }
 
@@ -59,16 +55,6 @@ export class MemoryTombstones implements Tombstones {
     return listed
       .filter(({ key }) => wanted.has(keyText(table, key)))
       .map(({ key, deletedAt }) => ({ key, deletedAt }));
-  }
-
-  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
-    const limit = aheadLimit(this.#clock.nowMs());
-    const { rows } = this.#tables.stored(table);
-    const removable = tombstones.filter(({ key, deletedAt }) => {
-      const row = rows.get(keyText(table, key));
-      return row !== undefined && !outlives(rowTime(table, row), deletedAt, limit);
-    });
-    return new Set(removable.map(({ key }) => keyText(table, key))).size;
   }
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {

@@ -92,19 +92,6 @@ export class MongoTombstones implements Tombstones {
     return Array.from(found, ([text, deletedAt]) => ({ key: named.get(text) ?? {}, deletedAt }));
   }
 
-  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
-    const keys = tombstones.map(({ key }) => keyOfRow(table, key));
-    return await readSnapshot(this.#deps, async (tx) => {
-      const times = await this.#rowsOf(table).readTimes(keys, tx);
-      const limit = aheadLimit(await readNowMs(this.#deps));
-      const removable = keys.filter(({ keyText }, n) => {
-        const { deletedAt } = tombstones[n] as Tombstone;
-        return times.has(keyText) && !outlives(times.get(keyText) ?? null, deletedAt, limit);
-      });
-      return new Set(removable.map(({ keyText }) => keyText)).size;
-    });
-  }
-
   async forgetAfter(table: Table, after: string | null): Promise<number> {
     const { place } = await readSnapshot(this.#deps, (tx) => this.#at(table, after, tx));
     return await this.#forget({ table: table.name, place: { $gt: place } });

@@ -2,9 +2,7 @@
 // other: what was committed later, however early it began, stands behind.
 import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   TombstonePage,
@@ -79,23 +77,6 @@ export class PostgresTombstones implements Tombstones {
         found.push(...(await tombstonesWith(tx, layout, layout.keyLists(some))));
       }
       return found;
-    });
-  }
-
-  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
-    const layout = this.#tables.layout(table);
-    const held = tombstones.filter(({ key }) => layout.holdsKey(key));
-    const keys = held.map(({ key }) => key);
-    const rows = await this.#tables.byKeys(table, keys, "page");
-    return await this.#database.read({ name: "tombstones.removable" }, async (tx) => {
-      await tx.begin();
-      const limit = aheadLimit(tx.nowMs);
-      const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
-      const removable = held.filter(({ key, deletedAt }) => {
-        const time = times.get(keyText(table, key));
-        return time !== undefined && !outlives(time, deletedAt, limit);
-      });
-      return new Set(removable.map(({ key }) => keyText(table, key))).size;
     });
   }
 

@@ -42,14 +42,8 @@ export class TombstoneWrites {
     this.#aheadLimit = aheadLimit(nowMs);
   }
 
-  /** True when a row is there that a tombstone would remove. */
-  isRemovable({ key, deletedAt }: Tombstone): boolean {
-    const row = this.#find(this.bindKey(key));
-    return row.isThere && !outlives(row.time, deletedAt, this.#aheadLimit);
-  }
-
   /** The key as it is bound. */
-  bindKey(key: Row): BoundKey {
+  #bindKey(key: Row): BoundKey {
     return this.#encoders.map(({ name, encode }) => encode(key[name] ?? null));
   }
 
@@ -61,7 +55,7 @@ export class TombstoneWrites {
     readonly isRemoved: boolean;
     readonly outlivedBy?: string;
   } {
-    const bound = this.bindKey(key);
+    const bound = this.#bindKey(key);
     const row = this.#find(bound);
     if (row.isThere && outlives(row.time, deletedAt, this.#aheadLimit)) {
       return { isRemoved: false, outlivedBy: row.order };
@@ -89,7 +83,7 @@ export class TombstoneWrites {
 
   /** Those of the keys, once each. */
   find(keys: readonly Row[]): readonly Tombstone[] {
-    const bound = keys.map((key) => this.bindKey(key));
+    const bound = keys.map((key) => this.#bindKey(key));
     const steps = this.meet(bound.length, (i) => bound[i] as BoundKey);
     while (steps.next().done !== true);
     const found = new Map<string, Tombstone>();
@@ -218,6 +212,6 @@ export function forgetTombstones(
 }
 
 /** One text per key. */
-export function keyText(key: BoundKey): string {
+function keyText(key: BoundKey): string {
   return JSON.stringify(key);
 }

@@ -13,7 +13,7 @@ import type { SqliteValue } from "../driver/driver.ts";
 import { decodeRows, readExpression } from "./column-values.ts";
 import { deleteTriggerName } from "./delete-triggers.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
-import { forgetReplaced, keyText, TombstoneWrites } from "./tombstone-writes.ts";
+import { forgetReplaced, TombstoneWrites } from "./tombstone-writes.ts";
 
 const FIND = `SELECT list_id, earliest_available,
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?2), 0) AS last,
@@ -82,14 +82,6 @@ export class SqliteTombstones implements Tombstones {
     return this.#database.read(() => {
       const writes = new TombstoneWrites(this.#database, table);
       return writes.find(keys.map((row) => keyRow(table, keyOf(table, row))));
-    });
-  }
-
-  async countRemovable(table: Table, tombstones: readonly Tombstone[]): Promise<number> {
-    return this.#database.read(() => {
-      const writes = new TombstoneWrites(this.#database, table);
-      const removable = tombstones.filter((tombstone) => writes.isRemovable(tombstone));
-      return new Set(removable.map(({ key }) => keyText(writes.bindKey(key)))).size;
     });
   }
 

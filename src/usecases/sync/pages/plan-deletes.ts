@@ -8,14 +8,8 @@ import {
 } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
-import type { Tombstones } from "../../../ports/tables/tombstones.ts";
-
-export interface CountDeletesDeps {
-  readonly tombstones: Tombstones;
-  readonly clock: Clock;
-}
+import { type CountRemovableDeps, countRemovable } from "../shared/count-removable.ts";
 
 /** The members of a push's `deleted` that take effect, and those that fail. D-7.6. */
 interface PlannedDeletes {
@@ -45,7 +39,7 @@ export function planDeletes(
  * at. Throws `store_unavailable`. D-7.6.
  */
 export async function countDeletes(
-  deps: CountDeletesDeps,
+  deps: CountRemovableDeps,
   push: {
     readonly table: Table;
     readonly deleted: readonly JsonValue[];
@@ -54,8 +48,7 @@ export async function countDeletes(
 ): Promise<PushResult> {
   const { table, deleted, integrity } = push;
   const { tombstones, failures } = planDeletes(table, deleted, deps.clock.nowMs());
-  const removed =
-    tombstones.length === 0 ? 0 : await deps.tombstones.countRemovable(table, tombstones);
+  const removed = await countRemovable(deps, table, tombstones);
   return pushedResult(table, {
     records: [],
     failures: [],

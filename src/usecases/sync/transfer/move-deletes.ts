@@ -19,6 +19,7 @@ import {
 } from "../../../ports/tables/remote-peer.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
+import { countRemovable } from "../shared/count-removable.ts";
 import type { WriteOutcome } from "../shared/write-rows.ts";
 import {
   DeleteBudget,
@@ -80,7 +81,7 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
   if (isMany || run.isDryRun) {
     const count = ({ items }: DeletedReply) =>
-      deps.tombstones.countRemovable(table, readTombstones(transfer, items).deleted);
+      countRemovable(deps, table, readTombstones(transfer, items).deleted);
     const answer = await countFirst(transfer, budget, pagesFrom(transfer, first), count);
     if (answer !== "go on") return answer;
   }
