@@ -2,6 +2,7 @@
 import { buildTable } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { AnyCollection } from "../documents.ts";
 
 /** What a dump is of. */
 export interface DumpedStore {
@@ -69,9 +70,13 @@ export interface Dump {
   readonly about: DumpedStore;
   /**
    * The documents of all collections that copies take along, each collection in the order of its keys; rows; tombstones.
-   * Ends early, with the reason of the signal, when that stops.
+   * Ends early, with the reason of the signal, when that stops. The dump is closed behind the last part, and where the reader
+   * leaves.
    */
   readonly parts: AsyncIterable<DumpedPart>;
+
+  /** Ends it, where the parts may not be read; again does no harm. */
+  close(): Promise<void>;
 }
 
 export interface DumpOptions {
@@ -91,14 +96,66 @@ export function tableOf({ name, entry, deletes }: DumpedTable): Table {
   return buildTable(name, { ...entry, deletes: deletes !== null });
 }
 
+type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
+
+/** What a store gives of one moment. */
+export interface DumpReader {
+  documents(from: AnyCollection): Items<object>;
+  rows(table: Table): Items<DumpedRow>;
+  tombstones(table: Table): Items<DumpedTombstone>;
+  /** The error that comes out where reading throws one. */
+  failure(error: unknown): unknown;
+  /** Gives the moment up; called once. */
+  end(): Promise<void> | void;
+}
+
+/** The dump of what a reader gives, with the documents of these collections. */
+export function dumpOf(
+  about: DumpedStore,
+  collections: readonly AnyCollection[],
+  reader: DumpReader,
+  stop?: AbortSignal,
+): Dump {
+  let ended: Promise<void> | null = null;
+  const close = () => {
+    ended ??= Promise.resolve(reader.end());
+    return ended;
+  };
+  const tables = about.tables.map(tableOf);
+  async function* parts(): AsyncGenerator<DumpedPart> {
+    try {
+      for (const from of collections) {
+        for await (const items of inParts(reader.documents(from), stop)) {
+          yield { of: "documents", name: from.name, items };
+        }
+      }
+      for (const table of tables) {
+        for await (const items of inParts(reader.rows(table), stop)) {
+          yield { of: "rows", name: table.name, items };
+        }
+      }
+      for (const table of tables.filter(({ deletes }) => deletes)) {
+        for await (const items of inParts(reader.tombstones(table), stop)) {
+          yield { of: "tombstones", name: table.name, items };
+        }
+      }
+    } catch (error) {
+      throw reader.failure(error);
+    } finally {
+      await close();
+    }
+  }
+  return { about, parts: parts(), close };
+}
+
 /** Items of a part. */
 const MOST_ITEMS = 1_000;
 /** Of a part, about. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Cuts items into parts. Throws the reason of the signal when that stops. */
-export async function* inParts<Item>(
-  items: Iterable<Item> | AsyncIterable<Item>,
+async function* inParts<Item>(
+  items: Items<Item>,
   stop?: AbortSignal,
 ): AsyncGenerator<readonly Item[]> {
   let part: Item[] = [];

@@ -56,7 +56,7 @@ export async function writeArchive(
 
 async function* linesOf(
   mac: Mac,
-  { facts, about, parts }: Beginning & Dump,
+  { facts, about, parts }: Beginning & Pick<Dump, "parts">,
   progress: ItemProgress,
 ): AsyncGenerator<string> {
   const beginning: Beginning = { facts, about };
@@ -91,7 +91,7 @@ export class Archive implements Backup {
 
   async dump({ stop }: DumpOptions = {}): Promise<Dump> {
     const reading = await ArchiveReading.open(this.#file);
-    return { about: reading.about, parts: reading.parts(stop) };
+    return { about: reading.about, parts: reading.parts(stop), close: () => reading.close() };
   }
 }
 
@@ -148,8 +148,12 @@ class ArchiveReading {
         yield part;
       }
     } finally {
-      await this.#lines.return?.();
+      await this.close();
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#lines.return?.();
   }
 
   async #part({ of, name, count }: PartLine): Promise<DumpedPart> {

@@ -56,8 +56,12 @@ async function write({ copies, files, mac }: BackUpDeps, job: BackUpJob): Promis
   const { path, facts, ...rest } = job;
   const dump = await copies.dump(rest);
   const { store, format } = dump.about;
-  return await writeArchive({ files, path, mac }, dump, {
-    ...rest,
-    facts: { store, format, ...facts },
-  });
+  try {
+    return await writeArchive({ files, path, mac }, dump, {
+      ...rest,
+      facts: { store, format, ...facts },
+    });
+  } finally {
+    await dump.close();
+  }
 }

@@ -37,11 +37,24 @@ const MOST_NAMED = 20;
  */
 export async function copyStore(
   source: DumpedSource,
+  options: CopyStore,
+  job: CopyJob,
+): Promise<CopyCounts> {
+  const { target } = options;
+  if (target.refusals !== undefined) await refuseUnheld(source, target, job);
+  const dump = await source.dump({ isStill: true });
+  try {
+    return await fill(dump, options, job);
+  } finally {
+    await dump.close();
+  }
+}
+
+async function fill(
+  { about, parts }: Dump,
   { target, mac, isKept = () => true }: CopyStore,
   job: CopyJob,
 ): Promise<CopyCounts> {
-  if (target.refusals !== undefined) await refuseUnheld(source, target, job);
-  const { about, parts } = await source.dump({ isStill: true });
   // To be written, and to be compared.
   const progress = new ItemProgress(job, about.items, 2);
   await target.begin(about);
@@ -132,7 +145,9 @@ export async function moveStore(
   job: CopyJob,
 ): Promise<CopyCounts> {
   await source.requireStopped();
-  const { about } = await source.dump({ isStill: true });
+  const dump = await source.dump({ isStill: true });
+  await dump.close();
+  const { about } = dump;
   const target = await claim(about.tables.map(({ name }) => name));
   try {
     const counts = await copyStore(source, { target, mac }, job);

@@ -136,6 +136,7 @@ export function dumpedDeployment(about = ABOUT, parts = PARTS): Dump {
     parts: (async function* () {
       yield* parts;
     })(),
+    close: async () => {},
   };
 }
 

@@ -34,6 +34,7 @@ export async function dumpMemory(database: MemoryDatabase): Promise<Dump> {
     parts: (async function* () {
       yield* parts;
     })(),
+    close: async () => {},
   };
 }
 

@@ -11,14 +11,13 @@ import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedDeletes,
-  type DumpedPart,
   type DumpedRow,
   type DumpedSource,
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
-  inParts,
-  tableOf,
+  type DumpReader,
+  dumpOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
@@ -48,11 +47,11 @@ type ReadOptions = typeof COMMITTED | (typeof SNAPSHOT & { readonly session: Cli
 
 export class DatabaseDump implements DumpedSource {
   readonly #deps: Pick<StoreDeps, "client" | "db">;
-  readonly #collections: readonly DocumentCollection[];
+  readonly #collections: readonly AnyCollection[];
 
   constructor(deps: Pick<StoreDeps, "client" | "db">, collections: readonly AnyCollection[]) {
     this.#deps = deps;
-    this.#collections = copiedOf(collections).map((one) => new DocumentCollection(one));
+    this.#collections = copiedOf(collections);
   }
 
   async dump({ stop, isStill = false }: DumpOptions = {}): Promise<Dump> {
@@ -65,7 +64,14 @@ export class DatabaseDump implements DumpedSource {
       const end = () => session?.endSession();
       try {
         const about = await reading.about(this.#collections);
-        return { about, parts: told(reading.parts(this.#collections, about.tables, stop), end) };
+        const reader: DumpReader = {
+          documents: (from) => reading.documents(new DocumentCollection(from)),
+          rows: (table) => reading.rows(table),
+          tombstones: ({ name }) => reading.tombstones(name),
+          failure: readFailure,
+          end,
+        };
+        return dumpOf(about, this.#collections, reader, stop);
       } catch (error) {
         await end();
         // A collection that was made a moment ago.
@@ -86,7 +92,7 @@ class Reading {
   }
 
   /** Looks into every collection, so that those that the snapshot does not have yet are found before the first part. */
-  async about(collections: readonly DocumentCollection[]) {
+  async about(collections: readonly AnyCollection[]) {
     const [id] = await this.#all(STORE_FACTS, { _id: "deployment_id" });
     const [state] = await this.#all(DELETE_RECORDER.name);
     const definitions = await this.#all(TABLE_DEFINITIONS.name);
@@ -96,7 +102,8 @@ class Reading {
     const tables = (definitions as unknown as TableDefinition[])
       .toSorted((a, b) => (a._id < b._id ? -1 : 1))
       .map((definition) => described(definition, state as RecorderState | undefined, counters));
-    const names = [...collections, ...tables].map(({ name }) => name);
+    const own = collections.map((one) => new DocumentCollection(one).name);
+    const names = [...own, ...tables.map(({ name }) => name)];
     let items = 0;
     for (const name of [...names, TOMBSTONES.name]) {
       await this.#collection(name).findOne({}, { ...this.#read, projection: { _id: 1 } });
@@ -106,37 +113,14 @@ class Reading {
     return { store: "mongodb" as const, format: STORE_FORMAT, deploymentId, tables, items };
   }
 
-  async *parts(
-    collections: readonly DocumentCollection[],
-    tables: readonly DumpedTable[],
-    stop?: AbortSignal,
-  ): AsyncGenerator<DumpedPart> {
-    for (const own of collections) {
-      for await (const items of inParts(this.#documents(own), stop)) {
-        yield { of: "documents", name: own.collection.name, items };
-      }
-    }
-    for (const table of tables.map(tableOf)) {
-      for await (const items of inParts(this.#rows(table), stop)) {
-        yield { of: "rows", name: table.name, items };
-      }
-    }
-    for (const { name, deletes } of tables) {
-      if (deletes === null) continue;
-      for await (const items of inParts(this.#tombstones(name), stop)) {
-        yield { of: "tombstones", name, items };
-      }
-    }
-  }
-
-  async *#documents(own: DocumentCollection): AsyncGenerator<object> {
+  async *documents(own: DocumentCollection): AsyncGenerator<object> {
     const sorted = { ...this.#read, batchSize: BATCH, sort: { _id: 1 } as const };
     for await (const stored of this.#collection(own.name).find({}, sorted)) {
       yield own.documentOf(stored);
     }
   }
 
-  async *#rows(table: Table): AsyncGenerator<DumpedRow> {
+  async *rows(table: Table): AsyncGenerator<DumpedRow> {
     const reader = new RowReader(layoutOf(table), table.columns);
     const raw = { ...this.#read, batchSize: BATCH, raw: true };
     for await (const document of this.#collection(table.name).find({}, raw)) {
@@ -146,7 +130,7 @@ class Reading {
     }
   }
 
-  async *#tombstones(table: string): AsyncGenerator<DumpedTombstone> {
+  async *tombstones(table: string): AsyncGenerator<DumpedTombstone> {
     const sorted = { ...this.#read, batchSize: BATCH, sort: { place: 1 } as const };
     const found = this.#collection(TOMBSTONES.name).find({ table }, sorted);
     for await (const tombstone of found) {
@@ -206,19 +190,6 @@ function faithful(row: Row): Row {
     if (Object.is(row[name], -0)) (row as Record<string, unknown>)[name] = rawNumber("-0");
   }
   return row;
-}
-
-async function* told(
-  parts: AsyncGenerator<DumpedPart>,
-  end: () => Promise<void> | undefined,
-): AsyncGenerator<DumpedPart> {
-  try {
-    yield* parts;
-  } catch (error) {
-    throw readFailure(error);
-  } finally {
-    await end();
-  }
 }
 
 function readFailure(error: unknown): unknown {

@@ -4,15 +4,16 @@ import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
-  type DumpedPart,
   type DumpedTable,
   type DumpOptions,
-  inParts,
+  type DumpReader,
+  dumpOf,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { CollectionTable, rangesOf } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { textList } from "../driver/sql.ts";
@@ -60,7 +61,14 @@ export class DatabaseDump {
         tables,
         items: await this.#items(tx, tables),
       };
-      return { about, parts: this.#parts(tx, tables, stop) };
+      const reader: DumpReader = {
+        documents: (from) => documentsOf(tx, from),
+        rows: (table) => rowsOf(tx, new Layout(table, this.#schema)),
+        tombstones: (table) => tombstonesOf(tx, new Layout(table, this.#schema)),
+        failure: (error) => (error instanceof Failure ? unavailable(error) : error),
+        end: () => tx.rollBack(),
+      };
+      return dumpOf(about, this.#collections, reader, stop);
     } catch (error) {
       await tx.rollBack();
       throw error;
@@ -84,35 +92,6 @@ export class DatabaseDump {
 
   #layout(dumped: DumpedTable): Layout {
     return new Layout(tableOf(dumped), this.#schema);
-  }
-
-  async *#parts(
-    tx: ServerTransaction,
-    tables: readonly DumpedTable[],
-    stop: AbortSignal | undefined,
-  ): AsyncGenerator<DumpedPart> {
-    try {
-      for (const from of this.#collections) {
-        for await (const items of inParts(documentsOf(tx, from), stop)) {
-          yield { of: "documents", name: from.name, items };
-        }
-      }
-      for (const dumped of tables) {
-        const { name } = dumped;
-        for await (const items of inParts(rowsOf(tx, this.#layout(dumped)), stop)) {
-          yield { of: "rows", name, items };
-        }
-      }
-      for (const dumped of tables) {
-        if (dumped.deletes === null) continue;
-        const { name } = dumped;
-        for await (const items of inParts(tombstonesOf(tx, this.#layout(dumped)), stop)) {
-          yield { of: "tombstones", name, items };
-        }
-      }
-    } finally {
-      await tx.rollBack();
-    }
   }
 
   async #items(tx: ServerTransaction, tables: readonly DumpedTable[]): Promise<number> {

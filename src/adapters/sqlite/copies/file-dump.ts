@@ -6,13 +6,13 @@ import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   type Dump,
   type DumpedDeletes,
-  type DumpedPart,
   type DumpedRow,
   type DumpedSource,
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
-  inParts,
+  type DumpReader,
+  dumpOf,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
@@ -39,7 +39,7 @@ const LAST_PLACE = "SELECT seq FROM sqlite_sequence WHERE name = ?";
 /** Behind the type of a column by which rows are numbered. */
 const NUMBERED = " auto_increment";
 
-/** Reads a file by a connection of its own, which is closed behind the last part. */
+/** Reads a file by a connection of its own, which is closed with the dump. */
 export async function dumpFile(
   openSqlite: OpenSqlite,
   path: string,
@@ -47,37 +47,28 @@ export async function dumpFile(
 ): Promise<Dump> {
   const connection = await openSqlite(path, true);
   try {
-    const { about, parts } = await new FileDump(connection, collections).dump(options);
-    return { about, parts: closing(parts, connection) };
+    return await new FileDump(connection, collections).dump(options, () => connection.close());
   } catch (error) {
     connection.close();
     throw error;
   }
 }
 
-async function* closing(
-  parts: AsyncIterable<DumpedPart>,
-  connection: SqliteConnection,
-): AsyncGenerator<DumpedPart> {
-  try {
-    yield* parts;
-  } finally {
-    connection.close();
-  }
-}
-
 /** A connection to a file, on which nothing else is done meanwhile. */
 export class FileDump implements DumpedSource {
   readonly #connection: SqliteConnection;
-  readonly #collections: readonly CollectionTable[];
+  readonly #collections: readonly AnyCollection[];
 
   constructor(connection: SqliteConnection, collections: readonly AnyCollection[]) {
     this.#connection = connection;
-    this.#collections = copiedOf(collections).map((one) => new CollectionTable(one));
+    this.#collections = copiedOf(collections);
   }
 
-  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+  async dump({ stop }: DumpOptions = {}, end?: () => void): Promise<Dump> {
     const { isInTransaction } = this.#connection;
+    const rollBack = () => {
+      if (!isInTransaction) run(this.#connection, "ROLLBACK");
+    };
     try {
       if (!isInTransaction) run(this.#connection, "BEGIN");
       const tables = this.#all(TABLES).map((row) => this.#described(row));
@@ -88,31 +79,16 @@ export class FileDump implements DumpedSource {
         tables,
         items: this.#countItems(tables),
       };
-      const end = () => {
-        if (!isInTransaction) run(this.#connection, "ROLLBACK");
+      const reader: DumpReader = {
+        documents: (from) => this.#documents(new CollectionTable(from)),
+        rows: (table) => this.#rows(table),
+        tombstones: (table) => this.#tombstones(table),
+        failure: (error) => this.#failure(error),
+        end: end ?? rollBack,
       };
-      return { about, parts: this.#told(this.#parts(tables, stop), end) };
+      return dumpOf(about, this.#collections, reader, stop);
     } catch (error) {
       throw this.#failure(error);
-    }
-  }
-
-  async *#parts(tables: readonly DumpedTable[], stop?: AbortSignal): AsyncGenerator<DumpedPart> {
-    for (const table of this.#collections) {
-      const { name } = table.collection;
-      for await (const items of inParts(this.#documents(table), stop)) {
-        yield { of: "documents", name, items };
-      }
-    }
-    const withRows = tables.map((dumped) => [dumped, tableOf(dumped)] as const);
-    for (const [{ name }, table] of withRows) {
-      for await (const items of inParts(this.#rows(table), stop)) yield { of: "rows", name, items };
-    }
-    for (const [{ name, deletes }, table] of withRows) {
-      if (deletes === null) continue;
-      for await (const items of inParts(this.#tombstones(table), stop)) {
-        yield { of: "tombstones", name, items };
-      }
     }
   }
 
@@ -171,7 +147,8 @@ export class FileDump implements DumpedSource {
   }
 
   #countItems(tables: readonly DumpedTable[]): number {
-    const names = [...this.#collections.map((one) => one.name), ...tables.map(({ name }) => name)];
+    const own = this.#collections.map((one) => new CollectionTable(one).name);
+    const names = [...own, ...tables.map(({ name }) => name)];
     return names.reduce((sum, name) => {
       return sum + Number(this.#all(`SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
     }, 0);
@@ -192,16 +169,6 @@ export class FileDump implements DumpedSource {
       yield* statement.iterate([]);
     } finally {
       statement.finalize();
-    }
-  }
-
-  async *#told(parts: AsyncGenerator<DumpedPart>, end: () => void): AsyncGenerator<DumpedPart> {
-    try {
-      yield* parts;
-    } catch (error) {
-      throw this.#failure(error);
-    } finally {
-      end();
     }
   }
 
