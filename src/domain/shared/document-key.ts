@@ -99,6 +99,15 @@ export function keyBytes(key: Key): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
+/** Less than 0 when `a` comes before `b`, 0 when they are equal. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const order = (a[i] ?? 0) - (b[i] ?? 0);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
 /** The key of `keyBytes`. Throws for other bytes. */
 export function keyOfBytes(bytes: Uint8Array): Key {
   const key: (string | number)[] = [];

@@ -11,7 +11,8 @@ import {
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
-import { CollectionTable, rangesOf } from "../documents/collection-table.ts";
+import { rangesOf } from "../../../ports/stored-documents.ts";
+import { CollectionTable } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
@@ -129,7 +130,7 @@ async function* documentsOf(tx: ServerTransaction, from: AnyCollection): AsyncGe
     for (const line of lines) yield table.docOf(line);
     const last = lines.at(-1);
     if (last === undefined || lines.length < FETCH_ROWS) return;
-    ranges = rangesOf({ after: table.keyOf(last) });
+    ranges = rangesOf({ after: table.form.keyOf(last[0]) });
   }
 }
 

@@ -15,6 +15,12 @@ import {
   type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
+import {
+  type ByteRange,
+  rangesBehind,
+  rangesOf,
+  type StoredDocument,
+} from "../../../ports/stored-documents.ts";
 import { aTurn, type PostgresDatabase } from "../driver/database.ts";
 import {
   lockNames,
@@ -27,7 +33,7 @@ import { literal, nameList, quoted, type Statement } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
-import { type ByteRange, CollectionTable, rangesOf, type Stored } from "./collection-table.ts";
+import { CollectionTable } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
   /** A commit waits for the disk: with this, a third more lookups a second. */
@@ -117,7 +123,7 @@ async function makeTable(
     }
     await givePlaces(tx, table);
   }
-  for (const column of table.placeColumns) await tx.script(table.indexText(column));
+  for (const column of table.form.placeColumns) await tx.script(table.indexText(column));
 }
 
 /** Puts every document again, so that it has its place in indexes that are new. */
@@ -130,7 +136,7 @@ async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promis
     if (last === undefined) return;
     const put = table.put(lines.map((line) => table.docOf(line)));
     await tx.query(put.text, put.parameters);
-    after = table.keyOf(last);
+    after = table.form.keyOf(last[0]);
   }
 }
 
@@ -138,7 +144,7 @@ interface Write {
   readonly to: CollectionTable;
   readonly key: Key;
   /** Null for a removal. */
-  readonly stored: Stored | null;
+  readonly stored: StoredDocument | null;
 }
 
 interface BodyDeps {
@@ -214,7 +220,7 @@ class Body implements Transaction {
     checkKey(key);
     const name = JSON.stringify([to.name, key]);
     this.#writes.delete(name);
-    this.#writes.set(name, { to: table, key, stored: doc && table.storedOf(doc) });
+    this.#writes.set(name, { to: table, key, stored: doc && table.form.stored(doc) });
     // The moment is that of the first call.
     this.#tx.begin().catch(() => {});
   }
@@ -260,7 +266,7 @@ class Body implements Transaction {
       return Number(count);
     }
     const found = await lines(table.keysOf(rangesOf(query.keysOf), query.keysOf));
-    return found.map((line) => table.keyOf(line));
+    return found.map(([key]) => table.form.keyOf(key));
   }
 
   async #versions(names: readonly string[]): Promise<readonly number[]> {
@@ -286,12 +292,6 @@ function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[
 
 function storedRanges({ within, after }: StoredStretch): readonly ByteRange[] {
   const limits = within === undefined ? {} : { within };
-  if (!(after instanceof Damaged)) {
-    return rangesOf({ ...limits, ...(after === undefined ? {} : { after }) });
-  }
-  const place = after.place as Uint8Array;
-  const from = Uint8Array.of(...place, 0);
-  return rangesOf(limits)
-    .map((range) => (Buffer.compare(range.from, from) < 0 ? { ...range, from } : range))
-    .filter(({ before }) => before === null || Buffer.compare(from, before) < 0);
+  if (after instanceof Damaged) return rangesBehind(rangesOf(limits), after.place as Uint8Array);
+  return rangesOf({ ...limits, ...(after === undefined ? {} : { after }) });
 }

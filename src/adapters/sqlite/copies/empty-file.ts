@@ -109,7 +109,7 @@ export class EmptyFile implements EmptyStore {
       if (part.of !== "documents") break;
       const collection = this.#collection(part.name);
       for (const doc of part.items.filter((item) => !isKept(part.name, item))) {
-        const [key = null] = collection.valuesOf(collection.collection.keyOf(doc), doc);
+        const [key = null] = collection.valuesOf(doc);
         removals.push([collection.remove, key]);
       }
     }
@@ -182,7 +182,7 @@ export class EmptyFile implements EmptyStore {
 
   #writeDocuments(name: string, items: readonly object[]): void {
     const collection = this.#collection(name);
-    const values = items.map((doc) => collection.valuesOf(collection.collection.keyOf(doc), doc));
+    const values = items.map((doc) => collection.valuesOf(doc));
     this.#commit(collection.put, values);
   }
 

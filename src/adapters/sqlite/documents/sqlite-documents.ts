@@ -21,7 +21,13 @@ import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts"
 import { BodyTables } from "../tables/body-tables.ts";
 import { RowBinders } from "../tables/row-binder.ts";
 import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
-import { CollectionTable, makeView, type RangeSql, rangesOf, viewSql } from "./collection-table.ts";
+import {
+  CollectionTable,
+  conditionsOf,
+  makeView,
+  type RangeSql,
+  viewSql,
+} from "./collection-table.ts";
 
 const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'";
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";
@@ -39,7 +45,7 @@ export class SqliteDocuments implements DocumentStore {
 
   /** Those that were prepared. */
   get collections(): readonly AnyCollection[] {
-    return [...this.#tables.values()].map(({ collection }) => collection);
+    return [...this.#tables.values()].map(({ form }) => form.collection);
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
@@ -54,7 +60,7 @@ export class SqliteDocuments implements DocumentStore {
         setFact(database, "collections", digest);
       });
     }
-    for (const table of tables) this.#tables.set(table.collection.name, table);
+    for (const table of tables) this.#tables.set(table.form.collection.name, table);
   }
 
   async read<T>({ limit }: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
@@ -90,11 +96,11 @@ export class SqliteDocuments implements DocumentStore {
       database.run(`ALTER TABLE ${table.name} ADD COLUMN ${column} BLOB`);
     if (missing.length > 0) {
       for (const row of database.all(`SELECT ${table.columns} FROM ${table.name}`)) {
-        database.run(table.put, table.valuesOf(table.keyOf(row), table.documentOf(row)));
+        database.run(table.put, table.valuesOf(table.documentOf(row)));
       }
     }
     for (const sql of table.createIndexes()) database.run(sql);
-    makeView(database, table.collection);
+    makeView(database, table.form.collection);
   }
 }
 
@@ -103,7 +109,7 @@ function digestOf(tables: readonly CollectionTable[]): string {
   const made = tables.map((table) => [
     table.put,
     ...table.createIndexes(),
-    viewSql(table.collection),
+    viewSql(table.form.collection),
   ]);
   return createHash("sha256").update(JSON.stringify(made)).digest("hex");
 }
@@ -153,10 +159,9 @@ class SqliteTransaction implements Transaction {
   }
 
   put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
-    const key = to.keyOf(doc);
-    checkKey(key);
+    checkKey(to.keyOf(doc));
     const table = this.#tableOf(to);
-    this.#pending.push([table.put, table.valuesOf(key, doc)]);
+    this.#pending.push([table.put, table.valuesOf(doc)]);
   }
 
   remove(from: AnyCollection, key: Key): void {
@@ -204,7 +209,7 @@ class SqliteTransaction implements Transaction {
     }
     if ("asStored" in query) return this.#asStored(table, query.asStored);
     if ("count" in query) return this.#count(table, query.count);
-    return this.#stretch(table, "key", query.keysOf).map((row) => table.keyOf(row));
+    return this.#stretch(table, "key", query.keysOf).map((row) => table.form.keyOf(row["key"]));
   }
 
   #byKeys(table: CollectionTable, keys: readonly Key[]): object[] {
@@ -222,11 +227,11 @@ class SqliteTransaction implements Transaction {
   }
 
   #stretch(table: CollectionTable, columns: string, stretch: Stretch) {
-    const column = table.orderColumn(stretch.index);
+    const column = table.form.orderColumn(stretch.index);
     const direction = stretch.isReverse ? "DESC" : "ASC";
     const { limit = -1 } = stretch;
     const rows: SqliteRow[] = [];
-    for (const { condition, values } of rangesOf(column, stretch)) {
+    for (const { condition, values } of conditionsOf(column, stretch)) {
       const left = limit < 0 ? limit : limit - rows.length;
       if (left === 0) break;
       const sql = `SELECT ${columns} FROM ${table.name} WHERE ${condition}
@@ -238,7 +243,7 @@ class SqliteTransaction implements Transaction {
 
   #asStored(table: CollectionTable, { within, after, limit = -1 }: StoredStretch) {
     const everything: RangeSql = { condition: "true", values: [] };
-    const ranges = within === undefined ? [everything] : rangesOf("key", { within });
+    const ranges = within === undefined ? [everything] : conditionsOf("key", { within });
     const place =
       after instanceof Damaged ? (after.place as SqliteValue) : after && keyBytes(after);
     const isAfter = place === undefined ? "" : "AND key > ?";
@@ -254,9 +259,9 @@ class SqliteTransaction implements Transaction {
   }
 
   #count(table: CollectionTable, stretch: Stretch): number {
-    const column = table.orderColumn(stretch.index);
+    const column = table.form.orderColumn(stretch.index);
     let count = 0;
-    for (const { condition, values } of rangesOf(column, stretch)) {
+    for (const { condition, values } of conditionsOf(column, stretch)) {
       const sql = `SELECT count(*) AS n FROM ${table.name} WHERE ${condition}`;
       count += Number(this.#database.all(sql, values as SqliteValue[])[0]?.["n"]);
     }

@@ -1,0 +1,186 @@
+// How documents are kept where the order of keys is that of their bytes: the key, the JSON text without the fields of bytes, those, and
+// the place in each index.
+import {
+  AFTER_PARTS,
+  checkKey,
+  compareBytes,
+  distinctBeginnings,
+  type Key,
+  keyBytes,
+  keyOfBytes,
+} from "../domain/shared/document-key.ts";
+import { type AnyCollection, Damaged, damagedDocument, type Stretch } from "./documents.ts";
+
+/** What is kept of a document. */
+export interface StoredDocument {
+  readonly key: Uint8Array;
+  readonly text: string;
+  /** Its fields of bytes and its places, in the order of the columns. */
+  readonly others: readonly (Uint8Array | null)[];
+}
+
+/** What stands in the columns: anything, where another program has written it. */
+export interface FoundDocument {
+  readonly key: unknown;
+  readonly text: unknown;
+  readonly others: readonly unknown[];
+}
+
+/** The columns of a collection's table, and what is in them. */
+export class DocumentForm {
+  readonly collection: AnyCollection;
+  readonly indexes: readonly string[];
+  readonly bytesColumns: readonly string[];
+  readonly placeColumns: readonly string[];
+  /** Those of bytes, and those of places. */
+  readonly others: readonly string[];
+  readonly #bytes: readonly string[];
+
+  constructor(collection: AnyCollection) {
+    this.collection = collection;
+    this.indexes = Object.keys(collection.indexes ?? {});
+    this.#bytes = collection.bytes ?? [];
+    this.bytesColumns = this.#bytes.map((field) => `bytes_${field}`);
+    this.placeColumns = this.indexes.map((index) => `at_${index}`);
+    this.others = [...this.bytesColumns, ...this.placeColumns];
+  }
+
+  /** The column of an index; that of the keys without one. Throws for an index that was not declared. */
+  orderColumn(index: string | undefined): string {
+    if (index === undefined) return "key";
+    const column = this.placeColumns[this.indexes.indexOf(index)];
+    if (column !== undefined) return column;
+    throw new Error(`Collection "${this.collection.name}" has no index "${index}"`);
+  }
+
+  /** What is kept of a document as it is now. Throws what `JSON.stringify` does. */
+  stored(doc: object): StoredDocument {
+    const { keyOf, indexes = {} } = this.collection;
+    const key = keyOf(doc);
+    const bytes = this.#bytes.map((field) => {
+      const value: unknown = doc[field as keyof typeof doc];
+      return value instanceof Uint8Array ? value.slice() : null;
+    });
+    const places = this.indexes.map((index) => {
+      const place = indexes[index]?.(doc) ?? null;
+      return place === null ? null : keyBytes([...place, ...key]);
+    });
+    const text = JSON.stringify(this.#withoutBytes(doc));
+    return { key: keyBytes(key), text, others: [...bytes, ...places] };
+  }
+
+  /** The document that is kept; its places may be left out. Throws `store_unavailable` for what another program has put there. */
+  read({ key, text, others }: FoundDocument): object {
+    try {
+      const doc: unknown = JSON.parse(String(text));
+      if (typeof doc !== "object" || doc === null) throw new Error("A document is no object");
+      for (const [i, field] of this.#bytes.entries()) {
+        const value = others[i];
+        if (value instanceof Uint8Array) Object.assign(doc, { [field]: new Uint8Array(value) });
+      }
+      if (areSame(keyBytes(this.collection.keyOf(doc)), key)) return doc;
+    } catch (cause) {
+      throw damagedDocument(this.collection, cause);
+    }
+    throw damagedDocument(this.collection);
+  }
+
+  keyOf(key: unknown): Key {
+    try {
+      return keyOfBytes(key as Uint8Array);
+    } catch (cause) {
+      throw damagedDocument(this.collection, cause);
+    }
+  }
+
+  /** The document that is kept in every column as `stored` gives it, or what is in its place, which `place` tells people. */
+  asStored(found: FoundDocument, place: string): object | Damaged {
+    try {
+      const doc = this.read(found);
+      const { text, others } = this.stored(doc);
+      const isSame = others.every((one, i) => areSame(one, found.others[i]));
+      if (text === found.text && isSame) return doc;
+    } catch {
+      // It is none of ours.
+    }
+    return new Damaged(keyIn(found.key), place, found.key);
+  }
+
+  #withoutBytes(doc: object): object {
+    if (this.#bytes.length === 0) return doc;
+    return Object.fromEntries(Object.entries(doc).filter(([name]) => !this.#bytes.includes(name)));
+  }
+}
+
+function areSame(a: Uint8Array | null, b: unknown): boolean {
+  if (a === null) return b === null;
+  return b instanceof Uint8Array && compareBytes(a, b) === 0;
+}
+
+function keyIn(bytes: unknown): Key | null {
+  try {
+    const key = keyOfBytes(bytes as Uint8Array);
+    return areSame(keyBytes(key), bytes) ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+// Stretches as ranges of bytes.
+
+/** From the first bytes on, to those before the last; null for no end. */
+export interface ByteRange {
+  readonly from: Uint8Array;
+  readonly before: Uint8Array | null;
+}
+
+/** Disjoint ranges, in the direction of reading. */
+export function rangesOf(stretch: Stretch): readonly ByteRange[] {
+  const { within, after, upTo, isReverse = false } = stretch;
+  for (const key of [...(within ?? []), after ?? [0], upTo ?? [0]]) checkKey(key);
+  const [low, high] = isReverse ? [upTo, after] : [after, upTo];
+  const from = low === undefined ? NOTHING : isReverse ? keyBytes(low) : behind(keyBytes(low));
+  const before = high === undefined ? null : isReverse ? keyBytes(high) : behind(keyBytes(high));
+  const ranges = within === undefined ? [EVERYTHING] : distinctBeginnings(within).map(rangeOf);
+  const cut = ranges.map((range) => ({
+    from: later(range.from, from),
+    before: earlier(range.before, before),
+  }));
+  const kept = cut.filter(isSome);
+  return isReverse ? kept.reverse() : kept;
+}
+
+/** What is left of ranges behind some bytes. */
+export function rangesBehind(
+  ranges: readonly ByteRange[],
+  bytes: Uint8Array,
+): readonly ByteRange[] {
+  const low = behind(bytes);
+  return ranges.map(({ from, before }) => ({ from: later(from, low), before })).filter(isSome);
+}
+
+const NOTHING = new Uint8Array(0);
+const EVERYTHING: ByteRange = { from: NOTHING, before: null };
+
+function rangeOf(parts: Key): ByteRange {
+  const bytes = keyBytes(parts);
+  return { from: bytes, before: Uint8Array.of(...bytes, AFTER_PARTS) };
+}
+
+/** What comes right behind some bytes. */
+function behind(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.of(...bytes, 0);
+}
+
+function isSome({ from, before }: ByteRange): boolean {
+  return before === null || compareBytes(from, before) < 0;
+}
+
+function later(a: Uint8Array, b: Uint8Array): Uint8Array {
+  return compareBytes(a, b) < 0 ? b : a;
+}
+
+function earlier(a: Uint8Array | null, b: Uint8Array | null): Uint8Array | null {
+  if (a === null || b === null) return a ?? b;
+  return compareBytes(a, b) < 0 ? a : b;
+}
