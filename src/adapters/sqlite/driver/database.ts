@@ -22,8 +22,8 @@ import {
 } from "./open-connection.ts";
 import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./result-codes.ts";
 import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
-import { type ChangedTables, TableChanges } from "./table-changes.ts";
-import { TimeLimit, WriteQueue, WriteSteps, whileBusy } from "./write-queue.ts";
+import { TableChanges } from "./table-changes.ts";
+import { runSteps, TimeLimit, WriteQueue, whileBusy } from "./write-queue.ts";
 
 /** The machine's time in milliseconds since 1970. */
 const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
@@ -71,7 +71,6 @@ export class SqliteDatabase implements SqliteWork {
   readonly #clock: Clock | null;
   readonly #isLooking: boolean;
   readonly #changes = new TableChanges(this);
-  readonly #steps: WriteSteps;
   #calls = 0;
   #isClosed = false;
   #closing: Promise<void> | null = null;
@@ -86,13 +85,6 @@ export class SqliteDatabase implements SqliteWork {
     this.#current = this.#writer;
     this.#checkpoints = new Checkpoints(this.#writer);
     this.#file = file;
-    this.#steps = new WriteSteps(this, {
-      beginLongWrite: async () => {
-        this.#checkpoints.beginLongWrite();
-        await file?.syncLog();
-      },
-      assertOpen: () => this.#assertOpen(),
-    });
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
     this.#isLooking = isLooking;
@@ -177,15 +169,19 @@ export class SqliteDatabase implements SqliteWork {
    * Runs work as one durable commit, or none of it. Throws `commit_failed` when nothing was written, and
    * `store_unavailable` when another process kept the file busy for too long.
    */
-  async write<T>(work: () => T, changedTables: ChangedTables = "all"): Promise<T> {
-    const noted = () => this.#changes.noting(work, changedTables);
+  async write<T>(work: () => T): Promise<T> {
+    const noted = () => {
+      const result = work();
+      this.#changes.noteAll();
+      return result;
+    };
     const limit = new TimeLimit(this.#busyDeadlineMs);
     return this.#queue.run(null, () => this.#committed("commit_failed", limit, noted));
   }
 
   /** As `write`, for tables of repsync's own. Throws `store_unavailable` for every failure of the database. */
-  async keep<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
-    const limit = new TimeLimit(Math.min(Math.max(deadlineMs, 0), this.#busyDeadlineMs));
+  async keep<T>(work: () => T): Promise<T> {
+    const limit = new TimeLimit(this.#busyDeadlineMs);
     return this.#queue.run(limit, () => this.#committed("store_unavailable", limit, work));
   }
 
@@ -366,7 +362,17 @@ export class SqliteDatabase implements SqliteWork {
       recordReason: (error) => this.recordReason(error),
       foreignTables: this.foreignTables,
       cutsTextAtNul: this.cutsTextAtNul,
-      inSteps: (steps, pause) => this.#steps.run(steps, pause),
+      inSteps: (steps, pause) =>
+        runSteps(this, steps, (isLong, turn) =>
+          pause(async () => {
+            if (isLong) {
+              this.#checkpoints.beginLongWrite();
+              await this.#file?.syncLog();
+            }
+            await turn();
+            this.#assertOpen();
+          }),
+        ),
       isOpen: () => !this.#isClosed,
       onRows,
       onCommit: (tables) => this.#changes.note(tables),

@@ -1,8 +1,5 @@
 import type { SqliteRow } from "./driver.ts";
 
-/** The tables that a write may change: only what is remembered about these is forgotten. */
-export type ChangedTables = readonly string[] | "all";
-
 const FOREIGN_TRIGGER =
   "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB 'repsync_*' LIMIT 1";
 
@@ -21,22 +18,15 @@ export class TableChanges {
     return `${this.#ofAll}.${this.#ofTables.get(tableName) ?? 0}`;
   }
 
-  /** The work, with what it changes noted. */
-  noting<T>(work: () => T, tables: ChangedTables): T {
-    const changesBefore = this.#total();
-    const result = work();
-    if (this.#total() !== changesBefore) this.note(tables);
-    return result;
-  }
-
   /** Notes changes right before their commit. */
-  note(tables: ChangedTables): void {
+  note(tables: readonly string[]): void {
     // A trigger of another tool may have changed any table.
-    if (tables === "all" || this.#database.all(FOREIGN_TRIGGER).length > 0) this.#ofAll++;
+    if (this.#database.all(FOREIGN_TRIGGER).length > 0) this.noteAll();
     else for (const name of tables) this.#ofTables.set(name, (this.#ofTables.get(name) ?? 0) + 1);
   }
 
-  #total(): number {
-    return Number(this.#database.all("SELECT total_changes() AS n")[0]?.["n"]);
+  /** The same of whatever tables. */
+  noteAll(): void {
+    this.#ofAll++;
   }
 }

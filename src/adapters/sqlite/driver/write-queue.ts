@@ -2,7 +2,6 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isBusy } from "./result-codes.ts";
-import type { Pause } from "./run-body.ts";
 
 /** Lets one write at a time hold the only connection that writes, in the order of asking. */
 export class WriteQueue {
@@ -15,24 +14,18 @@ export class WriteQueue {
 
   /** Runs work while it holds the connection. Throws `store_unavailable` when that takes too long to come. */
   async run<T>(limit: TimeLimit | null, work: () => Promise<T>): Promise<T> {
-    if (!this.#take() && !(await this.#wait(limit?.signal ?? null))) {
+    if (this.#isTaken && !(await this.#wait(limit?.signal ?? null))) {
       throw new AppError(
         "store_unavailable",
         "The database is unavailable: it is being written to",
       );
     }
+    this.#isTaken = true;
     try {
       return await work();
     } finally {
       this.#release();
     }
-  }
-
-  /** True when it was free, and is taken now. */
-  #take(): boolean {
-    if (this.#isTaken) return false;
-    this.#isTaken = true;
-    return true;
   }
 
   /** Resolves to true once all before have released it, and to false, without it, when the signal is aborted before. */
@@ -107,38 +100,18 @@ export async function whileBusy<T>(
 const LONG_WRITE_STEPS = 20_000;
 const LONG_STEP_MS = 100;
 
-/** What the steps of a write need of their database. */
-interface StepTools {
-  /** Called each time that the write turns out to be a long one. */
-  beginLongWrite(): Promise<void>;
-  /** Throws once the database is closed. */
-  assertOpen(): void;
-}
-
-/** Does the steps of a write, with turns for others in between. */
-export class WriteSteps {
-  readonly #clock: { monotonicMs(): number; nextTurn(): Promise<void> };
-  readonly #tools: StepTools;
-
-  constructor(clock: { monotonicMs(): number; nextTurn(): Promise<void> }, tools: StepTools) {
-    this.#clock = clock;
-    this.#tools = tools;
+/** Does the steps of a write, with pauses in between in which others have a turn: gives what the last step returns. */
+export async function runSteps<T>(
+  clock: { monotonicMs(): number; nextTurn(): Promise<void> },
+  steps: Steps<T>,
+  pause: (isLong: boolean, turn: () => Promise<void>) => Promise<void>,
+): Promise<T> {
+  const turns = new Turns(clock, () => clock.nextTurn());
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) {
+    const isLong = ++count % LONG_WRITE_STEPS === 0 || turns.elapsedMs >= LONG_STEP_MS;
+    if (isLong || turns.isOver) await pause(isLong, () => turns.next());
   }
-
-  /** Gives what the last step returns. */
-  async run<T>(steps: Steps<T>, pause: Pause): Promise<T> {
-    const turns = new Turns(this.#clock, () => this.#clock.nextTurn());
-    let count = 0;
-    let step = steps.next();
-    for (; !step.done; step = steps.next()) {
-      const isMuch = ++count % LONG_WRITE_STEPS === 0 || turns.elapsedMs >= LONG_STEP_MS;
-      if (!isMuch && !turns.isOver) continue;
-      await pause(async () => {
-        if (isMuch) await this.#tools.beginLongWrite();
-        await turns.next();
-        this.#tools.assertOpen();
-      });
-    }
-    return step.value;
-  }
+  return step.value;
 }
