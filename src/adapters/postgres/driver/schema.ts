@@ -53,29 +53,21 @@ begin
   insert into repsync._versions (slot, n) values (tg_argv[0]::int8, 1);
   return null;
 end $body$;
-create or replace function repsync._people_came() returns trigger language plpgsql security definer
-  set search_path = pg_catalog, pg_temp as $body$
-begin
-  insert into repsync._versions (slot, n)
-    select distinct ${slotOf("username")}, 1 from rows_after where username is not null;
-  return null;
-end $body$;
-create or replace function repsync._people_went() returns trigger language plpgsql security definer
-  set search_path = pg_catalog, pg_temp as $body$
-begin
-  insert into repsync._versions (slot, n)
-    select distinct ${slotOf("username")}, 1 from rows_before where username is not null;
-  return null;
-end $body$;
-create or replace function repsync._people_changed() returns trigger language plpgsql security definer
-  set search_path = pg_catalog, pg_temp as $body$
-begin
-  insert into repsync._versions (slot, n) select distinct ${slotOf("username")}, 1 from (
-    select username from rows_before union select username from rows_after
-  ) as people where username is not null;
-  return null;
-end $body$;
+${peopleRaiser("_people_came", "rows_after")}
+${peopleRaiser("_people_went", "rows_before")}
+${peopleRaiser("_people_changed", "(select username from rows_before union select username from rows_after) as people")}
 `;
+
+/** Makes a function of triggers that raises the versions of the people of some rows. */
+function peopleRaiser(name: string, rows: string): string {
+  return `create or replace function repsync.${name}() returns trigger language plpgsql security definer
+  set search_path = pg_catalog, pg_temp as $body$
+begin
+  insert into repsync._versions (slot, n)
+    select distinct ${slotOf("username")}, 1 from ${rows} where username is not null;
+  return null;
+end $body$;`;
+}
 
 /** The version of each name, in the order of the names. */
 export const READ_VERSIONS = `
@@ -93,22 +85,20 @@ select distinct ${slotOf("name")}, 1 from unnest($1::text[]) as name`;
 export const RAISE_EVERYBODY = `insert into repsync._versions (slot, n) values (${EVERYBODY}, 1)`;
 
 /** The same sums in fewer lines, whoever adds or does the same meanwhile. */
-export const GATHER_VERSIONS = `
-with gone as (
-  delete from repsync._versions where slot in (
-    select slot from repsync._versions group by slot having count(*) > 16
-  ) returning slot, n
-)
-insert into repsync._versions (slot, n) select slot, sum(n) from gone group by slot`;
+export const GATHER_VERSIONS = gather("_versions", "n", "sum");
 
 /** The earliest of many times. */
-export const GATHER_TOLD = `
+export const GATHER_TOLD = gather("_told", "at", "min");
+
+function gather(table: string, column: string, how: "sum" | "min"): string {
+  return `
 with gone as (
-  delete from repsync._told where slot in (
-    select slot from repsync._told group by slot having count(*) > 16
-  ) returning slot, at
+  delete from repsync.${table} where slot in (
+    select slot from repsync.${table} group by slot having count(*) > 16
+  ) returning slot, ${column}
 )
-insert into repsync._told (slot, at) select slot, min(at) from gone group by slot`;
+insert into repsync.${table} (slot, ${column}) select slot, ${how}(${column}) from gone group by slot`;
+}
 
 export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::text::timestamptz)";
 
