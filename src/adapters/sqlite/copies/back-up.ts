@@ -37,7 +37,7 @@ export async function backUp(file: StoreFile, job: BackUpJob): Promise<CopyCount
   const probe = await openSqlite(path);
   try {
     if (probe.runAside === undefined) return await copyFile(openSqlite, order);
-    const work = probe.runAside(WORKER, order, () => {});
+    const work = probe.runAside(WORKER, order);
     const { promise: stopped, reject } = Promise.withResolvers<never>();
     const onStop = () => {
       work.stop();

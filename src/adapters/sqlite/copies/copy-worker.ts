@@ -14,5 +14,5 @@ self.onmessage = async ({ data }: MessageEvent<CopyOrder>) => {
       return { kind, hint, message: error instanceof Error ? error.message : String(error) };
     },
   );
-  self.postMessage({ end });
+  self.postMessage(end);
 };

@@ -19,36 +19,19 @@ export async function openBunSqlite(path: string, isReadOnly = false): Promise<S
         finalize: () => statement.finalize(),
       };
     },
-    checkpointAside: () => checkpointAside(path),
     runAside,
     close: () => database.close(),
     resultCode: (error) => (error instanceof SQLiteError ? error.errno & 0xff : null),
   };
 }
 
-/** The module answers its one message with `{news}` any number of times, and with `{end}` at last. */
-function runAside(module: URL, job: object, onNews: (news: unknown) => void): AsideWork {
+function runAside(module: URL, job: unknown): AsideWork {
   const worker = new Worker(module, { ref: false });
   const ended = new Promise<unknown>((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<{ news?: unknown; end?: unknown }>) => {
-      if ("end" in data) resolve(data.end);
-      else onNews(data.news);
-    };
+    worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = (event) => reject(new Error(event.message));
     worker.addEventListener("close", () => reject(new Error("The thread has ended")));
   });
   worker.postMessage(job);
   return { ended: ended.finally(() => worker.terminate()), stop: () => worker.terminate() };
-}
-
-function checkpointAside(path: string): Promise<void> {
-  const worker = new Worker(new URL("./checkpoint-worker.ts", import.meta.url), { ref: false });
-  const ended = new Promise<void>((resolve) => {
-    worker.onmessage = () => resolve();
-    // The log is copied by a later commit.
-    worker.onerror = () => resolve();
-    worker.addEventListener("close", () => resolve());
-  });
-  worker.postMessage(path);
-  return ended.finally(() => worker.terminate());
 }

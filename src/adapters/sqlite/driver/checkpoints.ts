@@ -3,17 +3,22 @@ import { CHECKPOINT_PAGES, type OpenConnection, PRAGMAS } from "./open-connectio
 /** For long writes, in KiB as SQLite takes it. */
 const LONG_WRITE_CACHE = -16_384;
 
+const WORKER = new URL("./checkpoint-worker.ts", import.meta.url);
+
 /** Decides when the log is copied to the file: by a commit, or by another thread where that would take long. */
 export class Checkpoints {
   readonly #connection: OpenConnection;
+  /** Null for `:memory:`. */
+  readonly #path: string | null;
   #isLong = false;
   #isAside = false;
   #isClosed = false;
   /** Ends when the other thread does. */
-  #copying: Promise<void> = Promise.resolve();
+  #copying: Promise<void> | undefined;
 
-  constructor(connection: OpenConnection) {
+  constructor(connection: OpenConnection, path: string | null) {
     this.#connection = connection;
+    this.#path = path;
   }
 
   /** Lets the commit that finds this many pages in the log copy it; none does while another thread is to. */
@@ -29,7 +34,7 @@ export class Checkpoints {
     if (this.#isLong) return;
     this.#isLong = true;
     this.#connection.set({ cache_size: LONG_WRITE_CACHE });
-    if (this.#connection.driver.checkpointAside === undefined) return;
+    if (this.#path === null || this.#connection.driver.runAside === undefined) return;
     this.copyAt(0);
     this.#isAside = true;
   }
@@ -40,11 +45,12 @@ export class Checkpoints {
     this.#isLong = false;
     this.#connection.set({ cache_size: PRAGMAS.cache_size });
     if (!this.#isAside) return;
-    const copied = this.#connection.driver.checkpointAside?.() ?? Promise.resolve();
-    this.#copying = copied.then(() => {
+    const onEnd = () => {
       this.#isAside = false;
       this.copyAt(CHECKPOINT_PAGES);
-    });
+    };
+    // Where the thread fails, a later commit copies the log.
+    this.#copying = this.#connection.driver.runAside?.(WORKER, this.#path).ended.then(onEnd, onEnd);
   }
 
   /** Waits for the other thread. Call it before the connection is closed. */

@@ -31,14 +31,14 @@ export async function holdsSomething(path: string): Promise<boolean> {
 export class DatabaseFile {
   /** Where links lead: SQLite keeps the log there. */
   readonly #realPath: string;
-  readonly #path: string;
+  readonly path: string;
   readonly #opened: string;
   /** Identities of the log and its index, once they exist: both stay as long as the file is open. */
   readonly #companions = new Map<string, string>();
 
   private constructor(path: string, realPath: string) {
     this.#realPath = realPath;
-    this.#path = path;
+    this.path = path;
     this.#opened = identityOf(path);
   }
 
@@ -56,7 +56,7 @@ export class DatabaseFile {
   check(): void {
     let found: string;
     try {
-      found = identityOf(this.#path);
+      found = identityOf(this.path);
     } catch (cause) {
       throw new AppError("store_unavailable", "The database file is gone", {
         cause,

@@ -83,7 +83,7 @@ export class SqliteDatabase implements SqliteWork {
   ) {
     this.#writer = new OpenConnection(connection);
     this.#current = this.#writer;
-    this.#checkpoints = new Checkpoints(this.#writer);
+    this.#checkpoints = new Checkpoints(this.#writer, file?.path ?? null);
     this.#file = file;
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;

@@ -23,7 +23,7 @@ export interface SqliteStatement {
 
 /** Work of another thread. */
 export interface AsideWork {
-  /** Resolves to the last thing that it says; rejects when the thread dies. */
+  /** Resolves to its answer; rejects when the thread dies. */
   readonly ended: Promise<unknown>;
   stop(): void;
 }
@@ -38,14 +38,8 @@ export interface SqliteConnection {
 
   prepare(sql: string): SqliteStatement;
 
-  /**
-   * Copies the log into the file from another thread, as far as nobody is in the way; absent where the driver has none.
-   * Never rejects.
-   */
-  checkpointAside?(): Promise<void>;
-
-  /** Runs a module of this adapter in a thread of its own; absent where the driver has none. */
-  runAside?(module: URL, job: object, onNews: (news: unknown) => void): AsideWork;
+  /** Runs a module of this adapter in a thread of its own, which answers its one message; absent where the driver has none. */
+  runAside?(module: URL, job: unknown): AsideWork;
 
   /** Closes the file. Every statement is finalized before. */
   close(): void;

@@ -203,10 +203,11 @@ test("D-7.9.2 the log of a write that takes long for one row is left to another 
     const sizesThen: number[] = [];
     const openSqlite: OpenSqlite = async (path, isReadOnly) => {
       const connection = await openBunSqlite(path, isReadOnly);
-      const { checkpointAside } = connection;
-      connection.checkpointAside = async () => {
+      const { runAside } = connection;
+      if (runAside === undefined) throw new Error("The driver has no threads");
+      connection.runAside = (module, job) => {
         sizesThen.push(statSync(path).size);
-        await checkpointAside?.();
+        return runAside(module, job);
       };
       return connection;
     };
