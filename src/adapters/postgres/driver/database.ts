@@ -207,19 +207,11 @@ export class PostgresDatabase {
     };
     if (how.leftMs <= 0) throw new TimeUp();
     if (how.leftMs > MAX_TIMER_MS) return await attempt();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        isOver = true;
-        reject(tx?.isCommitting ? new CommitInDoubt() : new TimeUp());
-        tx?.cut();
-      }, how.leftMs);
+    return await within(attempt(), how.leftMs, () => {
+      isOver = true;
+      tx?.cut();
+      return tx?.isCommitting ? new CommitInDoubt() : new TimeUp();
     });
-    try {
-      return await Promise.race([attempt(), end]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   async #open(how: Attempt): Promise<ServerTransaction> {

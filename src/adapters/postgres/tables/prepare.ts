@@ -161,7 +161,7 @@ function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept 
     key: table.keyColumns.map(({ name }) => name),
     timestamp: table.timestampColumn,
     deletes: table.deletes,
-    numbered: table.columns.some(({ autoIncrement, isKey }) => autoIncrement && !isKey),
+    numbered: layout.numbered !== null,
     triggers: hashHex(triggersText(layout)),
   };
 }
