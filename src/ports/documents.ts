@@ -180,6 +180,8 @@ export function isShort({ triesMs }: CallLimit): boolean {
  * in all 11 to 13 s. A large push may take longer; but a connection that broke may hang for ever.
  */
 export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
+/** Of numbers that nothing depends on: a run waits 15 s for a status that is full of them. D-3.10, D-4.6. */
+export const COUNT_CALLS: CallLimit = { triesMs: 5_000, endMs: 5_000 };
 /** Of what is made at a start: an index over a large table takes its time. */
 export const START_CALLS: CallLimit = { triesMs: 20_000, endMs: Number.POSITIVE_INFINITY };
 

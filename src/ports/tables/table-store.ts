@@ -1,5 +1,6 @@
 import type { RowOrder } from "../../domain/sync/by-hand/row-filter.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
+import type { CallLimit } from "../documents.ts";
 
 /**
  * A row's place in a table: its timestamp and key columns; more columns do no harm. Give a row that was read by position or
@@ -89,6 +90,8 @@ export interface CountQuery {
   readonly sinceTime?: string | null;
   /** True leaves out rows that another tool wrote without a key. */
   readonly hasKey?: boolean;
+  /** Absent: as long as a page. A store that works at once goes by none. */
+  readonly limit?: CallLimit;
 }
 
 /**

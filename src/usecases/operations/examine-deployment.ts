@@ -5,6 +5,7 @@ import { type AppError, isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
 import { compareDirections, lacksOwner, ownerError } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
+import { COUNT_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
@@ -99,7 +100,7 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
 async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
   const counts: string[] = [];
   for (const table of registry.values()) {
-    const rows = await tables.count(table);
+    const rows = await tables.count(table, { limit: COUNT_CALLS });
     counts.push(`${table.name} (${rows} ${rows === 1 ? "row" : "rows"})`);
   }
   return ok(`they exist with their indexes: ${counts.join(", ")}`);

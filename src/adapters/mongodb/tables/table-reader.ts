@@ -6,6 +6,7 @@ import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
 import {
   type CountQuery,
   columnsOf,
@@ -17,7 +18,7 @@ import {
   type RowsQuery,
 } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
-import { beginTurns } from "../driver/deadline.ts";
+import { beginTurns, Deadline } from "../driver/deadline.ts";
 import { readCommitted, readSnapshot, SNAPSHOT } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import {
@@ -57,6 +58,7 @@ interface Reading {
 /** What a read is asked for; `isOfState` where a total or a place at an offset may be used again. */
 interface ReadingOf extends Pick<Reading, "layout" | "sinceTime"> {
   readonly isOfState: boolean;
+  readonly limit?: CallLimit | undefined;
 }
 
 /** Where a page begins, and how it goes on. */
@@ -125,10 +127,10 @@ export class TableReader {
 
   async count(
     table: Table,
-    { sinceTime = null, hasKey = false }: CountQuery = {},
+    { sinceTime = null, hasKey = false, limit }: CountQuery = {},
   ): Promise<number> {
     const layout = layoutOf(table);
-    return await this.#read({ layout, sinceTime, isOfState: !hasKey }, async (reading) => {
+    return await this.#read({ layout, sinceTime, isOfState: !hasKey, limit }, async (reading) => {
       return this.#knownTotal(reading) ?? (await this.#countRows(reading));
     });
   }
@@ -258,17 +260,18 @@ export class TableReader {
 
   /** Works in a snapshot, whose state is found out where it is asked for. */
   async #read<T>(
-    { layout, sinceTime, isOfState }: ReadingOf,
+    { layout, sinceTime, isOfState, limit = this.#deps.callLimit }: ReadingOf,
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
     const { name } = layout.table;
+    const deadline = Deadline.start(this.#deps.clock, limit);
     const read = async (tx: ClientSession, version: string | null) => {
       const sequence = version === null ? null : { tableName: name, sinceTime, version };
       const isMixed = await hasDates(this.#deps.db, layout, tx);
       return await work({ layout, tx, sinceTime, sequence, isMixed });
     };
-    if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null));
-    return await readCommitted(this.#deps, () => this.#states.read(name, read));
+    if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null), deadline);
+    return await readCommitted(this.#deps, () => this.#states.read(name, read), deadline);
   }
 
   #knownTotal({ sequence }: Reading): number | null {

@@ -98,9 +98,9 @@ export class PostgresTables implements TableStore {
     });
   }
 
-  async count(table: Table, { sinceTime = null }: CountQuery = {}): Promise<number> {
+  async count(table: Table, { sinceTime = null, limit }: CountQuery = {}): Promise<number> {
     const layout = this.layout(table);
-    return await this.#database.read({ name: "rows.count" }, (tx) =>
+    return await this.#database.read({ name: "rows.count", limit }, (tx) =>
       countRows(tx, layout, sinceOf(layout, sinceTime)),
     );
   }

@@ -5,6 +5,7 @@ import type { Registry, Table } from "../../../domain/sync/table/table.ts";
 import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
+import { countRows } from "../shared/count-rows.ts";
 
 export interface SyncStatusDeps {
   readonly isSyncEnabled: boolean;
@@ -34,17 +35,10 @@ export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> 
 }
 
 async function countTables(deps: SyncStatusDeps, tables: readonly Table[]) {
-  const counts = tables.map(async (table) => [table.name, await countTable(deps, table)] as const);
+  const counts = tables.map(
+    async (table) => [table.name, (await countRows(deps, table)) ?? -1] as const,
+  );
   return Object.fromEntries(await Promise.all(counts));
-}
-
-async function countTable(deps: SyncStatusDeps, table: Table): Promise<number> {
-  try {
-    return await deps.tables.count(table);
-  } catch (error) {
-    deps.logger.error("Table cannot be counted", error, { table: table.name });
-    return -1;
-  }
 }
 
 async function readMarkers(deps: SyncStatusDeps, names: readonly string[]) {

@@ -11,6 +11,7 @@ import type { EndCounts } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { countRows } from "../shared/count-rows.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import {
@@ -148,11 +149,11 @@ async function tellDrift(
   progress: RunProgress,
   tables: readonly Table[],
 ): Promise<void> {
-  const counts = new Map<string, EndCounts>();
-  for (const table of tables) {
-    const countHere = await countRows(run, table);
-    counts.set(table.name, { countHere, countThere: progress.countThere(table.name) });
-  }
+  const counting = tables.map(async (table): Promise<[string, EndCounts]> => {
+    const countHere = await countRows(run.deps, table);
+    return [table.name, { countHere, countThere: progress.countThere(table.name) }];
+  });
+  const counts = new Map(await Promise.all(counting));
   if ([...counts.values()].some((count) => !isEqual(count))) await countThere(run, counts);
   progress.count(counts);
   try {
@@ -181,16 +182,6 @@ async function countThere(
   for (const [table, { countHere }] of counts) {
     const rows = Object.hasOwn(there, table) ? (there[table] ?? -1) : -1;
     counts.set(table, { countHere, countThere: rows < 0 ? null : rows });
-  }
-}
-
-/** Rows of a table here; null when it cannot be counted. */
-export async function countRows({ deps }: RunContext, table: Table): Promise<number | null> {
-  try {
-    return await deps.tables.count(table);
-  } catch (error) {
-    deps.logger.error("Table cannot be counted", error, { table: table.name });
-    return null;
   }
 }
 

@@ -18,9 +18,9 @@ import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { compareTable } from "../compare/compare-table.ts";
 import type { CompareResult, OnExample } from "../compare/comparison.ts";
 import type { Difference, RowPair } from "../compare/row-pair.ts";
+import { countRows } from "../shared/count-rows.ts";
 import { PLAIN_PLAN, type RunPlan } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import { countRows } from "./move-tables.ts";
 import { RunEvents } from "./run-events.ts";
 
 export interface CompareRequest {
@@ -100,7 +100,7 @@ async function compare(progress: CompareProgress, table: Table): Promise<Compare
   const { events, request } = progress;
   const { repair, deletes = false, maxDeletes = null, isForced = false } = request;
   await events.kept(progress, PLAN, async (run) => {
-    const totalRecords = await countRows(run, table);
+    const totalRecords = await countRows(run.deps, table);
     events.publish({ type: "start", table: table.name, repair, totalRecords });
     const result = await compareTable(run, table, {
       repair,
