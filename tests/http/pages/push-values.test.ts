@@ -85,6 +85,8 @@ const ROUND_TRIPS: readonly (readonly [column: string, pushed: string, pulled: s
   ["a_real", "1e400", "1e400"],
   ["a_real", "0.10000000000000000001", "0.10000000000000000001"],
   ["a_real", "-0", "-0"],
+  ["a_real", "-0.0", "-0"],
+  ["a_real", "-0E5", "-0"],
   // D-3.3.6: json as it is.
   [
     "a_json",

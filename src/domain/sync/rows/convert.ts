@@ -167,7 +167,7 @@ function convertNumber(column: Column, value: number | RawNumber): ConvertedValu
     case "numeric":
       return { value: parseDecimal(numberText(value)) ?? value };
     case "real":
-      return { value: typeof value === "number" ? value : (toReal(value.rawJSON) ?? value) };
+      return { value: typeof value === "number" ? value : toReal(value) };
     default:
       return { value };
   }
@@ -220,11 +220,11 @@ function jsonProblem(value: JsonValue, depthLeft: number): string | null {
   return null;
 }
 
-/** The double with exactly the value of the text; null when no double has it, and for minus zero. */
-function toReal(text: string): number | null {
-  const number = Number(text);
-  if (!Number.isFinite(number) || (text.startsWith("-0") && number === 0)) return null;
-  return isSameDecimal(text, String(number)) ? number : null;
+/** The double with exactly that value; the number as it came when no double has it. */
+function toReal(value: RawNumber): number | RawNumber {
+  const number = Number(value.rawJSON);
+  if (!Number.isFinite(number) || !isSameDecimal(value.rawJSON, String(number))) return value;
+  return Object.is(number, -0) ? rawNumber("-0") : number;
 }
 
 /** S-4.2.8: strings by their word, others by truthiness: 0, false, [] and {} are false. D-3.3. */

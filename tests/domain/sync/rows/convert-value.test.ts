@@ -104,7 +104,8 @@ const CONVERSIONS: Record<ColumnType, readonly (readonly [pushed: string, pulled
   real: [
     ["0", "0"],
     ["0.0", "0"],
-    ["-0.0", "-0.0"],
+    ["-0.0", "-0"],
+    ["-0e9", "-0"],
     ["1.5", "1.5"],
     ["1.50", "1.5"],
     ["1e3", "1000"],
