@@ -61,6 +61,17 @@ function arrivalTests(harness: ReputationHarness): void {
     });
   }
 
+  it.everywhere(
+    "D-8.1 a row of the last time there is keeps that time, as none is later",
+    async (parts, store) => {
+      const ana = await Owned.make(new Scene(parts, store));
+      const arriving = { ...foreign(), updated_at: "9999-12-31T23:59:59.999999Z" };
+      expect(await ana.write([arriving])).toEqual(WRITTEN);
+      const { updated_at } = arriving;
+      expect(await ana.profile()).toMatchObject({ bio: "own bio", updated_at });
+    },
+  );
+
   it("D-8.1 a row that says what the owner says is written as it came", async (parts, store) => {
     const ana = await Owned.make(new Scene(parts, store));
     const arriving = { ...(await ana.profile()), verified: true, updated_at: LATER };

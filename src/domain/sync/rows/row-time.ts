@@ -3,6 +3,9 @@
 import { compareDateTimes, dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 
+/** Nothing that a row or a tombstone has is later. */
+export const LAST_TIME = "9999-12-31T23:59:59.999999Z";
+
 /** A row's timestamp as it was sent or is kept; null when it has none that can be parsed. */
 export function rowTimeText(table: Table, row: Row): string | null {
   const value = table.timestampColumn === null ? null : row[table.timestampColumn];
@@ -42,10 +45,11 @@ export function formatLike(sample: string, atMs: number): string {
   return writeLike(sample, formatMs(atMs));
 }
 
-/** The time one microsecond later, the smallest step that is kept, in the same notation. */
+/** The time one microsecond later, the smallest step that is kept, in the same notation; the last time there is stays. */
 export function justAfter(time: string): string {
   const canonical = parseDateTime(time);
   if (canonical === null) throw new Error("Only a date and time has one behind it");
+  if (canonical === LAST_TIME) return time;
   const [seconds = "", fraction = ""] = canonical.slice(0, -1).split(".");
   const micros = Number(fraction.padEnd(6, "0")) + 1;
   if (micros === 1_000_000) return formatLike(time, Date.parse(`${seconds}Z`) + 1000);

@@ -4,7 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, LAST_TIME } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
 import {
@@ -33,9 +33,6 @@ import {
   TOMBSTONES_AT_ONCE,
 } from "./delete-places.ts";
 import { commitExtras, commitRows, inHalves, type Transfer } from "./transfer.ts";
-
-/** Later than any time that a tombstone may have. */
-const NO_LIMIT = "9999-12-31T23:59:59.999999Z";
 
 /**
  * Moves tombstones in the direction of a transfer; a dry run counts what they would remove. Resolves to why they stayed behind
@@ -149,7 +146,7 @@ function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone
   const deleted: TombstoneWrite[] = [];
   for (const [index, { key, deletedAt }] of items.entries()) {
     const member = { key, deleted_at: deletedAt };
-    const { tombstone, problem } = convertTombstone(table, member, NO_LIMIT);
+    const { tombstone, problem } = convertTombstone(table, member, LAST_TIME);
     if (tombstone === null) {
       const text = `The remote lists a delete of "${table.name}" that is none: ${problem}`;
       throw new AppError("remote_invalid", text);
