@@ -106,6 +106,7 @@ const ROUND_TRIPS: readonly (readonly [column: string, pushed: string, pulled: s
   // D-3.3.11, D-3.3.12: what fails.
   ["a_text", '"\\ud800"', "name=v: a_text must not hold a lone surrogate"],
   ["a_text", '"\\udd8a\\ud83e"', "name=v: a_text must not hold a lone surrogate"],
+  ["a_boolean", '"\\ud800"', "name=v: a_boolean must not hold a lone surrogate"],
   ["a_json", '["\\ud800"]', "name=v: a_json must not hold a lone surrogate"],
   ["a_json", '{"\\udfff":1}', "name=v: a_json must not hold a lone surrogate"],
   ["a_numeric", "[1]", "name=v: a_numeric must not be an object or an array"],

@@ -20,6 +20,8 @@ import {
 import type { Column, ColumnType, ColumnValue, Row, Table } from "../table/table.ts";
 import { isTimeless } from "./stamp.ts";
 
+const ILL_FORMED = "must not hold a lone surrogate";
+
 /** A record's row, or why the record fails. */
 type ConvertedRecord =
   | { readonly row: Row; readonly problem: null }
@@ -98,6 +100,7 @@ export function convertPulled(table: Table, record: JsonValue): PulledRecord {
 /** Converts one value by its column's type. S-4.2.8. */
 export function convertValue(column: Column, value: JsonValue): ConvertedValue {
   if (value === null) return convertNull(column);
+  if (typeof value === "string" && !value.isWellFormed()) return { problem: ILL_FORMED };
   if (column.type === "boolean") return { value: isTruthy(value) };
   if (column.type === "json") return convertJson(value);
   if (typeof value === "object" && !isRawNumber(value)) {
@@ -138,7 +141,6 @@ function convertNull(column: Column): ConvertedValue {
 }
 
 function convertText(column: Column, text: string): ConvertedValue {
-  if (!text.isWellFormed()) return { problem: "must not hold a lone surrogate" };
   switch (column.type) {
     case "text":
       return exceeds(text, column.maxLength)
@@ -201,8 +203,7 @@ function convertJson(value: JsonValue): ConvertedValue {
 }
 
 function jsonProblem(value: JsonValue, depthLeft: number): string | null {
-  if (typeof value === "string")
-    return value.isWellFormed() ? null : "must not hold a lone surrogate";
+  if (typeof value === "string") return value.isWellFormed() ? null : ILL_FORMED;
   if (typeof value !== "object" || value === null || isRawNumber(value)) return null;
   if (depthLeft === 0) return `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
   if (Array.isArray(value)) {
@@ -213,7 +214,7 @@ function jsonProblem(value: JsonValue, depthLeft: number): string | null {
     return null;
   }
   for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) return "must not hold a lone surrogate";
+    if (!name.isWellFormed()) return ILL_FORMED;
     const problem = jsonProblem(member, depthLeft - 1);
     if (problem !== null) return problem;
   }

@@ -142,6 +142,7 @@ const CONVERSIONS: Record<ColumnType, readonly (readonly [pushed: string, pulled
     ['" true"', "false"],
     ['"true\\n"', "false"],
     ['"ye\\u017f"', "false"],
+    ['"\\ud83d"', SURROGATE],
     ['""', "false"],
     ["0", "false"],
     ["-0", "false"],
