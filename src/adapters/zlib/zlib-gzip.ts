@@ -53,8 +53,8 @@ async function inflate(
   const chunkSize = bufferBytes(bytes.length * SHRINKS_TIMES * 2);
   const options = { maxOutputLength, chunkSize, info: true };
   const { buffer, engine } = (await gunzipAsync(bytes, options)) as unknown as InflateInfo;
-  // Zlib stops at a zero byte after the last member, as tapes are padded with zeros, and ignores what follows.
-  if (bytes.subarray(engine.bytesWritten).some((byte) => byte !== 0)) {
+  // Zlib stops at a zero byte after the last member, and ignores what follows.
+  if (engine.bytesWritten < bytes.length) {
     throw new Error("something follows the compressed data");
   }
   return buffer;

@@ -41,7 +41,7 @@ export interface Gzip {
   /**
    * Decompresses one or several members into one body. D-3.5.
    * Throws `AppError` of kind `integrity`, its message starting `gzip decompression failed`, when the input is damaged,
-   * cut or followed by anything but zeros; `body_too_large` when the output would exceed `maxBytes`, found without
+   * cut or followed by anything; `body_too_large` when the output would exceed `maxBytes`, found without
    * keeping the output.
    */
   decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;

@@ -228,6 +228,8 @@ describe("a gzip body of push()", () => {
     ["an unknown method", flipped(gzip(ONE_NOTE), 2)],
     ["garbage after the stream", joinBytes(gzip(ONE_NOTE), utf8("garbage"))],
     ["one byte after the stream", joinBytes(gzip(ONE_NOTE), utf8("x"))],
+    ["zeros after the stream", joinBytes(gzip(ONE_NOTE), new Uint8Array(512))],
+    ["a zero before a second member", joinBytes(gzip("{"), new Uint8Array(1), gzip("}"))],
     ["a damaged second member", joinBytes(gzip(ONE_NOTE), gzip(" ").slice(0, -3))],
     ["zlib instead of gzip", new Uint8Array(deflateSync(ONE_NOTE))],
     ["raw deflate", new Uint8Array(deflateRawSync(ONE_NOTE))],
