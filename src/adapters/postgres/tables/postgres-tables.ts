@@ -1,4 +1,3 @@
-import { refuseCursor } from "../../../domain/shared/list-query.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
@@ -18,7 +17,8 @@ import {
 import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
-import { comparison, isOf, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
+import { cursorText, type PartPlace, readCursor } from "./part-cursor.ts";
+import { comparison, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
 import { settle } from "./tombstone-places.ts";
 
@@ -31,12 +31,9 @@ const KEYS_AT_ONCE = 5_000;
 const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
 
 /** Where a page begins, and where it ends at the latest. */
-interface Bounds {
-  readonly after: Position | null;
+interface Bounds extends PartPlace {
   readonly through: Position | null;
   readonly since: string | null;
-  /** Rows that are passed over from there. */
-  readonly skip: number;
 }
 
 export class PostgresTables implements TableStore {
@@ -119,7 +116,7 @@ export class PostgresTables implements TableStore {
     const isCounted = "offsetRows" in from || query.hasTotal === true;
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
     const sequence = { tableName: layout.name, sinceTime: since, version: String(version) };
-    const first = { ...boundsOf(order, layout.table, from), since, skip: offsetRows };
+    const first = { ...boundsOf(order, layout.table, from), since };
     const isSkipping = offsetRows > 0;
     const bounds = isSkipping ? await this.#nearest(tx, layout, first, sequence) : first;
     const reading = readRows(tx, layout, {
@@ -136,7 +133,9 @@ export class PostgresTables implements TableStore {
     if ("offsetRows" in from && last !== null) {
       this.#bookmarks.remember(sequence, { offsetRows: offsetRows + rows.length, position: last });
     }
-    const cursor = "cursor" in from && hasNext && last !== null ? cursorOf(last) : null;
+    const counted = { after: first.after, skip: first.skip + rows.length };
+    const hasCursor = "cursor" in from && hasNext && last !== null;
+    const cursor = hasCursor ? cursorText(last, counted) : null;
     return { rows, totalRows, cursor };
   }
 
@@ -294,35 +293,13 @@ function boundsOf(
   order: readonly OrderColumn[],
   table: Table,
   from: PageStart,
-): Pick<Bounds, "after" | "through"> {
+): Omit<Bounds, "since"> {
   const at = (row: Row | null) => (row === null ? null : positionOf(order, table, row));
-  if ("afterKey" in from) return { after: at(from.afterKey), through: at(from.throughKey) };
-  if ("after" in from) return { after: at(from.after), through: null };
-  if ("cursor" in from && from.cursor !== null) {
-    return { after: placeIn(order, from.cursor), through: null };
+  const first = { after: null, through: null, skip: 0 };
+  if ("offsetRows" in from) return { ...first, skip: from.offsetRows };
+  if ("after" in from) return { ...first, after: at(from.after) };
+  if ("cursor" in from) {
+    return from.cursor === null ? first : { ...first, ...readCursor(order, from.cursor) };
   }
-  return { after: null, through: null };
-}
-
-function cursorOf(position: Position): string {
-  return Buffer.from(JSON.stringify(position)).toString("base64url");
-}
-
-/** Throws `invalid_request` for what no page gave. */
-function placeIn(order: readonly OrderColumn[], cursor: string): Position {
-  const position = textsIn(cursor);
-  if (position === null || position.length !== order.length) refuseCursor();
-  if (cursorOf(position) !== cursor) refuseCursor();
-  const isPlace = position.every((text, i) => isOf(order[i] as OrderColumn, text));
-  return isPlace ? position : refuseCursor();
-}
-
-function textsIn(cursor: string): Position | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    const isPosition = Array.isArray(value) && value.every((text) => typeof text === "string");
-    return isPosition ? value : null;
-  } catch {
-    return null;
-  }
+  return { ...first, after: at(from.afterKey), through: at(from.throughKey) };
 }

@@ -77,6 +77,7 @@ export async function walk(
     const page: RowsPage = await tables.page(table, { limitRows: 3, ...query, from });
     walked.push(...page.rows);
     cursor = page.cursor;
+    expect(cursor?.length ?? 0).toBeLessThanOrEqual(4_000);
     if (page.rows.length === 0 || (way === "cursor" && cursor === null)) return walked;
     if (walked.length > 1_000) throw new Error("The walk comes to no end");
   }
