@@ -2,8 +2,9 @@ import {
   type Account,
   emailKey,
   hasAccountText,
+  isIssuedSince,
 } from "../../domain/reputation/accounts/account.ts";
-import { isIssuedSince } from "../../domain/sync/people/erasure.ts";
+import { dateTimeMs } from "../../domain/shared/time.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { Subjects } from "../lookups/subjects.ts";
 import { keepMonth } from "../lookups/usage.ts";
@@ -75,7 +76,9 @@ export class Accounts {
       if (by !== undefined) {
         const hmac = hmacOf(account.username);
         const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
-        const isOld = erased !== undefined && !isIssuedSince(erased, by.tokenIssuedAtMs);
+        const isOld =
+          erased !== undefined &&
+          !isIssuedSince(dateTimeMs(erased.at), by.tokenIssuedAtMs, tx.nowMs);
         if (isOld) return "erased_since";
       }
       return await createAccount(tx, this.#deps, account);

@@ -10,6 +10,7 @@ import {
 import { hasHiddenCharacter, isTextOf } from "../../shared/text.ts";
 import { formatMs } from "../../shared/time.ts";
 import type { Erasure } from "../../sync/people/erasure.ts";
+import { MAX_AHEAD_MS } from "../../sync/rows/row-time.ts";
 import { type AccountPlan, type MonthUsage, NEW_ACCOUNT_PLAN, type PlanName } from "./plan.ts";
 
 export const ROLES = ["user", "administrator"] as const;
@@ -137,6 +138,15 @@ function lowerAscii(text: string): string {
 /** True for an account that may administer now. */
 export function isActiveAdministrator({ role, suspendedAtMs }: Account): boolean {
   return role === "administrator" && suspendedAtMs === null;
+}
+
+/**
+ * True for a token that was issued at a time or later, or in the same second. Null: it does not say when. A time too far ahead is
+ * of a clock that was wrong: tokens of any time are later. D-8.4.
+ */
+export function isIssuedSince(sinceMs: number, issuedAtMs: number | null, nowMs: number): boolean {
+  if (issuedAtMs === null) return false;
+  return issuedAtMs >= Math.floor(sinceMs / 1000) * 1000 || sinceMs > nowMs + MAX_AHEAD_MS;
 }
 
 // What a signup makes, and what an erasure removes. D-5.4, D-5.5.

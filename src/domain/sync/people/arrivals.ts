@@ -76,13 +76,13 @@ export function* meetPeople<Arriving extends { readonly index: number; readonly 
 export function tombstonesLeft<Buried extends Tombstone>(
   table: Table,
   tombstones: readonly Buried[],
-  facts: FactsByName,
+  { facts, aheadLimit }: Pick<ArrivalRules, "facts" | "aheadLimit">,
 ): readonly Buried[] {
   return tombstones.filter((tombstone) => {
     const known = facts.get(personOf(tombstone.key) ?? "");
     if (known === undefined) return true;
     if (hasOwner(table, known)) return false;
-    return known.erased === null || !isTombstoneLeftOut(known.erased, tombstone);
+    return known.erased === null || !isTombstoneLeftOut(known.erased, tombstone, aheadLimit);
   });
 }
 

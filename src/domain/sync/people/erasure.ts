@@ -1,5 +1,4 @@
 // What is remembered of somebody who was erased here, and what follows for rows and people of the name. D-8.2.
-import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
 import { rankTimes, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table } from "../table/table.ts";
@@ -25,13 +24,11 @@ export function isLeftOut(table: Table, row: Row, erasure: Erasure, limit: strin
   return erasure.isTaken || rankTimes(rowTime(table, row), erasure.at, limit) <= 0;
 }
 
-/** True for a tombstone that is not taken in, as it would keep the name. */
-export function isTombstoneLeftOut({ at, isTaken }: Erasure, { deletedAt }: Tombstone): boolean {
-  return isTaken || compareDateTimes(deletedAt, at) <= 0;
-}
-
-/** True for a token that was issued after an erasure, or in the same second. Null: it does not say when. */
-export function isIssuedSince(erasure: Erasure, issuedAtMs: number | null): boolean {
-  const secondOf = (atMs: number) => Math.floor(atMs / 1000);
-  return issuedAtMs !== null && secondOf(issuedAtMs) >= secondOf(dateTimeMs(erasure.at));
+/** True for a tombstone that is not taken in, as it would keep the name. `limit` as in `rankTimes`. */
+export function isTombstoneLeftOut(
+  { at, isTaken }: Erasure,
+  { deletedAt }: Tombstone,
+  limit: string,
+): boolean {
+  return isTaken || rankTimes(deletedAt, at, limit) <= 0;
 }

@@ -3,12 +3,13 @@
 import {
   type Account,
   isForeignUsername,
+  isIssuedSince,
   NEW_ACCOUNT,
   OWN_ISSUER,
   type Role,
 } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { isIssuedSince } from "../../../domain/sync/people/erasure.ts";
+import { dateTimeMs } from "../../../domain/shared/time.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/crypto.ts";
 import type { AccountDeps } from "./deps.ts";
 
@@ -100,7 +101,8 @@ async function foreignIdentity(
     deps.names.findErased(subject),
   ]);
   // A token from before speaks for the person who was erased, also when somebody else has the name by now.
-  const isOfErased = erased !== null && !isIssuedSince(erased, issuedAtMs);
+  const isOfErased =
+    erased !== null && !isIssuedSince(dateTimeMs(erased.at), issuedAtMs, deps.clock.nowMs());
   if (hasEnded || isOfErased) throw tokenError("token_invalid");
   const account = found ?? (await makeForeignAccount(deps, foreign));
   if (account.issuer !== issuer) {

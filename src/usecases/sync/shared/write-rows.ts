@@ -255,5 +255,5 @@ async function meet(
   for (let n = 1; !step.done; n++, step = steps.next()) {
     if (n % TURN_RECORDS === 0) await tx.turn();
   }
-  return { ...step.value, deleted: tombstonesLeft(table, deleted, facts) };
+  return { ...step.value, deleted: tombstonesLeft(table, deleted, rules) };
 }

@@ -1,11 +1,14 @@
 // What an erasure leaves, here and with the deployments that this one syncs with. D-8.2.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { SystemTimer } from "../../../../src/adapters/system/system.ts";
+import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/built-in-tables.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { POSTGRESQL } from "../../support/backends.ts";
 import { releaseResources } from "../../support/resources.ts";
-import type { SyncApp } from "../../support/sync-app.ts";
+import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { type RunApp, startPair } from "../../sync-runs/support/run-apps.ts";
-import { dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
+import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
 
 afterEach(releaseResources);
@@ -114,6 +117,26 @@ onReputationBackends("erased names", (backend) => {
     expect(await used(next)).toBe(3);
     await lookUp(app, await next.issueKey(), { username: "nobody" });
     expect(await used(next)).toBe(4);
+  });
+
+  test("D-8.4, D-8.2 an erasure made while the clock was ahead keeps no rows and deletes of the next person out", async () => {
+    const clock = new FakeClock("2027-03-01T12:00:00Z");
+    const profiles = { ...BUILT_IN_TABLES["profiles"], deletes: true } as TableEntry;
+    const app = await startApp({
+      backend,
+      env: ADMIN_ENV,
+      tables: { profiles },
+      time: { clock, timer: new SystemTimer() },
+    });
+    await erase(await Person.signUp(app, "ana"));
+    clock.set("2026-03-01T12:00:00Z");
+    await releaseName(app, "ana");
+    const push = async (body: object) => (await app.push("profiles", body)).json;
+    const row = { username: "ana", updated_at: "2026-03-01T12:00:00Z" };
+    expect(await push({ records: [row] })).toMatchObject({ upserted: 1 });
+    const deleted = [{ key: { username: "ana" }, deleted_at: "2026-03-01T12:00:01Z" }];
+    expect(await push({ records: [], deleted })).toMatchObject({ deleted: 1 });
+    expect(await app.records("profiles")).toEqual([]);
   });
 });
 

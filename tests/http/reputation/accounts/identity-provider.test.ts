@@ -6,7 +6,7 @@ import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { keepResource, releaseResources } from "../../support/resources.ts";
 import { startProvider } from "../../support/start-provider.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
-import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person } from "../people.ts";
+import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -274,6 +274,25 @@ describe("identity provider", () => {
     expect(await codeOf(app, await sign({ sub: "x", iat: now + 60 }))).toBe(200);
     for (const token of [old, timeless]) expect(await codeOf(app, token)).toBe("token_invalid");
   });
+
+  test.each(["released", "taken"])(
+    "D-8.4, D-8.2 an erasure made while the clock was ahead shuts nobody out of a name that is %s",
+    async (state) => {
+      const { env, sign } = await startProvider();
+      const clock = new FakeClock("2027-03-01T12:00:00Z");
+      const time = { clock, timer: new SystemTimer() };
+      const app = await startApp({ env: { ...env, ...ADMIN_ENV }, time });
+      const issuedAt = (at: string) =>
+        sign({ sub: "x", iat: Date.parse(at) / 1000, exp: 9_999_999_999 });
+      const ahead = bearer(await issuedAt("2027-03-01T11:00:00Z"));
+      expect((await app.send("/v1/me", { method: "DELETE", ...ahead })).status).toBe(200);
+      clock.set("2026-03-01T12:00:00Z");
+      if (state === "released") await releaseName(app, "x");
+      expect(await codeOf(app, await issuedAt("2026-03-01T12:00:00Z"))).toBe(200);
+      const timeless = await sign({ sub: "x", iat: undefined as never, exp: 9_999_999_999 });
+      expect(await codeOf(app, timeless)).toBe("token_invalid");
+    },
+  );
 
   test("D-5.5, D-5.4.7 an erased account of an identity provider is made anew by its next token", async () => {
     const { env, sign } = await startProvider();
