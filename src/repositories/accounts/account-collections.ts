@@ -28,6 +28,7 @@ export const ACCOUNTS: Collection<AccountDocument> = {
     "createdAtMs",
     "suspendedAtMs",
     "lastSignInAtMs",
+    "tokensSinceMs",
     "passwordHash",
     "hidesProfile",
   ],

@@ -1,7 +1,13 @@
-import type { Account } from "../../domain/reputation/accounts/account.ts";
+import { type Account, tokensAfterMs } from "../../domain/reputation/accounts/account.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
-import { ACCOUNTS, accountOf, SESSIONS, type SessionDocument } from "./account-collections.ts";
+import {
+  ACCOUNTS,
+  accountOf,
+  findAccount,
+  SESSIONS,
+  type SessionDocument,
+} from "./account-collections.ts";
 
 /** Sessions past their end that one new session drops at most. */
 const MAX_DROPPED = 100;
@@ -13,6 +19,11 @@ type SessionName = Pick<SessionDocument, "username" | "id">;
 interface CheckedPassword {
   readonly passwordHash: string | null;
   readonly atMs: number;
+}
+
+interface ForeignSession {
+  readonly hasEnded: boolean;
+  readonly account: Account | null;
 }
 
 /**
@@ -50,12 +61,16 @@ export class Sessions {
     );
   }
 
-  /** True for a session that began elsewhere and has ended. As `accountOf`. */
-  async hasEnded(id: string): Promise<boolean> {
-    const options = { name: "sessions.has_ended", isProven: true } as const;
+  /** Whether a session that began elsewhere has ended, and its account, null when there is none. As `accountOf`. */
+  async findForeign({ username, id }: SessionName): Promise<ForeignSession> {
+    const options = { name: "sessions.find_foreign", isProven: true } as const;
     return await this.#documents.read(options, async (at) => {
-      const [[end]] = await at.read({ from: SESSIONS, keys: keysOf(NO_ACCOUNT, id) });
-      return end !== undefined && end.expiresAtMs > at.nowMs;
+      const [[end], [account]] = await at.read(
+        { from: SESSIONS, keys: keysOf(NO_ACCOUNT, id) },
+        { from: ACCOUNTS, keys: keysOf(username) },
+      );
+      const hasEnded = end !== undefined && end.expiresAtMs > at.nowMs;
+      return { hasEnded, account: account === undefined ? null : accountOf(account) };
     });
   }
 
@@ -97,10 +112,12 @@ export class Sessions {
     });
   }
 
-  /** Ends all sessions of an account. Idempotent; durable when it resolves. */
+  /** Ends all sessions of an account, those that began elsewhere by `tokensSinceMs`. Idempotent; durable when it resolves. */
   async endAllOf(username: string): Promise<void> {
     await this.#documents.transact({ name: "sessions.end_all" }, async (tx) => {
-      await tx.read({ from: ACCOUNTS, keys: [[username]], lock: true });
+      const account = await findAccount(tx, username);
+      if (account === null) return;
+      tx.put(ACCOUNTS, { ...account, tokensSinceMs: tokensAfterMs(tx.nowMs) });
       await endSessionsOf(tx, username);
     });
   }

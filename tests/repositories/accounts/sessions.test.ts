@@ -55,8 +55,9 @@ repositoryTests(
       sessions,
     }) => {
       await sessions.noteEnd("e1", 8_640_000_000_000_000);
-      expect(await sessions.hasEnded("e1")).toBe(true);
-      expect(await sessions.hasEnded("e2")).toBe(false);
+      const foreign = (id: string) => sessions.findForeign({ username: "ana", id });
+      expect(await foreign("e1")).toEqual({ hasEnded: true, account: null });
+      expect(await foreign("e2")).toEqual({ hasEnded: false, account: null });
       expect(await sessions.accountOf({ username: "", id: "e1" })).toBeNull();
     });
 
@@ -77,6 +78,22 @@ repositoryTests(
       expect(await people.isKnown("s2", "ana")).toBe(false);
       expect(await people.isKnown("s3", "bob")).toBe(true);
     });
+
+    it.everywhere(
+      "D-8.7 endAllOf() keeps since when tokens of a provider have to be issued: the next second",
+      async (people, other, { clock }) => {
+        await withAccounts(people, "ana");
+        const find = () => other.sessions.findForeign({ username: "ana", id: "e1" });
+        expect(await find()).toEqual({ hasEnded: false, account: makeAccount("ana") });
+        const before = clock.nowMs();
+        await people.sessions.endAllOf("ana");
+        const { account } = await find();
+        const sinceMs = account?.tokensSinceMs ?? 0;
+        expect(account).toEqual(makeAccount("ana", { tokensSinceMs: sinceMs }));
+        expect(sinceMs % 1000).toBe(0);
+        expect([sinceMs > before, sinceMs <= clock.nowMs() + 1000]).toEqual([true, true]);
+      },
+    );
 
     it.everywhere(
       "D-8.7 no session that begins at the same moment outlives endAllOf()",

@@ -35,6 +35,8 @@ export interface Account extends AccountPlan {
   readonly suspendedAtMs: number | null;
   /** The last sign-in with its password here; null for none. */
   readonly lastSignInAtMs: number | null;
+  /** Tokens of its provider that were issued before are no good; absent: all its sessions were never ended. D-8.7. */
+  readonly tokensSinceMs?: number;
 }
 
 /** What every new account begins with. */
@@ -147,6 +149,11 @@ export function isActiveAdministrator({ role, suspendedAtMs }: Account): boolean
 export function isIssuedSince(sinceMs: number, issuedAtMs: number | null, nowMs: number): boolean {
   if (issuedAtMs === null) return false;
   return issuedAtMs >= Math.floor(sinceMs / 1000) * 1000 || sinceMs > nowMs + MAX_AHEAD_MS;
+}
+
+/** The first second of which all tokens were issued after a time: no token tells more than its second. */
+export function tokensAfterMs(atMs: number): number {
+  return (Math.floor(atMs / 1000) + 1) * 1000;
 }
 
 // What a signup makes, and what an erasure removes. D-5.4, D-5.5.

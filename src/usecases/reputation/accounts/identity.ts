@@ -95,18 +95,21 @@ async function foreignIdentity(
 ): Promise<Identity> {
   const { subject, issuer, expiresAtMs, issuedAtMs } = foreign;
   if (!isForeignUsername(subject)) throw tokenError("token_invalid");
-  const [found, hasEnded, erased] = await Promise.all([
-    deps.accounts.find(subject),
-    deps.sessions.hasEnded(endId),
+  const [{ hasEnded, account: found }, erased] = await Promise.all([
+    deps.sessions.findForeign({ username: subject, id: endId }),
     deps.names.findErased(subject),
   ]);
   // A token from before speaks for the person who was erased, also when somebody else has the name by now.
-  const isOfErased =
-    erased !== null && !isIssuedSince(dateTimeMs(erased.at), issuedAtMs, deps.clock.nowMs());
+  const nowMs = deps.clock.nowMs();
+  const isOfErased = erased !== null && !isIssuedSince(dateTimeMs(erased.at), issuedAtMs, nowMs);
   if (hasEnded || isOfErased) throw tokenError("token_invalid");
   const account = found ?? (await makeForeignAccount(deps, foreign));
   if (account.issuer !== issuer) {
     throw new AppError("forbidden", "This username belongs to an account of another issuer");
+  }
+  const { tokensSinceMs = null } = account;
+  if (tokensSinceMs !== null && !isIssuedSince(tokensSinceMs, issuedAtMs, nowMs)) {
+    throw tokenError("token_invalid");
   }
   requireNotSuspended(account);
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };

@@ -262,6 +262,46 @@ describe("identity provider", () => {
     expect(await codeOf(app, token)).toBe("token_invalid");
   });
 
+  test("D-8.7 ending all sessions ends every token of the provider for the person, also one not seen before", async () => {
+    const { env, sign } = await startProvider();
+    const clock = new FakeClock();
+    const app = await startApp({ env, time: { clock, timer: new SystemTimer() } });
+    const nowSeconds = clock.nowMs() / 1000;
+    const issued = (seconds: number, claims: JWTPayload = {}) =>
+      sign({ sub: "x", iat: nowSeconds + seconds, exp: 9_999_999_999, ...claims });
+    const [asking, seen] = [await issued(0), await issued(0, { jti: "seen" })];
+    const other = await issued(0, { sub: "y" });
+    for (const token of [asking, seen, other]) expect(await codeOf(app, token)).toBe(200);
+    const ended = await app.send("/v1/sessions", { method: "DELETE", ...bearer(asking) });
+    expect([ended.status, dataOf(ended)]).toEqual([200, { status: "ended" }]);
+    const unseen = [await issued(-600), await issued(0, { jti: "unseen" })];
+    const timeless = await issued(0, { iat: undefined as never });
+    for (const token of [asking, seen, ...unseen, timeless]) {
+      expect(await codeOf(app, token)).toBe("token_invalid");
+    }
+    expect(await codeOf(app, other)).toBe(200);
+    expect(await codeOf(app, await issued(1))).toBe(200);
+  });
+
+  test("D-8.4, D-8.7 ending all sessions while the clock was ahead shuts nobody out, and still ends the token that asks", async () => {
+    const { env, sign } = await startProvider();
+    const clock = new FakeClock("2027-03-01T12:00:00Z");
+    const app = await startApp({ env, time: { clock, timer: new SystemTimer() } });
+    const issued = (claims: JWTPayload = {}) =>
+      sign({
+        sub: "x",
+        iat: Date.parse("2026-03-01T12:00:00Z") / 1000,
+        exp: 9_999_999_999,
+        ...claims,
+      });
+    const asking = await issued();
+    const ended = await app.send("/v1/sessions", { method: "DELETE", ...bearer(asking) });
+    expect(ended.status).toBe(200);
+    clock.set("2026-03-01T12:00:00Z");
+    expect(await codeOf(app, asking)).toBe("token_invalid");
+    expect(await codeOf(app, await issued({ jti: "fresh" }))).toBe(200);
+  });
+
   test("D-8.2 a token from before the erasure of its person, or without a time, is refused, now and later", async () => {
     const { env, sign } = await startProvider();
     const app = await startApp({ env });
