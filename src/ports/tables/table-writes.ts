@@ -8,7 +8,7 @@ export interface RowWrite {
   readonly index: number;
   /** The table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
   readonly row: Row;
-  /** Why the record fails if its row would be new, as a column that may not be null is absent; absent if it may be new. */
+  /** Why the record fails if its row would be new, unless a tombstone keeps that out; absent if it may be new. */
   readonly refusedIfNew?: string;
 }
 

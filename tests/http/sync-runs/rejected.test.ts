@@ -89,6 +89,36 @@ onOneBackend("rejected records", (backend) => {
     ]);
   });
 
+  test("D-7.6.4 a waiting record whose row was deleted since is dropped, by a run and by hand, and its tombstone goes on", async () => {
+    const deletes = (column: ColumnEntry) => ({
+      words: { ...timed(column).words!, deletes: true },
+    });
+    const remote = await startRunApp({ tables: deletes({ type: "text" }) });
+    const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ env, tables: deletes({ type: "text", max_length: 3 }) });
+    const at = "2026-01-01T00:00:00Z";
+    const records = ["run", "retry", "later", "back"].map((w) => ({ w, v: "too long", at }));
+    await remote.push("words", { records });
+    expect((await local.trigger()).json).toMatchObject({ status: "partial", error_count: 4 });
+    const gone = (w: string, deleted_at = at) => ({ key: { w }, deleted_at });
+    await local.push("words", { deleted: [gone("retry"), gone("back")] });
+    const items = await local.items("/rejected");
+    const item = items.find(({ key }) => (key as { w: string }).w === "retry");
+    expect((await retry(local, item?.["id"])).json).toEqual({ status: "dropped", item: item! });
+    const before = gone("later", "2025-01-01T00:00:00Z");
+    await remote.push("words", { deleted: [gone("run"), gone("retry"), before] });
+    expect((await local.trigger()).json).toMatchObject({
+      ...{ status: "partial", error_count: 1, kept: 2, deleted_there: 1 },
+    });
+    expect((await theOne(local))["key"]).toEqual({ w: "later" });
+    // A push without the guard brings back what the other end knows as deleted.
+    await remote.push("words", { records: [{ w: "back", v: "long again", at }] });
+    await local.trigger({ table: "words", full: true });
+    expect((await theOne(local))["key"]).toEqual({ w: "later" });
+    await local.trigger();
+    expect((await remote.rows("words")).map(({ w }) => w)).toEqual(["later"]);
+  });
+
   test("D-9.5.4 a pushed record is shown as the row is now, and sent again", async () => {
     const remote = await startRunApp({ tables: SHORT });
     const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };

@@ -123,7 +123,8 @@ export class TableWrite {
 
   #write(arriving: BoundWrite): void {
     const { index, refusedIfNew } = arriving.write;
-    if (refusedIfNew !== undefined && this.#storedOrder(arriving) === null) {
+    const isNew = refusedIfNew !== undefined && this.#storedOrder(arriving) === null;
+    if (isNew && !this.#isKeptOut(arriving)) {
       this.#failures.push({ index, message: refusedIfNew });
       return;
     }

@@ -167,7 +167,7 @@ class Decision<Arriving extends ArrivingRecord> {
   meet(arriving: Arriving): void {
     const { index, row, refusedIfNew, keyText: text } = arriving;
     const here = this.#rows.get(text);
-    if (here === undefined && refusedIfNew !== undefined) {
+    if (here === undefined && refusedIfNew !== undefined && !this.#keepsOut(arriving)) {
       this.#failures.push({ index, message: refusedIfNew });
       return;
     }
@@ -176,8 +176,7 @@ class Decision<Arriving extends ArrivingRecord> {
     const record = this.#stamped(arriving, here);
     if (record === null) return;
     const deletedAt = this.#tombstones.get(text);
-    const isBuried = deletedAt !== undefined && !this.#outlives(record.time, deletedAt);
-    if (isBuried && this.#rule.conflict === "newer") {
+    if (deletedAt !== undefined && this.#keepsOut(record)) {
       this.#kept.push(index);
       this.#list(text, { key: row, deletedAt });
     } else if (here !== undefined && this.#isNewer(here.time, record.time)) {
@@ -185,6 +184,13 @@ class Decision<Arriving extends ArrivingRecord> {
       this.#keptTimes.push(here.time);
     } else if (here !== undefined && this.#isUndecided(here, record)) this.#kept.push(index);
     else this.#write(record, here);
+  }
+
+  /** With the guard its tombstone keeps a row out that is not later. */
+  #keepsOut({ keyText: text, time }: Arriving): boolean {
+    const deletedAt = this.#tombstones.get(text);
+    if (deletedAt === undefined || this.#rule.conflict !== "newer") return false;
+    return !this.#outlives(time, deletedAt);
   }
 
   /** The record with its time; null for one that is not to be written. */

@@ -4,10 +4,11 @@ import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
-import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import { convertPulled, convertValue } from "../../../domain/sync/rows/convert.ts";
 import { keyOf, keyRow, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { outlives } from "../../../domain/sync/rows/tombstone.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
@@ -119,11 +120,13 @@ export class RecordWriter {
     const { rejections } = this;
     const { table } = this.#transfer;
     const all = await planWrites(this.#transfer, records);
-    const isGuarded = (options.conflict ?? table.conflict) === "newer" && isVersioned(table);
-    const older = isGuarded ? await this.#olderOf(all.refused) : [];
-    const newer = all.refused.filter((one) => !older.includes(one));
+    const isGuarded = (options.conflict ?? table.conflict) === "newer";
+    const older = isGuarded ? await this.#olderOf(all.refused) : new Set();
+    const newer = all.refused.filter((one) => !older.has(one));
     const refused = await this.#withoutErased(newer);
-    const plan = { ...all, refused };
+    const places = all.refused.filter((one) => older.has(one)).map((one) => placeWrite(table, one));
+    const writes = [...all.writes, ...places].sort((a, b) => a.index - b.index);
+    const plan = { records, writes, refused };
     const extras = (outcome: WriteOutcome) => {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
@@ -131,26 +134,32 @@ export class RecordWriter {
     const outcome = await commitRows(this.#transfer, { ...options, writes: plan.writes }, extras);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
-    const stayed = outcome.kept.map((index) => recordAt(records, index));
-    const kept = [...older.map(({ record }) => record), ...stayed];
+    const kept = outcome.kept.map((index) => recordAt(records, index));
     const filled = await fillColumns(this.#transfer, kept);
     const erased = outcome.erased.length + newer.length - refused.length;
     return { rejected, kept, erased, changed: outcome.changed + filled };
   }
 
-  /** Those that the row here would keep out anyway. D-11.10. */
-  async #olderOf(refused: readonly RefusedRecord[]): Promise<readonly RefusedRecord[]> {
+  /** Those that the row here, or its tombstone, keeps out anyway. D-7.6, D-11.10. */
+  async #olderOf(refused: readonly RefusedRecord[]): Promise<ReadonlySet<unknown>> {
     const { deps, table } = this.#transfer;
     const keys = new Map(refused.map((one) => [one, rowKey(table, one.record)]));
     const usable = [...keys.values()].filter((key) => key.isUsable).map((key) => key.columns);
-    if (usable.length === 0) return [];
-    const rows = await deps.tables.byKeys(table, usable, "sent");
+    if (usable.length === 0) return new Set();
+    const rows = isVersioned(table) ? await deps.tables.byKeys(table, usable, "sent") : [];
+    const tombstones = table.deletes ? await deps.tombstones.byKeys(table, usable) : [];
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
+    const deleted = new Map(tombstones.map((one) => [keyText(table, one.key), one.deletedAt]));
     const limit = aheadLimit(deps.clock.nowMs());
-    return refused.filter((one) => {
-      const here = times.get(keys.get(one)?.text ?? "");
-      return here !== undefined && rankTimes(rowTime(table, one.record), here, limit) < 0;
+    const older = refused.filter((one) => {
+      const text = keys.get(one)?.text ?? "";
+      const time = rowTime(table, one.record);
+      const deletedAt = deleted.get(text);
+      if (deletedAt !== undefined && !outlives(time, deletedAt, limit)) return true;
+      const here = times.get(text);
+      return here !== undefined && rankTimes(time, here, limit) < 0;
     });
+    return new Set(older);
   }
 
   /** What is not known to be a row of somebody who was erased is not kept among the rejected ones either. D-8.2. */
@@ -183,6 +192,16 @@ async function planWrites(
     else writes.push({ index, ...write, row: withoutEmpty(write.row, silent) });
   }
   return { records, writes, refused };
+}
+
+/** What has the store keep a refused record out and note what it has instead. D-7.4, D-7.6. */
+function placeWrite(table: Table, { index, record, message }: RefusedRecord): RowWrite {
+  const column = table.columns.find(({ name }) => name === table.timestampColumn);
+  const hasTime = column !== undefined && rowTime(table, record) !== null;
+  const converted = hasTime ? convertValue(column, record[column.name] ?? null) : { value: null };
+  const time = "value" in converted ? converted.value : null;
+  const row = { ...rowKey(table, record).columns, [table.timestampColumn ?? ""]: time };
+  return { index, row, refusedIfNew: message };
 }
 
 interface SortedOut {

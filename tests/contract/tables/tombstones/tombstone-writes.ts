@@ -210,6 +210,24 @@ function guardTests(harness: StoreHarness<TombstoneParts>): void {
     });
   }
 
+  it("D-7.6 a record that may not be new is kept out like any other, and refused where its tombstone does not", async (parts, store) => {
+    const items = await ItemsWithDeletes.prepare(parts);
+    const deletedAt = at(store, -20);
+    for (const k of ["a", "b"]) await items.bury(k, deletedAt);
+    const { cursor } = await items.page();
+    const rows = [
+      { k: "a", at: deletedAt, v: 1 },
+      { k: "b", at: behind(deletedAt), v: 1 },
+      { k: "c", at: deletedAt, v: 1 },
+    ];
+    const writes = asWrites(rows).map((write) => ({ ...write, refusedIfNew: "Not new" }));
+    const failures = [1, 2].map((index) => ({ index, message: "Not new" }));
+    const outcome = { failures, kept: [0], changed: 0, deleted: 0 };
+    expect(await writeTo(parts, ITEMS, writes, GUARDED)).toEqual(outcome);
+    expect(await items.rows()).toEqual([]);
+    expect(await items.listed(cursor)).toEqual([["a", deletedAt]]);
+  });
+
   it("D-7.6 without the guard a row that is not later is written, and stands beside its tombstone", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const deletedAt = at(store, -20);
