@@ -91,6 +91,14 @@ export const CompareRequestSchema = Type.Object(
       }),
     ),
     max_deletes: MaxDeletes,
+    // Of a trigger it promises that nothing is written, so it is not passed over as unknown fields are.
+    dry_run: Type.Optional(
+      checked<false>(
+        { type: "boolean", enum: [false], default: false },
+        (value) => value === false,
+        "Is not for a comparison: without repair it changes nothing",
+      ),
+    ),
   },
   { $id: "CompareRequest", examples: [{ table: "profiles" }] },
 );

@@ -14,6 +14,7 @@ setDefaultTimeout(60_000);
 const BODY_PATHS = ADMINISTRATOR_ROUTES.filter(({ body }) => body !== undefined).map(({ path }) =>
   path.slice(SYNC.length),
 );
+const NO_DRY_RUN = "is not for a comparison: without repair it changes nothing";
 const REMOTE = { SYNC_REMOTE_URL: "http://127.0.0.1:9" };
 
 describe("credentials", () => {
@@ -145,6 +146,7 @@ describe("bodies", () => {
       [{}, "table is required for a comparison; name one table"],
       [{ table: "notes", repair: "both" }, "repair must be one of push, pull, newest"],
       [{ table: "notes", repair: true }, "repair must be one of push, pull, newest"],
+      [{ table: "notes", repair: "push", dry_run: true }, `dry_run ${NO_DRY_RUN}`],
     ];
     for (const [body, error] of refused) {
       const reply = await app.ask("/compare", jsonBody(body));
