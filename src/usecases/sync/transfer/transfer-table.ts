@@ -56,7 +56,8 @@ export async function transferTable(
     if (direction === "push") await pushTable(transfer);
     else if (run.isDryRun) await countPulled(transfer);
     else await pullTable(transfer);
-    report.done();
+    // S-6 gives a table `done` or `error`.
+    if (deletesError === null) report.done();
     return { result: report.result(), error: null, deletesError };
   } catch (error) {
     return { result: report.result(), error };

@@ -127,6 +127,9 @@ onEveryBackend("deletes", (backend) => {
     const refused = await run(local.app, { max_deletes: 1 });
     expect(refused.status).toBe(500);
     expect(refused.json["error"]).toContain('2 rows of "items" would be deleted here');
+    const stream = { table: "items", direction: "pull", max_deletes: 1, full: true };
+    const types = (await local.app.stream(stream)).map(({ type }) => type);
+    expect(types).toEqual(["start", "batch", "error", "finished"]);
     expect(await keys(local)).toEqual(["a", "b", "c"]);
     expect((await run(local.app, { max_deletes: 2 })).json).toMatchObject({ deleted_here: 2 });
     expect(await keys(local)).toEqual(["c"]);
