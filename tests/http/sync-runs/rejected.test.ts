@@ -119,6 +119,28 @@ onOneBackend("rejected records", (backend) => {
     expect((await remote.rows("words")).map(({ w }) => w)).toEqual(["later"]);
   });
 
+  test("D-4.6 a waiting record whose next version a page brings counts once where that is refused too, and else not at all", async () => {
+    const remote = await startRunApp({ tables: timed({ type: "text" }) });
+    const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ env, tables: timed({ type: "text", max_length: 3 }) });
+    const pull = async (v: string, at: string) => {
+      await remote.push("words", { records: ["a", "b"].map((w) => ({ w, v, at })) });
+      return (await local.trigger({ table: "words", direction: "pull" })).json;
+    };
+    for (const [v, at] of [
+      ["too long", "2026-01-01T00:00:00Z"],
+      ["long again", "2026-01-02T00:00:00Z"],
+    ] as const) {
+      expect(await pull(v, at)).toMatchObject({
+        ...{ status: "partial", error_count: 2, total_pulled: 0 },
+      });
+    }
+    expect(await pull("ok", "2026-01-03T00:00:00Z")).toMatchObject({
+      ...{ status: "success", error_count: 0, total_pulled: 2, changed: 2 },
+    });
+    expect(await local.items("/rejected")).toEqual([]);
+  });
+
   test("D-9.5.4 a pushed record is shown as the row is now, and sent again", async () => {
     const remote = await startRunApp({ tables: SHORT });
     const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: remote.url };

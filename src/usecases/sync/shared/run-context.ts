@@ -126,7 +126,7 @@ export class TransferReport {
     this.#addTraffic(rows);
   }
 
-  /** Counts what was refused beside the batches. */
+  /** Counts what was refused beside the batches; below 0 what batches counted and the run replaced since. */
   addRejected(count: number): void {
     this.#counts.rejected += count;
   }

@@ -84,6 +84,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     report.batch({ ...countsOf(applied), rows, batchRows: pulled.page.limit });
   }
   report.countThere(cursor.tableRows);
+  report.addRejected(-writer.rejections.replaced);
   await commitExtras(transfer, { memory: markers.finish() });
   await exchange.finish();
 }

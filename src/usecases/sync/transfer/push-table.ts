@@ -71,6 +71,7 @@ export async function pushTable(transfer: Transfer): Promise<void> {
     const isChasing = sentRows > MAX_GROWTH * totalRows && isAfter(batch, handshake.clocks.ownTime);
     isEnd = batch.isLast || isChasing;
   }
+  report.addRejected(-push.rejections.replaced);
   if (!push.isLeftOver) await commitExtras(transfer, { memory: markers.finish() });
   await replaceExchanged(transfer, transfer.lease, push.exchanged, markers.current);
 }

@@ -19,9 +19,11 @@ export interface Rejection {
 }
 
 const LIST_ROWS = 1_000;
-/** Notes of records: one that waits, and one that needs no further attempt while it is as it was noted. */
+/** Notes of records: one that waits, and those that need no further attempt while they are as they were noted. */
 const WAITING = 1;
 const SETTLED = 2;
+/** By this transfer. */
+const REFUSED = 3;
 
 export class TableRejections {
   /** Those that earlier runs left, the oldest first. */
@@ -29,6 +31,7 @@ export class TableRejections {
   readonly #transfer: OwnTransfer;
   readonly #known = new RowMemory();
   #rejections = 0;
+  #replaced = 0;
 
   private constructor(transfer: OwnTransfer, waiting: readonly RejectedRecord[]) {
     this.#transfer = transfer;
@@ -53,7 +56,12 @@ export class TableRejections {
   isSettled(record: JsonObject): boolean {
     if (this.#known.size === 0) return false;
     const { note, isSame } = this.#known.find(this.#textsOf(record));
-    return note === SETTLED && isSame;
+    return note >= SETTLED && isSame;
+  }
+
+  /** Records that were rejected by this transfer before it met their next version: they wait no more. */
+  get replaced(): number {
+    return this.#replaced;
   }
 
   /** What to commit when records were rejected and others were not. Changes nothing here. */
@@ -82,10 +90,8 @@ export class TableRejections {
 
   /** Call it once `extras` of the same records are committed. Throws `sync_failed` when too many were rejected. */
   settle(rejected: readonly Rejection[], accepted: readonly JsonObject[]): void {
-    for (const record of this.#knownOf(accepted)) {
-      this.#known.note(this.#textsOf(record), SETTLED);
-    }
-    for (const { record } of rejected) this.#known.note(this.#textsOf(record), SETTLED);
+    for (const record of this.#knownOf(accepted)) this.#note(record, SETTLED);
+    for (const { record } of rejected) this.#note(record, REFUSED);
     this.#rejections += rejected.length;
     if (this.#rejections <= MAX_REJECTIONS_PER_RUN) return;
     const { table, direction } = this.#transfer;
@@ -103,6 +109,10 @@ export class TableRejections {
   ): Promise<void> {
     await commitExtras(this.#transfer, { ...extras, ...this.extras(rejected, accepted) });
     this.settle(rejected, accepted);
+  }
+
+  #note(record: JsonObject, note: typeof SETTLED | typeof REFUSED): void {
+    if (this.#known.note(this.#textsOf(record), note).note === REFUSED) this.#replaced++;
   }
 
   #knownOf(records: readonly JsonObject[]): readonly JsonObject[] {
