@@ -1,4 +1,5 @@
 // Rows of a table by hand in the console: filters, orders, columns, a row's page, changes, conflicts.
+import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
@@ -23,6 +24,16 @@ const ITEMS: Record<string, TableEntry> = {
       sold: { type: "boolean" },
       extra: { type: "json" },
       at: { type: "datetime" },
+    },
+  },
+};
+const TEXTS: Record<string, TableEntry> = {
+  texts: {
+    upsert_key: ["k"],
+    columns: {
+      ...{ k: { type: "text" }, cr: { type: "text" }, crlf: { type: "text", nullable: false } },
+      ...{ lf: { type: "text" }, all: { type: "json" }, yes: { type: "boolean" } },
+      ...{ sure: { type: "boolean", nullable: false }, other: { type: "text" } },
     },
   },
 };
@@ -130,6 +141,25 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       await page.goBack();
       await page.getByText("There is no such row").waitFor();
       await expectGood();
+    });
+
+    test("D-14.3 what nobody typed stays as it is: line breaks of every kind, and what is not of its type", async () => {
+      const env = { STORAGE_URL: await backend.makeUrl() };
+      const app = await startRunApp({ env, tables: TEXTS });
+      const texts = { k: "a", cr: "a\rb", crlf: "x\r\ny", lf: "\n\nz\n", all: { n: "x\r\ny" } };
+      await app.push("texts", { records: [{ ...texts, sure: true, other: "before" }] });
+      const file = new Database(env.STORAGE_URL.replace("sqlite:", ""));
+      file.run("UPDATE texts SET yes = 'perhaps', sure = 'perhaps'");
+      file.close();
+      const { page } = await open(app, "/console/tables/texts");
+      await page.getByRole("link", { name: "a", exact: true }).click();
+      await press(page, "Edit");
+      await field(page, "other").fill("after");
+      await press(page, "Save");
+      await page.getByText("The row was saved").waitFor();
+      expect(await app.rows("texts")).toEqual([
+        { ...texts, yes: "perhaps", sure: "perhaps", other: "after" },
+      ]);
     });
 
     test("D-14.3 what somebody else changed meanwhile is shown beside one's own, and which stands is asked", async () => {

@@ -111,15 +111,12 @@ function ColumnField({ column, listed, isNew }: ColumnFieldProps) {
   const isTime = name === listed.timestamp_column;
   const kind = `${type}${nullable || isTime ? "" : ", never null"}`;
   const hint = isTime ? `${kind}; what stays as it is becomes now` : kind;
-  if (type === "boolean") {
-    const options = [...(nullable ? [""] : []), "true", "false"].map(
-      (option) => [option, option || "null"] as const,
-    );
-    return (
-      <SelectField label={name} name={name} hint={hint} options={options} value={textOf(column)} />
-    );
-  }
   const text = textOf(column);
+  if (type === "boolean") {
+    const offered = new Set([...(nullable ? [""] : []), "true", "false", ...(isNew ? [] : [text])]);
+    const options = [...offered].map((option) => [option, option || "null"] as const);
+    return <SelectField label={name} name={name} hint={hint} options={options} value={text} />;
+  }
   return (
     <>
       <Field
@@ -184,10 +181,11 @@ function problemOf(listed: ListedTable, column: TypedColumn, text: string): stri
   return "message" in read ? read.message : null;
 }
 
-/** The text of a value in the form; empty for null. */
+/** The text of a value as fields have it, whose line breaks are LF; empty for null. */
 function textOf({ type, value }: TypedColumn): string {
   if (value === null) return "";
-  return type === "json" ? JSON.stringify(value, null, 2) : valueText(value);
+  const text = type === "json" ? JSON.stringify(value, null, 2) : valueText(value);
+  return text.replaceAll(/\r\n?/g, "\n");
 }
 
 /** A row that is gone, to be written once more: the store numbers it anew. */
