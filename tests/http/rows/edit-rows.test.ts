@@ -39,6 +39,13 @@ const DELETES: Record<string, TableEntry> = {
   },
 };
 
+const EVEN: Record<string, TableEntry> = {
+  even: {
+    upsert_key: ["id"],
+    columns: { id: { type: "integer" }, i: { type: "integer" }, j: { type: "json" } },
+  },
+};
+
 onEveryBackend("rows by hand", (backend) => {
   test("D-14.3 a row is changed while it is as it was read, gets a time, and keeps what no page shows", async () => {
     const app = await startRunApp({ backend });
@@ -121,6 +128,23 @@ onEveryBackend("rows by hand", (backend) => {
     const row = { extra: { ...extra, t: "b" } };
     expect((await edit(app, "listings", { row, expected })).status).toBe(200);
     expect(await extraOf()).toBe(json.replace("1.10", "1.1").replace('"a"', '"b"'));
+  });
+
+  test("D-14.3 a row with whole numbers at and beyond 2^53 is changed and removed as it is shown", async () => {
+    const app = await startRunApp({ backend, tables: EVEN });
+    const numbers = ["9007199254740991", "9007199254740992", "-9007199254740992"];
+    numbers.push("9007199254740993", "9007199254740994", "9223372036854775807");
+    const records = numbers.map((n) => `{"id":${n},"i":${n},"j":[${n}]}`);
+    await app.push("even", `{"records":[${records}]}`);
+    for (const row of await rowsOf(app, "even")) {
+      const changed = await edit(app, "even", { row: { j: 1 }, expected: row });
+      expect([changed.status, changed.json]).toEqual([200, { row: { ...row, j: 1 } }]);
+      const counted = await edit(app, "even", { row: { i: 1 }, expected: changed.json["row"] });
+      expect([counted.status, counted.json]).toEqual([200, { row: { ...row, i: 1, j: 1 } }]);
+      const expected = counted.json["row"];
+      expect((await remove(app, "even", { key: { id: row["id"] }, expected })).status).toBe(200);
+    }
+    expect(await rowsOf(app, "even")).toEqual([]);
   });
 
   test("D-14.3 of two that change a row at once one is told, and changes nothing", async () => {

@@ -150,6 +150,6 @@ function whole(table: Table, here: Row | null): Row {
 
 /** Equal as comparisons compare them, and as a browser shows them. */
 function isSameShown(column: Column, a: JsonValue, b: JsonValue): boolean {
-  const shown = shownRow({ a: withNumber(column, a), b: withNumber(column, b) });
-  return isSameValue(column, shown["a"] ?? null, shown["b"] ?? null);
+  const { a: shownA = null, b: shownB = null } = shownRow({ a, b });
+  return isSameValue(column, withNumber(column, shownA), withNumber(column, shownB));
 }
