@@ -10,6 +10,7 @@ import { STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
 import type { ImportCounts, ImportFailure } from "../../../src/domain/sync/run/import-events.ts";
 import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import { Turns } from "../../../src/ports/runtime/turns.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { DryWriter } from "../../../src/usecases/sync/files/dry-writer.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
@@ -22,6 +23,7 @@ import { RowNumbers } from "../../../src/usecases/sync/files/row-numbers.ts";
 import { keepResource } from "../../http/support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writingParts } from "../../support/run-parts.ts";
+import { HurriedClock } from "../../support/time/hurried-clock.ts";
 import { fileText } from "./read-file-text.ts";
 
 /** A file as it lies on a disk, and what is said of it. */
@@ -109,7 +111,8 @@ export async function guessFile(path: string, { wishes, table }: Omit<FileOnDisk
   try {
     const [source] = opened.sources;
     if (source === undefined) throw new Error(`${path} has no table`);
-    return { guess: await guessTable(source), leftOut: opened.leftOut };
+    const turns = new Turns(new HurriedClock(), async () => {});
+    return { guess: await guessTable(source, turns), leftOut: opened.leftOut };
   } finally {
     opened.close();
   }

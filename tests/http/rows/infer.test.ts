@@ -3,7 +3,9 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { fileFormats } from "../../../src/app/files.ts";
 import { NO_WISHES } from "../../../src/domain/sync/guess/table-guess.ts";
 import type { FileFormat } from "../../../src/ports/files.ts";
+import { Turns } from "../../../src/ports/runtime/turns.ts";
 import { guessFile } from "../../../src/usecases/sync/files/guess-file.ts";
+import { HurriedClock } from "../../support/time/hurried-clock.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { RequestOptions } from "../support/sync-app.ts";
 import { startRunApp } from "../sync-runs/support/run-apps.ts";
@@ -67,9 +69,23 @@ test.each<[FileFormat, string]>([
     async function* bytes() {
       for (const letter of text) yield Buffer.from(letter);
     }
-    const file = { name: "t", format, bytes: bytes(), wishes: NO_WISHES };
+    const turns = new Turns(new HurriedClock(), async () => {});
+    const file = { name: "t", format, bytes: bytes(), wishes: NO_WISHES, turns };
     const { records, unread, warnings } = await guessFile(fileFormats, file, text.length - 20);
     expect([records, unread]).toEqual([6, 0]);
     expect(warnings.join()).toContain(`Only the first ${text.length - 20} bytes`);
   },
 );
+
+test("D-11.1 others have turns while records are read, and while a key is looked for", async () => {
+  async function* bytes() {
+    yield Buffer.from(`a,b\n${"1,2\n".repeat(3_000)}`);
+  }
+  let pauses = 0;
+  const turns = new Turns(new HurriedClock(), async () => {
+    pauses++;
+  });
+  const file = { name: "t", format: "csv", bytes: bytes(), wishes: NO_WISHES, turns } as const;
+  expect((await guessFile(fileFormats, file)).records).toBe(3_000);
+  expect(pauses).toBeGreaterThan(3_000);
+});

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { createFile } from "../../../app/disk/create-file.ts";
 import { withFileLock } from "../../../app/disk/file-lock.ts";
@@ -23,6 +24,7 @@ import {
 } from "../../../domain/sync/table/registry-schema.ts";
 import type { ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";
 import { readColumnType } from "../../../usecases/sync/files/guess-file.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
@@ -98,11 +100,12 @@ async function infer(
   const wishesFor = (name: string, format: FileFormat | "sqlite") =>
     wishesOf(options, importEntry(options, format), there[name]);
   const opened = await naming(path, () => openSources(path, options, wishesFor));
+  const turns = new Turns({ monotonicMs: () => performance.now() }, setImmediate);
   const found: Record<string, TableEntry> = {};
   const keyless: string[] = [];
   try {
     for (const source of opened.sources) {
-      const guess = await naming(path, () => guessTable(source));
+      const guess = await naming(path, () => guessTable(source, turns));
       tell(output, guess, opened);
       if (guess.entry === null) keyless.push(guess.name);
       else found[guess.name] = guess.entry;

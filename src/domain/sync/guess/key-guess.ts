@@ -63,11 +63,16 @@ const RANKS = {
 const MAX_RECORDS = 1_000_000;
 /** Hashes kept at once, of 8 bytes: of four columns to the last record, of more in shorter files. */
 const MAX_HASHES = 4 * MAX_RECORDS;
+/** Records that are compared in one step, well below a turn. */
+const STEP_RECORDS = 1_000;
 const HALF = 0x200000;
 /** Mixes the hashes of several columns. The root of an equation would not do: hashes of few values could add up to the same sum. */
 const MIX = Math.LN2;
 
-/** Keeps a hash of each value that may be part of a key, so that any columns can be compared after one reading. */
+/**
+ * Keeps a hash of each value that may be part of a key, so that any columns can be compared after one reading: in steps, as records
+ * may be many.
+ */
 export class KeyGuess {
   readonly #table: string;
   /** Columns that somebody names; null for a guess. */
@@ -120,24 +125,26 @@ export class KeyGuess {
   }
 
   /** Columns that would do but for a few records, the most believed first. */
-  nearly(): Repeats[] {
+  *nearly(): Generator<undefined, Repeats[], undefined> {
     const most = Math.max(MAX_STRAY, this.#records * MAX_STRAY_SHARE);
-    const named = (this.#columns ?? []).filter(({ isNamed }) => isNamed);
-    return named.flatMap(({ name }) => {
-      const repeats = this.repeats([name]);
+    const near: Repeats[] = [];
+    for (const { name, isNamed } of this.#columns ?? []) {
+      const repeats = isNamed ? yield* this.repeats([name]) : null;
       const isFew = repeats !== null && repeats.count <= most && repeats.count * 2 < this.#records;
-      return isFew ? [repeats] : [];
-    });
+      if (isFew) near.push(repeats);
+    }
+    return near;
   }
 
   /** Null for none, or where a column is not compared. */
-  repeats(names: readonly string[]): Repeats | null {
+  *repeats(names: readonly string[]): Generator<undefined, Repeats | null, undefined> {
     const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];
     if (columns.length < names.length) return null;
     const seen = new Set<number>();
     const lines: number[] = [];
     let count = 0;
     for (const [i, line] of this.#lines.entries()) {
+      if (i % STEP_RECORDS === 0) yield;
       const mixed = columns.reduce((sum, { hashes }) => sum * MIX + (hashes[i] ?? 0), 0);
       if (!Number.isNaN(mixed) && !seen.has(mixed)) {
         seen.add(mixed);
@@ -150,22 +157,28 @@ export class KeyGuess {
   }
 
   /** The key of these columns; null when every candidate repeats. */
-  best(columns: readonly KeyColumn[]): KeyCandidate | null {
+  *best(columns: readonly KeyColumn[]): Generator<undefined, KeyCandidate | null, undefined> {
     const candidates = [
       ...singleCandidates(this.#table, columns),
       ...joinedCandidates(this.#table, columns),
     ].toSorted((a, b) => a.rank - b.rank);
-    const best = candidates.find((candidate) => this.#isDistinct(candidate)) ?? null;
+    let best: KeyCandidate | null = null;
+    for (const candidate of candidates) {
+      if (!(yield* this.#isDistinct(candidate))) continue;
+      best = candidate;
+      break;
+    }
     if (best === null || this.#records <= MAX_RECORDS) return best;
     const count = formatCount(MAX_RECORDS);
     return { ...best, reason: `${best.reason}, as far as compared: in the first ${count} records` };
   }
 
-  #isDistinct({ columns: names }: KeyCandidate): boolean {
+  *#isDistinct({ columns: names }: KeyCandidate): Generator<undefined, boolean, undefined> {
     const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];
     if (columns.length < names.length) return false;
     const seen = new Set<number>();
     for (let i = 0; i < (columns[0]?.hashes.length ?? 0); i++) {
+      if (i % STEP_RECORDS === 0) yield;
       seen.add(columns.reduce((mixed, { hashes }) => mixed * MIX + (hashes[i] ?? 0), 0));
       if (seen.size <= i) return false;
     }

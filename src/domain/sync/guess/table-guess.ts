@@ -128,8 +128,8 @@ export class TableGuess {
     this.#key.add(record, line);
   }
 
-  /** Throws `invalid_request` for wishes about columns that there are not. */
-  finish(): GuessedTable {
+  /** In steps. Throws `invalid_request` for wishes about columns that there are not. */
+  *finish(): Generator<undefined, GuessedTable, undefined> {
     const { types, timestamp: wanted, files } = this.#wishes;
     for (const [name, type] of types) this.#find(name).guess.ask(type);
     const asked = typeof wanted === "string" ? this.#find(wanted).guess : null;
@@ -138,7 +138,7 @@ export class TableGuess {
       guess === null ? [] : [{ field, guess, type: guess.type() }],
     );
     const isNumbered = files.number_rows === true;
-    const key = isNumbered ? NUMBERED : this.#chooseKey();
+    const key = isNumbered ? NUMBERED : yield* this.#chooseKey();
     const keyed = new Set(key?.columns);
     const columns: Record<string, ColumnEntry> = isNumbered ? { [ROW_NUMBER]: ROW_COLUMN } : {};
     for (const { field, guess, type } of known) {
@@ -169,7 +169,7 @@ export class TableGuess {
       })),
       keyReason: key?.reason ?? null,
       timelessReason: timestamp === null ? timelessReason(others, wanted === null) : null,
-      warnings: this.#warnings(key),
+      warnings: yield* this.#warnings(key),
       leftOut: [...this.#columns].flatMap(([field, guess]) => (guess === null ? [field] : [])),
     };
   }
@@ -192,27 +192,27 @@ export class TableGuess {
     };
   }
 
-  #chooseKey(): KeyCandidate | null {
+  *#chooseKey(): Generator<undefined, KeyCandidate | null, undefined> {
     const { key } = this.#wishes;
     if (key !== null) {
       const columns = key.map((name) => this.#find(name).field);
       return { columns, rank: 0, reason: "as asked", isByValues: false };
     }
     const declared = this.#declaredKey();
-    if (declared !== null || this.#records > 0)
-      return declared ?? this.#key.best(this.#keyColumns());
+    if (declared !== null) return declared;
+    if (this.#records > 0) return yield* this.#key.best(this.#keyColumns());
     return this.#declaration === null ? nameKey(this.#name, [...this.#columns.keys()]) : null;
   }
 
   /** What speaks against the key. */
-  #warnings(key: KeyCandidate | null): string[] {
+  *#warnings(key: KeyCandidate | null): Generator<undefined, string[], undefined> {
     const records = formatCount(this.#records);
     const warnings: string[] = [];
     if (key === NUMBERED) {
       return ["rows are numbered by their lines: for a file that is read in once, or only grows"];
     }
     if (this.#wishes.key !== null && key !== null) {
-      const repeats = this.#key.repeats(key.columns);
+      const repeats = yield* this.#key.repeats(key.columns);
       if (repeats !== null) warnings.push(`${namesOf(repeats)} ${strayText(repeats)}`);
       return warnings;
     }
@@ -223,7 +223,7 @@ export class TableGuess {
       );
     }
     if (key?.reason === DECLARED) return warnings;
-    for (const near of this.#key.nearly()) {
+    for (const near of yield* this.#key.nearly()) {
       warnings.push(`${namesOf(near)} would do as the key, but ${strayText(near)}`);
     }
     return warnings;

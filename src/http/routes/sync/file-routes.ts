@@ -6,6 +6,7 @@ import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { COLUMN_TYPES, ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
 import { type ColumnType, findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../../ports/files.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
 import {
   DATE_FORMAT,
@@ -263,7 +264,8 @@ function guessing({ identity, sync, files, activeRuns }: SyncAdministration): Op
         ...(timestamp ? { timestamp: timestamp === "none" ? null : timestamp } : {}),
       };
       const bytes = incoming(request, { timer: sync.timer, stop: activeRuns.stopping });
-      return guessItem(await guessFile(files, { name, format, bytes, wishes }));
+      const turns = new Turns(sync.clock, () => sync.timer.sleep(0));
+      return guessItem(await guessFile(files, { name, format, bytes, wishes, turns }));
     },
   });
 }

@@ -6,7 +6,8 @@ import { isReservedTable, registryNameOf } from "../../../domain/sync/table/name
 import { COLUMN_TYPES } from "../../../domain/sync/table/registry-schema.ts";
 import type { ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
-import { type FileGuess, guessTable } from "./guess-table.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
+import { type FileGuess, type GuessSource, guessTable } from "./guess-table.ts";
 
 interface GuessedFile {
   /** Of the table, a name that the registry takes. */
@@ -14,12 +15,13 @@ interface GuessedFile {
   readonly format: FileFormat;
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly wishes: GuessWishes;
+  readonly turns: Turns;
 }
 
 /** Reads no more than `maxBytes`, to the last whole record, which a warning says. Throws as `guessTable`. */
 export async function guessFile(
   files: FileFormats,
-  { name, format, bytes, wishes }: GuessedFile,
+  { name, format, bytes, wishes, turns }: GuessedFile,
   maxBytes = MAX_GUESS_BYTES,
 ): Promise<FileGuess> {
   let isCut = false;
@@ -32,7 +34,7 @@ export async function guessFile(
   const delimiter =
     format === "csv" ? (given ?? (await files.findDelimiter(text.beginning()))) : ",";
   const known = delimiter === "," ? {} : { delimiter };
-  return await guessTable({
+  const source: GuessSource = {
     name,
     form: format === "csv" ? "field" : "json",
     declaration: null,
@@ -42,7 +44,8 @@ export async function guessFile(
       return wholeRecords(files.read(format, text.whole(), options), () => isCut);
     },
     notes: () => (isCut ? [`Only the first ${maxBytes} bytes of the file were looked at`] : []),
-  });
+  };
+  return await guessTable(source, turns);
 }
 
 /** Throws `invalid_request`; `hint` says how to give another name. */

@@ -9,6 +9,7 @@ import {
 } from "../../../domain/sync/guess/table-guess.ts";
 import type { ValueForm } from "../../../domain/sync/guess/value-kind.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
 
 /** Records that are to become a table. */
 export interface GuessSource {
@@ -33,10 +34,10 @@ export interface FileGuess extends GuessedTable {
 }
 
 /**
- * Reads the records in bounded memory. Throws `file_failed` when there are none and nothing names the columns, `invalid_request`
+ * Reads the records in bounded memory, with turns for others in between. Throws `file_failed` when there are none and nothing names the columns, `invalid_request`
  * for wishes about other columns, and what reading throws.
  */
-export async function guessTable(source: GuessSource): Promise<FileGuess> {
+export async function guessTable(source: GuessSource, turns: Turns): Promise<FileGuess> {
   const guess = new TableGuess(source.name, source.form, source.declaration, source.wishes);
   let isNamed = source.declaration !== null;
   let unread = 0;
@@ -47,6 +48,7 @@ export async function guessTable(source: GuessSource): Promise<FileGuess> {
   };
   for await (const part of source.read(onNames)) {
     for (const found of part) {
+      if (turns.isOver) await turns.next();
       const record = recordOf(found);
       if (record !== null) {
         guess.add(record, found.line);
@@ -56,7 +58,7 @@ export async function guessTable(source: GuessSource): Promise<FileGuess> {
       firstUnread ??= `line ${found.line} ${found.problem ?? "is no object"}`;
     }
   }
-  const guessed = guess.finish();
+  const guessed = await turns.run(guess.finish());
   if (guessed.records === 0 && (!isNamed || unread > 0)) {
     const reason = firstUnread === null ? "" : `: ${firstUnread}`;
     throw new AppError("file_failed", `There are no records to guess from${reason}`);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../../src/domain/shared/json.ts";
 import {
   type Declaration,
+  type GuessedTable,
   type GuessWishes,
   NO_WISHES,
   TableGuess,
@@ -23,7 +24,19 @@ function guessOf(records: readonly JsonObject[], options: Options = {}) {
   const { name = "things", form = "field", declaration = null, wishes } = options;
   const guess = new TableGuess(name, form, declaration, { ...NO_WISHES, ...wishes });
   for (const [i, record] of records.entries()) guess.add(record, i + 2);
-  return guess.finish();
+  return finish(guess);
+}
+
+function finish(guess: TableGuess): GuessedTable {
+  return countSteps(guess).guessed;
+}
+
+function countSteps(guess: TableGuess) {
+  const finishing = guess.finish();
+  for (let steps = 0; ; steps++) {
+    const { done, value } = finishing.next();
+    if (done === true) return { steps, guessed: value };
+  }
 }
 
 /** Records of columns that are written `a b c: 1 2 3; 4 5 6`. */
@@ -96,9 +109,19 @@ describe("the key", () => {
   test("D-10.2 memory is bounded: what was not compared any more is told", () => {
     const guess = new TableGuess("things", "json");
     for (let id = 0; id < 1_000_100; id++) guess.add({ id }, id);
-    expect(guess.finish().keyReason).toContain(
-      "as far as compared: in the first 1,000,000 records",
-    );
+    expect(finish(guess).keyReason).toContain("as far as compared: in the first 1,000,000 records");
+  });
+});
+
+describe("the key of many records", () => {
+  test("D-11.1 is looked for in small steps", () => {
+    const guess = new TableGuess("things", "json");
+    for (let i = 0; i < 20_000; i++) guess.add({ id: i % 19_999, a: i >> 1, b: i % 3 }, i + 1);
+    const { steps, guessed } = countSteps(guess);
+    expect(guessed.entry?.upsert_key).toEqual(["id", "a"]);
+    expect(guessed.warnings).toHaveLength(2);
+    // The records are looked at for `id`, for `id` and `a`, and for what is told of `id`; `a` repeats at once.
+    expect(steps).toBeGreaterThanOrEqual(3 * 20);
   });
 });
 
@@ -140,7 +163,7 @@ describe("what is told of the key", () => {
     const headerOf = (...names: string[]) => {
       const guess = new TableGuess("things", "field");
       guess.declare(names);
-      return guess.finish();
+      return finish(guess);
     };
     const named: TableEntry = {
       upsert_key: ["thing_id"],
