@@ -29,8 +29,9 @@ export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
 /** The `Host` header of who asks this machine by its own name, perhaps with a port. */
 const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** Headers that proxies add beside `X-Forwarded-For`. */
-const PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
+/** Headers of proxies that hold addresses of callers. */
+const ADDRESS_HEADERS = ["x-forwarded-for", "x-real-ip"];
+const OTHER_PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto"];
 
 /**
  * Lets callers with the token pass; where none is configured, callers on this machine that ask a loopback address: a page
@@ -58,13 +59,13 @@ export function requireMetricsAccess(
 
 /**
  * True when neither the socket nor any proxy speaks for another machine. Every address that was forwarded has to be of
- * this one, however many proxies are trusted: a caller cannot gain by adding some.
+ * this one, however many proxies are trusted, and no other header may speak of a proxy: a caller cannot gain by adding some.
  */
 function isOnThisMachine(headers: Headers, { remoteAddress }: ConnectionInfo): boolean {
   if (remoteAddress === null || !isLoopback(remoteAddress)) return false;
-  const forwarded = headers.get("x-forwarded-for");
-  if (forwarded === null) return PROXY_HEADERS.every((name) => !headers.has(name));
-  return forwarded.split(",").every((address) => isLoopback(address.trim()));
+  if (OTHER_PROXY_HEADERS.some((name) => headers.has(name))) return false;
+  const forwarded = ADDRESS_HEADERS.flatMap((name) => headers.get(name)?.split(",") ?? []);
+  return forwarded.every((address) => isLoopback(address.trim()));
 }
 
 function isLoopback(address: string): boolean {
