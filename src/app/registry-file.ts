@@ -32,10 +32,6 @@ interface FileProblem {
 /** A registry, or else at least one problem. */
 interface ReadRegistryFile {
   readonly registry: Registry | null;
-  /** Names of the tables that the file itself holds; empty with problems. */
-  readonly own: readonly string[];
-  /** The entry of one of them. */
-  entryOf(name: string): TableEntry;
   /** In the order of the file. */
   readonly problems: readonly FileProblem[];
 }
@@ -85,9 +81,7 @@ function examine(text: string, lagSeconds?: number): ReadRegistryFile {
       lagSeconds,
     );
     if (problems.length > 0) return failed(problems);
-    const entryOf = (name: string) =>
-      getNodeValue(findNodeAtLocation(root, ["tables", name]) as Node) as TableEntry;
-    return { registry, own: ownNames(root), entryOf, problems };
+    return { registry, problems };
   } catch (error) {
     if (!isAppError(error, "invalid_request")) throw error;
     for (const { pointer, detail } of error.problems) {
@@ -163,17 +157,9 @@ export function withEntry(source: string, name: string, entry: TableEntry): stri
   return mark + text;
 }
 
-function ownNames(root: Node): string[] {
-  const properties = findNodeAtLocation(root, ["tables"])?.children ?? [];
-  return properties.map(({ children }) => String(children?.[0]?.value));
-}
-
 function failed(problems: readonly FileProblem[]): ReadRegistryFile {
   const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const entryOf = () => {
-    throw new Error("A registry file with problems has no entries");
-  };
-  return { registry: null, own: [], entryOf, problems: inOrder };
+  return { registry: null, problems: inOrder };
 }
 
 function plainValue(text: string): unknown {

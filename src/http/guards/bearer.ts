@@ -52,48 +52,34 @@ export function writer(deps: AccountDeps): Guard<Identity> {
   };
 }
 
-/** An administrator who asks for something. */
-interface AskingAdministrator extends AdminRequest {
+/** An administrator who asks for something, as its audit record tells. */
+export interface AskingAdministrator extends AdminRequest {
   readonly by: string;
+  /** Throws when the session was ended or the account suspended since; an hour that is over is no end. D-14.4. */
+  requireStill(): Promise<void>;
 }
 
-/** An administrator, as the audit record of what is asked tells. D-5.7, D-8.8. */
-export function administrator(deps: AccountDeps): Guard<AskingAdministrator> {
+/** An administrator; a body that a page of this origin sends is of these types, or JSON. D-5.7, D-8.8. */
+export function administrator(
+  deps: AccountDeps,
+  types?: readonly string[],
+): Guard<AskingAdministrator> {
   const admit = async (exchange: Exchange): Promise<Admitted<AskingAdministrator>> => {
-    const admitted = await admitBy(exchange, (token) => identifyAdministrator(deps, token));
-    const { username } = admitted.caller.account;
-    return { ...admitted, caller: { by: username, requestId: exchange.requestId } };
+    const identifyBy = (token: string | null) => identifyAdministrator(deps, token);
+    const { caller, ...rest } = await admitBy(exchange, identifyBy, types);
+    const by = caller.account.username;
+    const requireStill = () => requireStillAdministrator(deps, caller);
+    return { ...rest, caller: { by, requestId: exchange.requestId, requireStill } };
   };
   return { security: SECURITY, failures: ADMINISTRATOR, admit, admitAgain: admit };
 }
 
 /** The same under `/api/v1/sync`. D-4.1. */
-export function syncAdministrator(deps: AccountDeps): Guard<AskingAdministrator> {
-  return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
-}
-
-/** An administrator whose work may outlast the request. */
-export interface LastingAdministrator extends AskingAdministrator {
-  /** Throws when the session was ended or the account suspended since; an hour that is over is no end. D-14.4. */
-  requireStill(): Promise<void>;
-}
-
-/** The same for files, whose bodies are of these types. */
-export function fileAdministrator(
+export function syncAdministrator(
   deps: AccountDeps,
-  types: readonly string[],
-): Guard<LastingAdministrator> {
-  return {
-    security: SECURITY,
-    failures: SYNC_ADMINISTRATOR,
-    async admit(exchange) {
-      const identifyBy = (token: string | null) => identifyAdministrator(deps, token);
-      const { caller, ...rest } = await admitBy(exchange, identifyBy, types);
-      const by = caller.account.username;
-      const requireStill = () => requireStillAdministrator(deps, caller);
-      return { ...rest, caller: { by, requestId: exchange.requestId, requireStill } };
-    },
-  };
+  types?: readonly string[],
+): Guard<AskingAdministrator> {
+  return { ...administrator(deps, types), failures: SYNC_ADMINISTRATOR };
 }
 
 /** Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`, and as `requireOwnPage`. */

@@ -239,7 +239,10 @@ async function putTables(
     requireSound(path, text);
     const there = tablesOf(text);
     const others = Object.entries(found).filter(([name]) => !updated.includes(name));
-    let put = others.length === 0 ? text : extended(path, text, Object.fromEntries(others));
+    let put =
+      others.length === 0
+        ? text
+        : extended(path, text, { there, added: Object.fromEntries(others) });
     for (const name of updated) {
       const [before, now] = [there[name], found[name]];
       if (before === undefined || now === undefined) continue;
@@ -252,21 +255,20 @@ async function putTables(
   });
 }
 
-/** The text with the tables. */
-function extended(path: string, text: string, tables: Tables): string {
-  requireSound(path, text);
-  const { own } = readRegistryFile(text);
-  const there = Object.keys(tables).filter((name) =>
-    own.some((other) => other.toLowerCase() === name.toLowerCase()),
-  );
-  if (there.length > 0) {
-    const text = `"${path}" has the table ${there.join(", ")} already`;
+/** The text with more tables. */
+function extended(
+  path: string,
+  text: string,
+  { there, added }: { readonly there: Tables; readonly added: Tables },
+): string {
+  const known = new Set(Object.keys(there).map((name) => name.toLowerCase()));
+  const again = Object.keys(added).filter((name) => known.has(name.toLowerCase()));
+  if (again.length > 0) {
+    const text = `"${path}" has the table ${again.join(", ")} already`;
     const hint = "Remove it there, or give --table another name";
     throw new AppError("invalid_request", text, { hint });
   }
-  const added = withTables(text, tables);
-  requireSound(path, added);
-  return added;
+  return withTables(text, added);
 }
 
 function requireSound(path: string, text: string): void {

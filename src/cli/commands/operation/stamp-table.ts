@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { withFileLock } from "../../../app/disk/file-lock.ts";
 import { writeText } from "../../../app/disk/write-text.ts";
-import { problemText, readRegistryFile, withEntry } from "../../../app/registry-file.ts";
+import { problemText, readRegistryFile, tablesOf, withEntry } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
@@ -44,21 +44,23 @@ async function stamp(tools: CommandTools, tableName: string): Promise<ExitCode> 
 /** Writes the entry, and prepares the table by it. Where that cannot be, the file stays as it was. */
 async function stampIn(tools: CommandTools, path: string, tableName: string): Promise<TableEntry> {
   const before = await readTextFile(path);
-  const { registry, own, entryOf, problems } = readRegistryFile(before);
+  const { registry, problems } = readRegistryFile(before);
   if (registry === null) throw unsound(path, problems);
   const { name } = findTable(registry, tableName);
-  if (!own.includes(name)) {
+  const there = tablesOf(before);
+  const given = Object.hasOwn(there, name) ? there[name] : undefined;
+  if (given === undefined) {
     throw new AppError(
       "invalid_request",
       `Table "${name}" is built in: "${path}" does not name it`,
     );
   }
-  const stamped = stampedEntry(name, entryOf(name));
+  const stamped = stampedEntry(name, given);
   try {
     return await prepareBy(tools, path, before, { name, entry: stamped });
   } catch (error) {
     // Not every store can tell of deletes.
-    const isOptional = stamped.deletes === true && entryOf(name).deletes !== true;
+    const isOptional = stamped.deletes === true && given.deletes !== true;
     if (!isOptional || !isAppError(error, "schema_conflict")) throw error;
     const { deletes: _, ...entry } = stamped;
     return await prepareBy(tools, path, before, { name, entry });

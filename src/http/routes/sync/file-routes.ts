@@ -24,7 +24,7 @@ import {
 } from "../../../usecases/sync/files/guess-file.ts";
 import type { FileGuess } from "../../../usecases/sync/files/guess-table.ts";
 import { incoming } from "../../file-stream.ts";
-import { fileAdministrator } from "../../guards/bearer.ts";
+import { syncAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { file, json, type SentFile } from "../../replies.ts";
@@ -69,7 +69,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     summary: "Download the rows of a table as a file",
     description:
       "Each row once, in the order of the key, as `repsync export` writes them. Whoever takes nothing for a minute is cut off.",
-    guard: fileAdministrator(identity, ALL_TYPES),
+    guard: syncAdministrator(identity, ALL_TYPES),
     params: { table_name: tableName(sync) },
     query: {
       format: given("Of the file", { type: "string", enum: FILE_FORMATS, default: "csv" }),
@@ -163,7 +163,7 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
     description:
       "As `repsync import`, of any length, gzip or not. An import ends before its next batch when the session is ended or the " +
       `account suspended, and when no byte comes for a minute; what was written stays. ${STREAM_TEXT}`,
-    guard: fileAdministrator(identity, ALL_TYPES),
+    guard: syncAdministrator(identity, ALL_TYPES),
     params: { table_name: tableName(sync) },
     query: {
       dry_run: flag("Write nothing"),
@@ -235,7 +235,7 @@ function guessing({ identity, sync, files, activeRuns }: SyncAdministration): Op
     summary: "Guess a table from a file",
     description:
       "As `repsync tables infer`, of the first 64 MiB, to the last whole record. Nothing is kept.",
-    guard: fileAdministrator(identity, ALL_TYPES),
+    guard: syncAdministrator(identity, ALL_TYPES),
     query: {
       name: given("Of the table"),
       key: given("Columns of the key, separated by commas"),
