@@ -13,15 +13,20 @@ describe.skipIf(!postgresAvailable)("PostgreSQL documents", () => {
   serverDocumentsContract({ name: "PostgreSQL", open: openPostgres });
   documentTablesContract({ name: "PostgreSQL", holds: "own types", open: openPostgresTables });
 
-  databaseTest("a document that another program took the key from fails the read that meets it", async (database) => {
-    const { documents } = await database.open();
-    const from = itemsCollection();
-    await documents.prepare([from]);
-    await documents.transact({ name: "test.put" }, async (tx) =>
-      tx.put(from, { key: ["a"], value: 1 }),
-    );
-    await database.sql.unsafe(`update repsync.${from.name} set doc = '{}'`);
-    const reading = documents.read({ name: "test.read" }, (at) => at.read({ from, keys: [["a"]] }));
-    await expect(reading).rejects.toMatchObject({ kind: "store_unavailable" });
-  });
+  databaseTest(
+    "a document that another program took the key from fails the read that meets it",
+    async (database) => {
+      const { documents } = await database.open();
+      const from = itemsCollection();
+      await documents.prepare([from]);
+      await documents.transact({ name: "test.put" }, async (tx) =>
+        tx.put(from, { key: ["a"], value: 1 }),
+      );
+      await database.sql.unsafe(`update repsync.${from.name} set doc = '{}'`);
+      const reading = documents.read({ name: "test.read" }, (at) =>
+        at.read({ from, keys: [["a"]] }),
+      );
+      await expect(reading).rejects.toMatchObject({ kind: "store_unavailable" });
+    },
+  );
 });
