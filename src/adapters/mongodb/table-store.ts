@@ -2,22 +2,22 @@ import type { Table } from "../../domain/sync/table/table.ts";
 import { PreparedTables, type TableStore } from "../../ports/tables/table-store.ts";
 import type { DeleteRecorder } from "./deletes/delete-recorder.ts";
 import type { VersionedDeps } from "./driver/versions.ts";
-import { TablePreparer } from "./tables/table-preparer.ts";
+import { prepareTables } from "./tables/table-preparer.ts";
 import { TableReader } from "./tables/table-reader.ts";
 
 export class MongoTableStore extends TableReader implements TableStore {
   readonly stampsOthers = false;
+  readonly #deps: VersionedDeps;
   readonly #recorder: DeleteRecorder;
-  readonly #preparer: TablePreparer;
 
   constructor(deps: VersionedDeps, recorder: DeleteRecorder) {
     super(deps);
+    this.#deps = deps;
     this.#recorder = recorder;
-    this.#preparer = new TablePreparer(deps.db, deps.clock);
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
-    await this.#preparer.prepare(tables);
+    await prepareTables(this.#deps.db, this.#deps.clock, tables);
     await this.#recorder.prepare(tables);
     return new PreparedTables(tables);
   }

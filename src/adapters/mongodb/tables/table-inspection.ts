@@ -4,6 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
+import { COMMITTED } from "../driver/operations.ts";
 import { hasNumbers, type IndexKeys, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
 /** What the registry said of each table when it was last prepared. */
@@ -22,35 +23,26 @@ export interface TableDefinition {
   readonly is_foreign?: boolean;
 }
 
-export class TableDefinitions {
-  readonly #collection: Collection<TableDefinition>;
+/** Keeps a table's definition, durably. Without rows nothing stays of an earlier one. */
+export async function saveDefinition(
+  db: Db,
+  { table, definition, hasRows, isForeign }: Inspection,
+): Promise<void> {
+  const earlier = hasRows ? definition : null;
+  const columns = table.columns.map(({ name, type }) => [name, type] as const);
+  const kept = {
+    columns: { ...earlier?.columns, ...Object.fromEntries(columns) },
+    upsert_key: table.keyColumns.map(({ name }) => name),
+    timestamp_column: table.timestampColumn,
+    has_numbers: hasNumbers(table),
+    is_foreign: isForeign,
+  };
+  const options = { upsert: true, writeConcern: DURABLE } as const;
+  await definitionsOf(db).updateOne({ _id: table.name }, { $set: kept }, options);
+}
 
-  constructor(db: Db) {
-    this.#collection = db.collection(TABLE_DEFINITIONS.name);
-  }
-
-  /** The stored definition of a table; null when it was never prepared. */
-  async find(tableName: string): Promise<TableDefinition | null> {
-    return await this.#collection.findOne(
-      { _id: tableName },
-      { readConcern: { level: "majority" } },
-    );
-  }
-
-  /** Keeps a table's definition, durably. Without rows nothing stays of an earlier one. */
-  async save({ table, definition, hasRows, isForeign }: Inspection): Promise<void> {
-    const earlier = hasRows ? definition : null;
-    const columns = table.columns.map(({ name, type }) => [name, type] as const);
-    const kept = {
-      columns: { ...earlier?.columns, ...Object.fromEntries(columns) },
-      upsert_key: table.keyColumns.map(({ name }) => name),
-      timestamp_column: table.timestampColumn,
-      has_numbers: hasNumbers(table),
-      is_foreign: isForeign,
-    };
-    const options = { upsert: true, writeConcern: DURABLE } as const;
-    await this.#collection.updateOne({ _id: table.name }, { $set: kept }, options);
-  }
+function definitionsOf(db: Db): Collection<TableDefinition> {
+  return db.collection(TABLE_DEFINITIONS.name);
 }
 
 /** The state of a table's collection. */
@@ -79,17 +71,13 @@ const MAX_INDEX_KEYS_BYTES = 2048;
 const MIN_WIRE_VERSION = 17;
 
 /** Looks at a table's collection without changing anything. */
-async function inspectTable(
-  table: Table,
-  db: Db,
-  definitions: TableDefinitions,
-): Promise<Inspection> {
+async function inspectTable(db: Db, table: Table): Promise<Inspection> {
   const collection = db.collection(table.name);
   const [info] = await db.listCollections({ name: table.name }).toArray();
   const exists = info !== undefined;
   // Rows first: another instance that begins now keeps the definition before it writes one.
   const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
-  const definition = await definitions.find(table.name);
+  const definition = await definitionsOf(db).findOne({ _id: table.name }, COMMITTED);
   const isForeign = exists && (definition?.is_foreign ?? (definition === null && hasRows));
   const all = exists && info.type === "collection" ? await collection.indexes() : [];
   const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
@@ -111,9 +99,8 @@ async function inspectTable(
  */
 export async function inspectTables(db: Db, tables: readonly Table[]): Promise<Inspection[]> {
   await checkVersion(db, tables);
-  const definitions = new TableDefinitions(db);
   const inspections: Inspection[] = [];
-  for (const table of tables) inspections.push(await inspectTable(table, db, definitions));
+  for (const table of tables) inspections.push(await inspectTable(db, table));
   refuseTables(
     inspections.map(({ table: { name: tableName }, isForeign, problems }) => {
       return { tableName, isForeign, problems };

@@ -15,8 +15,8 @@ import {
   type Inspection,
   inspectTables,
   OWN_INDEX,
+  saveDefinition,
   TABLE_DEFINITIONS,
-  TableDefinitions,
 } from "./table-inspection.ts";
 import {
   hasNumbers,
@@ -35,84 +35,71 @@ const DUPLICATE_KEY = 11000;
 
 const NUMBERED_AT_ONCE = 1_000;
 
-export class TablePreparer {
-  readonly #db: Db;
-  readonly #clock: Stopwatch;
-  readonly #definitions: TableDefinitions;
-
-  constructor(db: Db, clock: Stopwatch) {
-    this.#db = db;
-    this.#clock = clock;
-    this.#definitions = new TableDefinitions(db);
+/** Throws `schema_conflict` that names each table that cannot be prepared, and `store_unavailable`. */
+export async function prepareTables(
+  db: Db,
+  clock: Stopwatch,
+  tables: readonly Table[],
+): Promise<void> {
+  try {
+    // After an election it starts again, so every step may be done twice.
+    await retry(Deadline.start(clock, START_CALLS), async () => {
+      const inspections = await inspectTables(db, tables);
+      await makeCollections(db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
+      for (const inspection of inspections) await prepareTable(db, inspection);
+    });
+  } catch (error) {
+    throw toAppError(error);
   }
+}
 
-  async prepare(tables: readonly Table[]): Promise<void> {
-    try {
-      // After an election it starts again, so every step may be done twice.
-      await retry(Deadline.start(this.#clock, START_CALLS), () => this.#prepareAll(tables));
-    } catch (error) {
-      throw toAppError(error);
-    }
+async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
+  const { table, definition } = inspection;
+  const collection = db.collection(table.name);
+  if (!inspection.exists) await createCollection(db, table.name);
+  for (const name of inspection.formerIndexes) await dropIndex(collection, name);
+  const { keyIndex, orderIndex } = layoutOf(table);
+  await makeIndex(collection, inspection, keyIndex);
+  await alignTimes(collection, inspection);
+  if (orderIndex !== keyIndex) await makeIndex(collection, inspection, orderIndex);
+  if (isOfPeople(table) && table.keyColumns[0]?.name !== "username") {
+    await makeIndex(collection, inspection, { username: 1 });
   }
-
-  async #prepareAll(tables: readonly Table[]): Promise<void> {
-    const inspections = await inspectTables(this.#db, tables);
-    await makeCollections(this.#db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
-    for (const inspection of inspections) await this.#prepareOne(inspection);
+  if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
+    await reserveIds(db, collection);
+    await numberRows(db, collection);
   }
+  await saveDefinition(db, inspection);
+}
 
-  async #prepareOne(inspection: Inspection): Promise<void> {
-    const { table, definition } = inspection;
-    const collection = this.#db.collection(table.name);
-    if (!inspection.exists) await createCollection(this.#db, table.name);
-    for (const name of inspection.formerIndexes) await dropIndex(collection, name);
-    const { keyIndex, orderIndex } = layoutOf(table);
-    await makeIndex(collection, inspection, keyIndex);
-    await alignTimes(collection, inspection);
-    if (orderIndex !== keyIndex) await makeIndex(collection, inspection, orderIndex);
-    if (isOfPeople(table) && table.keyColumns[0]?.name !== "username") {
-      await makeIndex(collection, inspection, { username: 1 });
-    }
-    if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
-      await this.#reserveIds(collection, table.name);
-      await this.#numberRows(collection, table.name);
-    }
-    await this.#definitions.save(inspection);
-  }
+/** Rows that came while the registry numbered nothing, or from other tools, may have numbers already. */
+async function reserveIds(db: Db, collection: Collection): Promise<void> {
+  const stages = [
+    { $match: { id: { $type: ["int", "long"] } } },
+    { $group: { _id: null, id: { $max: { $toLong: "$id" } } } },
+  ];
+  const [greatest] = await collection.aggregate(stages, { promoteLongs: false }).toArray();
+  const last = (greatest?.["id"] as Long | undefined) ?? Long.ZERO;
+  await reserveNumbers(db, collection.collectionName, last);
+}
 
-  /** Rows that came while the registry numbered nothing, or from other tools, may have numbers already. */
-  async #reserveIds(collection: Collection, tableName: string): Promise<void> {
-    const [greatest] = await collection
-      .aggregate(
-        [
-          { $match: { id: { $type: ["int", "long"] } } },
-          { $group: { _id: null, id: { $max: { $toLong: "$id" } } } },
-        ],
-        { promoteLongs: false },
-      )
+/** Rows that came while the registry numbered nothing get numbers, in the order in which they came. */
+async function numberRows(db: Db, collection: Collection): Promise<void> {
+  for (let last: Document | null = null; ; ) {
+    const rows: readonly WithId<Document>[] = await collection
+      .find({ id: null }, { projection: { _id: 1 }, limit: NUMBERED_AT_ONCE })
+      .sort({ _id: 1 })
+      .hint({ _id: 1 })
+      .min(last ?? { _id: new MinKey() })
       .toArray();
-    const last = (greatest?.["id"] as Long | undefined) ?? Long.ZERO;
-    await reserveNumbers(this.#db, tableName, last);
-  }
-
-  /** Rows that came while the registry numbered nothing get numbers, in the order in which they came. */
-  async #numberRows(collection: Collection, tableName: string): Promise<void> {
-    for (let last: Document | null = null; ; ) {
-      const rows: readonly WithId<Document>[] = await collection
-        .find({ id: null }, { projection: { _id: 1 }, limit: NUMBERED_AT_ONCE })
-        .sort({ _id: 1 })
-        .hint({ _id: 1 })
-        .min(last ?? { _id: new MinKey() })
-        .toArray();
-      if (rows.length === 0) return;
-      last = rows.at(-1) ?? null;
-      const options = { writeConcern: DURABLE };
-      const first = await takeNumbers(this.#db, tableName, rows.length, options);
-      const updates = rows.map(({ _id }, n) => ({
-        updateOne: { filter: { _id, id: null }, update: { $set: { id: first.add(n) } } },
-      }));
-      await collection.bulkWrite(updates, { ordered: false, ...options });
-    }
+    if (rows.length === 0) return;
+    last = rows.at(-1) ?? null;
+    const options = { writeConcern: DURABLE };
+    const first = await takeNumbers(db, collection.collectionName, rows.length, options);
+    const updates = rows.map(({ _id }, n) => ({
+      updateOne: { filter: { _id, id: null }, update: { $set: { id: first.add(n) } } },
+    }));
+    await collection.bulkWrite(updates, { ordered: false, ...options });
   }
 }
 
