@@ -1,6 +1,6 @@
 // Reads everything of a database, as it is at one moment. D-10.7.
 import { Buffer } from "node:buffer";
-import type { ClientSession, Collection, Document } from "mongodb";
+import type { Collection, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
@@ -28,7 +28,7 @@ import type { Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
-import { COMMITTED, SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
+import { COMMITTED, optionsIn, type StoreDeps, type TxOptions } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
@@ -43,7 +43,7 @@ const SNAPSHOT_TRIES = 5;
 const BATCH = 1_000;
 
 /** Options of every read. */
-type ReadOptions = typeof COMMITTED | (typeof SNAPSHOT & { readonly session: ClientSession });
+type ReadOptions = typeof COMMITTED | TxOptions;
 
 export class DatabaseDump implements DumpedSource {
   readonly #deps: Pick<StoreDeps, "client" | "db">;
@@ -57,10 +57,7 @@ export class DatabaseDump implements DumpedSource {
   async dump({ stop, isStill = false }: DumpOptions = {}): Promise<Dump> {
     for (let tries = 1; ; tries++) {
       const session = isStill ? null : this.#deps.client.startSession({ snapshot: true });
-      const reading = new Reading(
-        this.#deps,
-        session === null ? COMMITTED : { ...SNAPSHOT, session },
-      );
+      const reading = new Reading(this.#deps, session === null ? COMMITTED : optionsIn(session));
       const end = () => session?.endSession();
       try {
         const about = await reading.about(this.#collections);

@@ -13,7 +13,7 @@ import type {
   Tombstones,
 } from "../../../ports/tables/tombstones.ts";
 import { lastNumber } from "../driver/id-counters.ts";
-import { readSnapshot, SNAPSHOT, type StoreDeps, writeTogether } from "../driver/operations.ts";
+import { optionsIn, readSnapshot, type StoreDeps, writeTogether } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import {
   counterOf,
@@ -68,7 +68,7 @@ export class MongoTombstones implements Tombstones {
   async end(table: Table): Promise<string> {
     await this.#recorder.caughtUp(table);
     return await readSnapshot(this.#deps, async (tx) => {
-      const { list } = await this.#states.find(table, inSnapshot(tx));
+      const { list } = await this.#states.find(table, optionsIn(tx));
       return placeText(list, await this.#lastPlace(table, tx));
     });
   }
@@ -78,7 +78,7 @@ export class MongoTombstones implements Tombstones {
     return await readSnapshot(this.#deps, async (tx) => {
       const { place } = await this.#at(table, after, tx);
       const filter = { table: table.name, place: { $gt: place } };
-      return await this.#tombstones.countDocuments(filter, inSnapshot(tx));
+      return await this.#tombstones.countDocuments(filter, optionsIn(tx));
     });
   }
 
@@ -130,7 +130,7 @@ export class MongoTombstones implements Tombstones {
     const isSince = sinceTime === null ? {} : { takenAt: { $gte: dateFrom(sinceTime) } };
     const filter = { table: table.name, place: { $gt: place }, ...isSince };
     const sorted = { sort: { place: 1 }, limit: limitRows, batchSize: limitRows + 1 } as const;
-    return await this.#tombstones.find(filter, { ...inSnapshot(tx), ...sorted }).toArray();
+    return await this.#tombstones.find(filter, { ...optionsIn(tx), ...sorted }).toArray();
   }
 
   /** Leaves out those whose row another program wrote anew with a later time: they are none any more. */
@@ -155,18 +155,14 @@ export class MongoTombstones implements Tombstones {
 
   /** What is known of a table, and the place of a cursor. */
   async #at(table: Table, cursor: string | null, tx: ClientSession) {
-    const { completeSince, list } = await this.#states.find(table, inSnapshot(tx));
+    const { completeSince, list } = await this.#states.find(table, optionsIn(tx));
     const lastPlace = cursor === null ? 0 : await this.#lastPlace(table, tx);
     return { completeSince, list, place: placeOfCursor(list, lastPlace, cursor) };
   }
 
   async #lastPlace(table: Table, tx: ClientSession): Promise<number> {
-    return await lastNumber(this.#deps.db, counterOf(table), inSnapshot(tx));
+    return await lastNumber(this.#deps.db, counterOf(table), optionsIn(tx));
   }
-}
-
-function inSnapshot(tx: ClientSession) {
-  return { ...SNAPSHOT, session: tx };
 }
 
 /** The first millisecond that is not before a canonical time. */

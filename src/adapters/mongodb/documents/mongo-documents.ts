@@ -107,7 +107,7 @@ export class MongoDocuments implements DocumentStore {
     const read = async (session: ClientSession) => {
       try {
         const tables = new BodyPushes(this.#deps, this.#filling).begin(session);
-        return await body(this.#begin({ session, tables, lane: 0 }, true));
+        return await body(this.#begin({ session, tables, lane: 0 }));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
         throw error;
@@ -155,10 +155,7 @@ export class MongoDocuments implements DocumentStore {
     }
   }
 
-  #begin(
-    place: Omit<TransactionPlace, "collectionOf" | "requireMade" | "isSnapshot">,
-    isSnapshot = false,
-  ) {
+  #begin(place: Omit<TransactionPlace, "collectionOf" | "requireMade">) {
     const collectionOf = ({ name }: AnyCollection) => {
       const collection = this.#collections.get(name);
       if (collection === undefined) throw new Error(`Collection "${name}" was not declared`);
@@ -173,7 +170,7 @@ export class MongoDocuments implements DocumentStore {
       });
       throw new Rerun(async () => {});
     };
-    return new MongoTransaction(this.#deps, { ...place, isSnapshot, collectionOf, requireMade });
+    return new MongoTransaction(this.#deps, { ...place, collectionOf, requireMade });
   }
 
   #queueOf({ name, limit = this.#deps.callLimit }: CallOptions): Pick<TransactionScope, "queue"> {

@@ -20,7 +20,7 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
-import { SNAPSHOT, type StoreDeps } from "../driver/operations.ts";
+import { optionsIn, type StoreDeps } from "../driver/operations.ts";
 import { readTimed } from "../driver/server-clock.ts";
 import {
   type ChangedNames,
@@ -42,7 +42,6 @@ const MOST_JOINED = 1_000;
 export interface TransactionPlace {
   readonly tables: BodyTables;
   readonly session: ClientSession;
-  readonly isSnapshot: boolean;
   /** A number that no other body of this instance has at the same time. */
   readonly lane: number;
   readonly collectionOf: (collection: AnyCollection) => DocumentCollection;
@@ -178,8 +177,7 @@ export class MongoTransaction implements Transaction {
    * stands for a query of versions.
    */
   async #find(planned: readonly (PlannedQuery | null)[], names: readonly string[]): Promise<Found> {
-    const { session, isSnapshot } = this.#place;
-    const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
+    const options = optionsIn(this.#place.session);
     const joins = names.length === 0 ? [] : joinPersonVersions(names);
     for (const [i, query] of planned.entries()) {
       if (query === null || query.stages === null || !query.isSmall) continue;
@@ -208,8 +206,7 @@ export class MongoTransaction implements Transaction {
     const place = after instanceof Damaged ? after.place : after && keyDocument(after);
     // Unlike other comparisons it has values of all types in one order.
     const isAfter = place === undefined ? {} : { $expr: { $gt: ["$_id", { $literal: place }] } };
-    const { session, isSnapshot } = this.#place;
-    const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
+    const options = optionsIn(this.#place.session);
     const found: unknown[] = await this.#deps.db
       .collection(collection.name)
       .find({ $and: [filter, isAfter] }, { ...options, raw: true })
@@ -220,15 +217,14 @@ export class MongoTransaction implements Transaction {
   }
 
   async #rows(query: RowsQuery): Promise<readonly Row[]> {
-    const { session, isSnapshot } = this.#place;
+    const { session } = this.#place;
     const { db, clock } = this.#deps;
     const { rowsOf } = query;
     if ("keys" in query) {
       const stored = new StoredRows(rowsOf, db.collection(rowsOf.name), clock);
       return await stored.readWhole(query.keys, session);
     }
-    const options = isSnapshot ? { session, ...SNAPSHOT } : { session };
-    return await readRowsBy(db, rowsOf, query.where, options);
+    return await readRowsBy(db, rowsOf, query.where, optionsIn(session));
   }
 
   #answer(query: DocumentQuery, found: readonly Document[]): unknown {

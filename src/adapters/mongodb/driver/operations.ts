@@ -23,12 +23,17 @@ export interface StoreDeps {
 /** Options of reads by `readCommitted()`. */
 export const COMMITTED = { readConcern: { level: "majority" } } as const;
 
-/** Options of reads by `readSnapshot()`: every command outside of transactions needs them. */
-export const SNAPSHOT = { readConcern: { level: "snapshot" } } as const;
+const SNAPSHOT = { level: "snapshot" } as const;
 
 /** Options of a command in a transaction or snapshot. */
 export interface TxOptions {
   readonly session: ClientSession;
+  readonly readConcern?: typeof SNAPSHOT;
+}
+
+/** A snapshot has to be named at every command, a transaction where it begins. */
+export function optionsIn(session: ClientSession): TxOptions {
+  return session.snapshotEnabled ? { session, readConcern: SNAPSHOT } : { session };
 }
 
 /** Options of a write outside of transactions. */
@@ -55,7 +60,7 @@ export async function readCommitted<T>(
   }
 }
 
-/** As `readCommitted()`, but all reads of `tx` are of one snapshot; they take the options `SNAPSHOT`. */
+/** As `readCommitted()`, but all reads of `tx` are of one snapshot; they take the options of `optionsIn()`. */
 export async function readSnapshot<T>(
   deps: Pick<StoreDeps, "client" | "clock" | "primaryWatch" | "callLimit">,
   read: (tx: ClientSession) => Promise<T>,

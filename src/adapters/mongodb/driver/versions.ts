@@ -7,7 +7,7 @@ import { type ClientSession, type Collection, type Db, type Document, ObjectId }
 import { TABLES_OF_PEOPLE } from "../../../domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";
-import { SNAPSHOT, type StoreDeps } from "./operations.ts";
+import { optionsIn, type StoreDeps } from "./operations.ts";
 
 /** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>`, which counts for everybody. */
 export const VERSIONS: InternalCollection = { name: "repsync_versions" };
@@ -95,10 +95,7 @@ export class Versions {
   /** A table's version in a snapshot, as text; "0" before its first change. */
   async ofTable(name: string, tx: ClientSession): Promise<string> {
     const lanes = await this.#collection
-      .find(
-        { _id: idsUnder(`table/${name}`) },
-        { ...SNAPSHOT, batchSize: TABLE_LANES + 1, session: tx },
-      )
+      .find({ _id: idsUnder(`table/${name}`) }, { ...optionsIn(tx), batchSize: TABLE_LANES + 1 })
       .toArray();
     return String(lanes.reduce((sum, { v }) => sum + v, 0));
   }

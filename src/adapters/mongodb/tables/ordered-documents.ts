@@ -4,7 +4,7 @@ import { type ClientSession, type Db, type Document, type FindCursor, MinKey } f
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { hasCode } from "../driver/errors.ts";
-import { SNAPSHOT } from "../driver/operations.ts";
+import { optionsIn } from "../driver/operations.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import {
   type IndexKeys,
@@ -51,7 +51,7 @@ const DESCENDING = -1;
 export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): Promise<boolean> {
   const { table, timeField, orderIndex } = layout;
   if (timeField === null || timeField === KEY_TIME_FIELD) return false;
-  const options = { ...SNAPSHOT, session: tx, hint: orderIndex, projection: { _id: 1 } };
+  const options = { ...optionsIn(tx), hint: orderIndex, projection: { _id: 1 } };
   return (await db.collection(table.name).findOne(datesSince(layout, null), options)) !== null;
 }
 
@@ -142,8 +142,7 @@ function findStretch(
   return db
     .collection(layout.table.name)
     .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {
-      ...SNAPSHOT,
-      session: tx,
+      ...optionsIn(tx),
       sort,
       hint: index,
       ...(min === null ? {} : { min }),

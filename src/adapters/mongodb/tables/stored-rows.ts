@@ -10,7 +10,7 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { beginTurns, type Stopwatch } from "../driver/deadline.ts";
-import { SNAPSHOT } from "../driver/operations.ts";
+import { optionsIn } from "../driver/operations.ts";
 import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
@@ -106,8 +106,7 @@ export class StoredRows {
           raw: true,
           batchSize: some.length + 1,
         };
-        const concern = tx.snapshotEnabled ? SNAPSHOT : {};
-        const found = this.#collection.find(filter, { ...options, ...concern, session: tx });
+        const found = this.#collection.find(filter, { ...options, ...optionsIn(tx) });
         for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
           if (turns.isOver) await turns.next();
           const row = reader.read(document);

@@ -19,7 +19,7 @@ import {
 } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { beginTurns, Deadline } from "../driver/deadline.ts";
-import { readCommitted, readSnapshot, SNAPSHOT } from "../driver/operations.ts";
+import { optionsIn, readCommitted, readSnapshot } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import {
   equalTo,
@@ -285,8 +285,7 @@ export class TableReader {
     const [counted] = await this.#deps.db
       .collection(layout.table.name)
       .aggregate([{ $match }, { $count: "rows" }], {
-        ...SNAPSHOT,
-        session: tx,
+        ...optionsIn(tx),
         hint: layout.orderIndex,
       })
       .toArray();
