@@ -56,7 +56,7 @@ export class RunView {
 
   /** One line for a table that had something to do. Lines between bars would break them, so they wait for the end there. */
   #endTable(next: string | null = null): void {
-    const { dryRun, tables } = this.#soFar();
+    const { dryRun = false, tables } = this.#soFar();
     const table = this.#table;
     this.#table = next;
     const result = table === null ? undefined : tables[table];

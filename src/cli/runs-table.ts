@@ -1,6 +1,6 @@
 // The list of runs as a table that fits the terminal.
 import { formatCount, showHidden } from "../domain/shared/text.ts";
-import type { RunItem, SyncRunItem } from "../domain/sync/run/run.ts";
+import type { ListedRun, SyncRun } from "../domain/sync/run/run.ts";
 import { type Colour, type Columns, durationText, type Line, tableLines } from "./output.ts";
 
 /** Characters of an id on a terminal, where that is enough to tell the runs apart. */
@@ -15,7 +15,7 @@ const LESS_NEEDED: readonly string[] = [
   ...["direction", "started", "duration"],
 ];
 
-const STATUS_COLOURS: Readonly<Record<RunItem["status"], Colour>> = {
+const STATUS_COLOURS: Readonly<Record<ListedRun["status"], Colour>> = {
   running: "cyan",
   success: "green",
   partial: "yellow",
@@ -32,7 +32,7 @@ interface Shown {
 
 /** One line for each run under a header; on a terminal columns are left out until the others and the errors fit. */
 export function runsTable(
-  runs: readonly RunItem[],
+  runs: readonly ListedRun[],
   { columns: chars = 0, hasWholeIds = false }: Shown,
 ): Line[] {
   const isTerminal = chars > 0;
@@ -51,7 +51,7 @@ export function runsTable(
 }
 
 /** Errors stand behind the lines, cut to what is free. */
-function withErrors(runs: readonly RunItem[], lines: readonly string[], width: number): string[] {
+function withErrors(runs: readonly ListedRun[], lines: readonly string[], width: number): string[] {
   const indent = longest(lines);
   const free = width - indent - 2;
   if (free < 1 || runs.every(({ error }) => error === undefined)) return [...lines];
@@ -64,7 +64,7 @@ function withErrors(runs: readonly RunItem[], lines: readonly string[], width: n
   });
 }
 
-function coloured(runs: readonly RunItem[], lines: readonly string[]): Line[] {
+function coloured(runs: readonly ListedRun[], lines: readonly string[]): Line[] {
   return lines.map((line, i) => {
     const status = runs[i - 1]?.status;
     if (status === undefined) return [{ colour: "bold", text: line }];
@@ -75,8 +75,8 @@ function coloured(runs: readonly RunItem[], lines: readonly string[]): Line[] {
 }
 
 /** All columns but that of the error. A comparison moves nothing, so that it has no counts of that. */
-function columnsOf(idChars: number, isTerminal: boolean): Columns<RunItem> {
-  const moved = (countOf: (run: SyncRunItem) => number) => (run: RunItem) =>
+function columnsOf(idChars: number, isTerminal: boolean): Columns<ListedRun> {
+  const moved = (countOf: (run: SyncRun) => number) => (run: ListedRun) =>
     run.kind === "compare" ? "" : formatCount(countOf(run));
   return {
     run: ({ runId }) => runId.slice(0, idChars),
@@ -103,7 +103,7 @@ function tableText(names: readonly string[]): string {
 }
 
 /** The fewest characters, and `SHORT_ID_CHARS` at least, by which no two of these runs are taken for each other. */
-function shortIdChars(runs: readonly RunItem[]): number {
+function shortIdChars(runs: readonly ListedRun[]): number {
   const ids = runs.map(({ runId }) => runId);
   let chars = SHORT_ID_CHARS;
   while (new Set(ids.map((id) => id.slice(0, chars))).size < new Set(ids).size) chars++;

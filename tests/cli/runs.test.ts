@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Line } from "../../src/cli/output.ts";
 import { runsTable } from "../../src/cli/runs-table.ts";
-import type { RunItem } from "../../src/domain/sync/run/run.ts";
+import type { ListedRun } from "../../src/domain/sync/run/run.ts";
 import { NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
@@ -11,7 +11,7 @@ import { fill, startPair } from "./support/running-pair.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-const PUSHED: RunItem = {
+const PUSHED: ListedRun = {
   ...{
     kind: "sync",
     runId: "3f9c2a1b-0000-4000-8000-000000000001",
@@ -27,7 +27,7 @@ const PUSHED: RunItem = {
   ...{ totalPushed: 1_234, totalPulled: 0, errorCount: 0, kept: 0, erased: 0, changed: 1_200 },
   ...{ deletedHere: 1, deletedThere: 2 },
 };
-const FAILED: RunItem = {
+const FAILED: ListedRun = {
   ...{
     ...PUSHED,
     runId: "3f9c2a1b-9999-4000-8000-000000000002",

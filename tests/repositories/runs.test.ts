@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { CompareRun } from "../../src/domain/sync/run/run.ts";
+import type { CompareRun, SyncRun } from "../../src/domain/sync/run/run.ts";
 import { Leases, runLeaseName } from "../../src/repositories/leases.ts";
 import { LEASES, TURNS } from "../../src/repositories/run-collections.ts";
 import { Runs } from "../../src/repositories/runs.ts";
@@ -40,6 +40,12 @@ repositoryTests(
       expect(await listedRuns(runs, 10, "z")).toEqual(["m"]);
       expect(await listedRuns(runs, 10, "m")).toEqual([]);
       expect(await listedRuns(runs, 10, "unknown")).toEqual([]);
+    });
+
+    it("D-4.9 a run that an earlier version kept, which says dryRun: false, is as the others", async (runs) => {
+      const kept: object = { ...makeRun("a"), dryRun: false };
+      await runs.save(kept as SyncRun);
+      expect(await runs.list({ limit: 10, beforeId: null })).toStrictEqual([makeRun("a")]);
     });
 
     it("D-4.9 the last 1,000 runs are kept", async (runs) => {

@@ -37,7 +37,6 @@ export function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
     finishedAt: "2024-01-01T00:00:01.500Z",
     durationMs: 1500,
     fullSync: false,
-    dryRun: false,
     ...changes,
   };
 }

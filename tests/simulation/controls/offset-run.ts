@@ -55,5 +55,4 @@ const SUCCESS: SyncRun = {
   finishedAt: "",
   durationMs: 0,
   fullSync: false,
-  dryRun: false,
 };

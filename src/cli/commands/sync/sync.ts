@@ -79,7 +79,7 @@ async function sync(
   }
   board.finish();
   const { run: result, error } = await run.outcome;
-  if (!isEvents) output.printJson(result);
+  if (!isEvents) output.printJson({ ...result, dryRun: request.isDryRun });
   view.conclude(result);
   const signal = interruption.received();
   if (result.status === "failed" && signal !== null) {

@@ -47,7 +47,8 @@ export interface SyncRun extends KeptRunBase, RowCounts {
   readonly totalPushed: number;
   readonly totalPulled: number;
   readonly fullSync: boolean;
-  readonly dryRun: boolean;
+  /** Only of a dry run. */
+  readonly dryRun?: true;
 }
 
 /** A comparison of a table, with the counts that it has so far. D-4.10, D-7.8. */
@@ -86,33 +87,18 @@ export type ListedRun = SyncRun | CompareRun;
 /** The same, and, in no list, dry runs and imports. */
 export type KeptRun = ListedRun | ImportRun;
 
-/** A run, as callers see it; `dryRun` only of a dry run. */
-export interface SyncRunItem extends Omit<SyncRun, "dryRun"> {
-  readonly dryRun?: true;
-}
-
-export type RunItem = SyncRunItem | CompareRun;
-
 export function isDryRun(run: KeptRun): boolean {
-  return run.kind === "sync" && run.dryRun;
+  return run.kind === "sync" && run.dryRun === true;
 }
 
 export function isListed(run: KeptRun): run is ListedRun {
   return run.kind !== "import" && !isDryRun(run);
 }
 
-/** A run or comparison as callers see it. */
-export function runItem(run: ListedRun): RunItem {
-  return run.kind === "compare" ? run : syncRunItem(run);
-}
-
-export function syncRunItem({ dryRun, ...item }: SyncRun): SyncRunItem {
-  return dryRun ? { ...item, dryRun } : item;
-}
-
-/** Reads the JSON text of a kept run. Those of earlier versions have fewer counts, those of the first no kind. */
+/** Reads the JSON text of a kept run. Those of earlier versions say `dryRun: false`, or have fewer counts, or no kind. */
 export function readKeptRun(text: string): KeptRun {
-  const run = JSON.parse(text);
+  const { dryRun, ...kept } = JSON.parse(text);
+  const run = dryRun ? { ...kept, dryRun } : kept;
   if (run.kind === "compare" || run.kind === "import" || run.erased !== undefined) return run;
   const tables = Object.entries(run.tables).map(([name, result]) => [
     name,

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
-import { type RunRequest, type SyncRunItem, syncRunItem } from "../../../domain/sync/run/run.ts";
+import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
 import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
@@ -64,16 +64,16 @@ function runs({ identity, activeRuns }: SyncAdministration): Operation[] {
       replies: {
         ...REMOTE_FAILURES,
         // A run that has not failed has ended.
-        200: json("The result of the run", Type.Unsafe<SyncRunItem>(TriggerResultSchema)),
+        200: json("The result of the run", Type.Unsafe<SyncRun>(TriggerResultSchema)),
         202: json("With `wait: false`: the run, which goes on", SyncRunSchema),
       },
       isSlow: true,
       run: async ({ body }) => {
         const run = activeRuns.start(runRequest(body, "api"));
-        if (body.wait === false) return new Answer(202, syncRunItem(await run.begun()));
+        if (body.wait === false) return new Answer(202, await run.begun());
         const outcome = await run.outcome;
         if (outcome.error !== null) throw outcome.error;
-        return syncRunItem(outcome.run);
+        return outcome.run;
       },
     }),
     operation({

@@ -18,8 +18,6 @@ import {
   isListed,
   type KeptRun,
   type ListedRun,
-  type RunItem,
-  runItem,
   type SyncRun,
 } from "../../../domain/sync/run/run.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
@@ -81,20 +79,20 @@ function abandonedRun(run: KeptRun, nowMs: number): KeptRun {
 export async function listRuns(
   deps: SyncDeps,
   parameters: ListParameters,
-): Promise<ListPart<RunItem>> {
+): Promise<ListPart<ListedRun>> {
   const { runs } = deps;
   const { limit, cursor } = requireListQuery(parameters, RUN_CURSOR);
   await endAbandonedRuns(deps);
   const before = cursor === null ? null : await runs.find(cursor);
   if (cursor !== null && (before === null || !isListed(before))) refuse([BAD_CURSOR]);
   const found = await runs.list({ limit: limit + 1, beforeId: cursor });
-  return listPart(found, limit, { toItem: runItem, cursorOf: ({ runId }) => runId });
+  return listPart(found, limit, { toItem: (run) => run, cursorOf: ({ runId }) => runId });
 }
 
 /** One run, or one dry run that goes on. Throws `not_found`. */
-export async function findRun(deps: SyncDeps, runId: string): Promise<RunItem> {
+export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun> {
   const run = await findKept(deps, runId);
-  if (!isDryRun(run) || run.status === "running") return runItem(run);
+  if (!isDryRun(run) || run.status === "running") return run;
   throw new AppError("not_found", "It was a dry run, which has ended: nothing is kept of it");
 }
 
@@ -118,7 +116,7 @@ export function noRun(): never {
  * Throws `not_found`, `conflict` for one that has ended before, and `sync_failed` when it has not ended within 20 s; it still
  * will.
  */
-export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<RunItem> {
+export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<ListedRun> {
   const before = await findKept(deps, runId);
   if (before.status !== "running") {
     throw new AppError("conflict", `The run has ended before, as ${before.status}`);
@@ -128,7 +126,7 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
   while (deps.clock.monotonicMs() - askedAtMs < MAX_WAIT_MS) {
     await deps.timer.sleep(CANCEL_LOOK_MS);
     const run = await findKept(deps, runId);
-    if (run.status !== "running") return runItem(run);
+    if (run.status !== "running") return run;
   }
   const text = "The run has not ended within 20 s; it will before its next write";
   throw new AppError("sync_failed", text, { hint: "Look at it again" });
@@ -139,9 +137,7 @@ function alertsOf(run: KeptRun): readonly Alert[] {
   if (!isListed(run)) return [];
   const { status } = run;
   const ended: readonly Alert[] =
-    status === "failed" || status === "partial"
-      ? [{ type: `run.${status}`, run: runItem(run) }]
-      : [];
+    status === "failed" || status === "partial" ? [{ type: `run.${status}`, run }] : [];
   return [...ended, ...(run.kind === "compare" ? foundAlerts(run) : rejectedAlerts(run))];
 }
 

@@ -131,7 +131,8 @@ export class RunProgress {
   #describe(status: RunStatus): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);
-    const run: SyncRun = {
+    const { error } = this;
+    return {
       runId: this.events.runId,
       kind: "sync",
       trigger,
@@ -148,10 +149,9 @@ export class RunProgress {
       deletedThere: total.deletedThere,
       ...this.events.times(status),
       fullSync: isFull,
-      dryRun: isDryRun,
+      ...(error === null ? {} : { error: error.text }),
+      ...(isDryRun ? { dryRun: isDryRun } : {}),
     };
-    const { error } = this;
-    return error === null ? run : { ...run, error: error.text };
   }
 
   #resultOf(table: string): TableResult {

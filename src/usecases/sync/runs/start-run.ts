@@ -102,7 +102,7 @@ function logEnd(logger: Logger, run: SyncRun): void {
     status: run.status,
     trigger: run.trigger,
     direction: run.direction,
-    dry_run: run.dryRun,
+    dry_run: run.dryRun === true,
     total_pushed: run.totalPushed,
     total_pulled: run.totalPulled,
     error_count: run.errorCount,

@@ -213,6 +213,5 @@ function makeRun(id: string) {
     finishedAt: null,
     durationMs: 0,
     fullSync: false,
-    dryRun: false,
   } as const;
 }

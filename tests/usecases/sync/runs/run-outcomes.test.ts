@@ -37,7 +37,6 @@ test("D-4.3 a run's result has every field, and is kept", async () => {
     finishedAt: "2026-03-01T12:00:00Z",
     durationMs: 0,
     fullSync: false,
-    dryRun: false,
   });
   expect(await ends.runs.find("run-1")).toEqual(run);
   expect(ends.logger.lines.at(-1)).toMatchObject({
