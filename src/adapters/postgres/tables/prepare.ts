@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
-import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { PreparedTables } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { literal, nameText, quoted } from "../driver/sql.ts";
@@ -34,6 +34,13 @@ interface Found {
   /** Triggers of repsync that always fire. */
   readonly triggers: number;
 }
+
+/** Names that every table of the server has. */
+const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+/** The server's own limit. */
+const MAX_INDEX_COLUMNS = 32;
+/** What a tombstone has beside its key. */
+const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
 
 const COUNT_TRIGGERS = `
 select count(*)::int4 from pg_trigger where tgrelid = to_regclass($1::text) and tgname like 'repsync\\_%' and tgenabled = 'A'`;
@@ -69,12 +76,12 @@ export async function examineTables(
   for (const layout of layouts) {
     examined.push({ layout, found: await find(tx, schema, layout, isUsed) });
   }
-  const described = examined.map(({ layout: { table }, found }) => ({
-    tableName: table.name,
+  const described = examined.map(({ layout, found }) => ({
+    tableName: layout.table.name,
     isForeign: found.isThere && found.kept === null,
-    problems: problemsOf(table, found),
+    problems: problemsOf(layout, found),
   }));
-  refuseTables(described, "Use a new table");
+  refuseTables(described);
   return examined;
 }
 
@@ -98,13 +105,41 @@ async function find(
   };
 }
 
-function problemsOf(
-  table: Table,
-  { kept, isThere, hasRows }: Pick<Found, "kept" | "isThere" | "hasRows">,
-): readonly string[] {
-  if (!isThere) return [];
-  if (kept === null) return ["tables of other programs are not used in PostgreSQL yet"];
-  if (!hasRows) return [];
+function problemsOf(layout: Layout, { kept, isThere, hasRows }: Found): readonly string[] {
+  const problems = [...limitProblems(layout)];
+  if (isThere && kept === null) {
+    problems.push("tables of other programs are not used in PostgreSQL yet");
+  }
+  const changes = kept !== null && hasRows ? changeProblems(layout.table, kept) : [];
+  if (changes.length > 0) problems.push(`${changes.join("; ")}. ${CHANGE_ADVICE}`);
+  return problems;
+}
+
+/** What the server has no room or another use for. */
+function limitProblems(layout: Layout): readonly string[] {
+  const { columns, deletes, keyColumns } = layout.table;
+  const problems = columns.flatMap(({ name }) =>
+    SYSTEM_COLUMNS.includes(name)
+      ? [`its column "${name}" has a name that PostgreSQL keeps for itself: give it another one`]
+      : [],
+  );
+  const width = layout.order().length;
+  if (width > MAX_INDEX_COLUMNS) {
+    problems.push(
+      `its order has ${width} columns, the timestamp and the upsert key, and PostgreSQL's indexes at most ${MAX_INDEX_COLUMNS}: shorten the key`,
+    );
+  }
+  for (const { name } of deletes ? keyColumns : []) {
+    if (!TOMBSTONE_COLUMNS.includes(name)) continue;
+    problems.push(
+      `its key column "${name}" has the name of one in its record of deletes: give it another one`,
+    );
+  }
+  return problems;
+}
+
+/** Changes of the registry that the rows of a table cannot follow. */
+function changeProblems(table: Table, kept: TableEntryKept): readonly string[] {
   const problems: string[] = [];
   const key = table.keyColumns.map(({ name }) => name);
   if (kept.key.join() !== key.join()) {
@@ -128,8 +163,11 @@ async function prepare(tx: ServerTransaction, layout: Layout, found: Found): Pro
   const isWhole = isWatched(layout, found);
   const isSame = before !== null && found.isThere && isSameEntry(before, entryOf(layout, before));
   if (isSame && isWhole && (found.list !== null || !table.deletes)) return;
-  const isKept = found.isThere && before !== null && (found.hasRows || fits(before, table));
-  const known = isKept && before !== null ? before : null;
+  const isKept =
+    before !== null &&
+    found.isThere &&
+    (found.hasRows || changeProblems(table, before).length === 0);
+  const known = isKept ? before : null;
   if (known === null) await makeTable(tx, layout);
   else await changeTable(tx, layout, known);
   const entry = entryOf(layout, known);
@@ -143,11 +181,6 @@ function isWatched(layout: Layout, { kept, isThere, triggers }: Found): boolean 
   const text = triggersText(layout);
   if (!isThere || kept?.triggers !== hashHex(text)) return true;
   return triggers === text.split("create trigger ").length - 1;
-}
-
-/** True when an empty table can stay as it is, but for columns that it lacks. */
-function fits(kept: TableEntryKept, table: Table): boolean {
-  return problemsOf(table, { kept, isThere: true, hasRows: true }).length === 0;
 }
 
 function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept {

@@ -1,7 +1,7 @@
 // Makes the registry's tables, and refuses changes that would lose data or break a promise. D-2.4.
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
-import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { prepareVersions } from "../driver/person-versions.ts";
 import { declaredType } from "./column-values.ts";
@@ -34,8 +34,6 @@ export function readForeignTables(database: SqliteDatabase): void {
   for (const { name } of database.all(FOREIGN)) database.foreignTables.add(String(name));
 }
 
-const ADVICE = "Undo the change in the registry, or export the table, drop it and import it again";
-
 /** Looks at all tables without changing one, within a read or a write. Throws `schema_conflict` that names each refused one. */
 export function examineTables(
   database: SqliteDatabase,
@@ -44,7 +42,7 @@ export function examineTables(
   const examined = tables.map((table) => examineTable(database, table));
   refuseTables(
     examined.map(({ refusal }) => refusal),
-    ADVICE,
+    CHANGE_ADVICE,
   );
   return examined;
 }
