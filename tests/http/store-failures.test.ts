@@ -95,10 +95,10 @@ describe("a push that cannot be committed", () => {
   test("S-4.2.10 push() counts a record that the database itself refuses", async () => {
     const app = await startOnFile();
     app.runElsewhere(
-      "CREATE TRIGGER guard BEFORE INSERT ON notes WHEN NEW.name = 'a' BEGIN SELECT RAISE(ABORT, 'secret reason'); END",
+      "CREATE TRIGGER guard BEFORE INSERT ON notes WHEN NEW.name = 'a' BEGIN SELECT RAISE(ABORT, 'this name is taken'); END",
     );
     expect((await app.push("notes", RECORDS)).text).toBe(
-      '{"table":"notes","received":2,"upserted":1,"integrity":"no_checksum","errors":["name=a: the record breaks a rule that the table has in the database"],"error_count":1}',
+      '{"table":"notes","received":2,"upserted":1,"integrity":"no_checksum","errors":["name=a: this name is taken"],"error_count":1}',
     );
   });
 });

@@ -21,7 +21,7 @@ export interface TombstoneWrite extends Tombstone {
 /** A record the store itself refused; nothing of it was written. */
 export interface WriteFailure {
   readonly index: number;
-  /** Why, in words for the caller: no path, no driver text. */
+  /** Why, in words for the caller: no path, no driver text, but what an application's own trigger says. */
   readonly message: string;
 }
 

@@ -45,8 +45,16 @@ export function isRefusal({ state }: Failure): boolean {
   return state !== null && /^(?:22|23|44|54|P0001)/.test(state);
 }
 
+/** What a function of an application says to whoever breaks its rule; null for what the server says: that may hold values. */
+function raisedText({ state, message }: Failure): string | null {
+  return state === "P0001" && message !== "" ? message : null;
+}
+
 /** Why a record was refused, for its sender. */
-export function refusalText({ state, rule }: Failure): string {
+export function refusalText(failure: Failure): string {
+  const { state, rule } = failure;
+  const raised = raisedText(failure);
+  if (raised !== null) return raised;
   const named = rule === null ? "" : ` "${rule}"`;
   if (state === "23505")
     return `another row has the same values, which ${named.trim() || "an index"} forbids`;
@@ -64,10 +72,12 @@ export function lacksRight(error: unknown): error is Failure {
 
 /** What a call that failed throws. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
-  const state = failure instanceof Failure ? failure.state : null;
-  return new AppError(hasRows ? "commit_failed" : "store_unavailable", textOf(state), {
+  const known = failure instanceof Failure ? failure : null;
+  const raised = known === null ? null : raisedText(known);
+  const text = raised ?? textOf(known?.state ?? null);
+  return new AppError(hasRows ? "commit_failed" : "store_unavailable", text, {
     cause: failure,
-    hint: SERVERS_HINT,
+    hint: raised === null ? SERVERS_HINT : null,
   });
 }
 

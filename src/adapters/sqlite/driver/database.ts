@@ -268,7 +268,8 @@ export class SqliteDatabase implements SqliteWork {
    */
   recordReason(error: unknown): string | null {
     const { driver } = this.#writer;
-    return driver.isInTransaction ? recordReason(driver.resultCode(error)) : null;
+    if (!driver.isInTransaction) return null;
+    return driver.raisedText(error) || recordReason(driver.resultCode(error));
   }
 
   /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */

@@ -46,7 +46,13 @@ export interface SqliteConnection {
 
   /** The primary result code of SQLite (5 is SQLITE_BUSY) in an error of this driver; null for any other error. */
   resultCode(error: unknown): number | null;
+
+  /** What a trigger says by `RAISE` in an error of this driver; null for any other error. */
+  raisedText(error: unknown): string | null;
 }
+
+/** Extended result code of what a trigger raises. */
+export const RAISED = 1811;
 
 /** Prepared statements of one connection, by their SQL; the longest unused one goes first. */
 export class StatementCache {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SqliteConnection, SqliteRow } from "./driver.ts";
+import { RAISED, type SqliteConnection, type SqliteRow } from "./driver.ts";
 
 /** Opens a database with the driver that comes with Deno and Node. */
 export async function openNodeSqlite(path: string, readOnly = false): Promise<SqliteConnection> {
@@ -24,6 +24,10 @@ export async function openNodeSqlite(path: string, readOnly = false): Promise<Sq
       const code = error instanceof Error && "errcode" in error ? error.errcode : null;
       return typeof code === "number" ? code & 0xff : null;
     },
+    raisedText: (error) =>
+      error instanceof Error && "errcode" in error && error.errcode === RAISED
+        ? error.message
+        : null,
   };
 }
 
