@@ -11,6 +11,7 @@ import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { queueAlerts } from "../alert-outbox.ts";
+import { removeKeyUses } from "../lookups/usage.ts";
 import { ACCOUNTS, KEYS, type KeyDocument } from "./account-collections.ts";
 
 /** Which part of a list of keys to read. */
@@ -56,7 +57,7 @@ export class ApiKeys {
       const { hasAccount, keys } = await readKeyRing(tx, username);
       if (!hasAccount) return "no_account";
       const { isFull, forgotten } = boundKeys(keys, nowMs);
-      forget(tx, username, forgotten);
+      await forget(tx, username, forgotten);
       if (isFull) return "full";
       tx.put(KEYS, { ...key, number: nextNumber(keys) });
       tx.raise([username, hash]);
@@ -96,7 +97,7 @@ export class ApiKeys {
       if (revoked === key) return key;
       const changed = { ...revoked, number: found.number };
       tx.put(KEYS, changed);
-      this.#bound(tx, username, { keys: replaced(keys, changed), nowMs });
+      await this.#bound(tx, username, { keys: replaced(keys, changed), nowMs });
       this.#tell(tx, revocationAlert(key, nowMs));
       tx.raise([username]);
       return revoked;
@@ -119,7 +120,7 @@ export class ApiKeys {
       const successor = { ...plan.successor, number: nextNumber(keys) };
       for (const changed of [old, successor]) tx.put(KEYS, changed);
       const { nowMs } = rotation;
-      this.#bound(tx, username, { keys: [...replaced(keys, old), successor], nowMs });
+      await this.#bound(tx, username, { keys: [...replaced(keys, old), successor], nowMs });
       this.#tell(tx, rotationAlert(key));
       tx.raise([username, successor.hash]);
       return plan.successor;
@@ -127,12 +128,12 @@ export class ApiKeys {
   }
 
   /** Forgets what has been ended for long. Within a change that raises the version of the account. */
-  #bound(
+  async #bound(
     tx: Transaction,
     username: string,
     { keys, nowMs }: { readonly keys: readonly KeyDocument[]; readonly nowMs: number },
-  ): void {
-    forget(tx, username, boundKeys(keys, nowMs).forgotten);
+  ): Promise<void> {
+    await forget(tx, username, boundKeys(keys, nowMs).forgotten);
   }
 
   #tell(tx: Transaction, alert: Alert | null): void {
@@ -151,9 +152,11 @@ async function readKeyRing(tx: Transaction, username: string): Promise<KeyRing> 
   return { hasAccount: accounts.length > 0, keys };
 }
 
-function forget(tx: Transaction, username: string, ids: readonly string[]): void {
+async function forget(tx: Transaction, username: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
   for (const id of ids) tx.remove(KEYS, [username, id]);
-  if (ids.length > 0) tx.raise([username]);
+  await removeKeyUses(tx, username, ids);
+  tx.raise([username]);
 }
 
 function replaced(keys: readonly KeyDocument[], changed: KeyDocument): readonly KeyDocument[] {

@@ -1,4 +1,5 @@
 // The data model of lookups: what each batch writes is in one collection, as a message writes to one only.
+import type { KeyUse } from "../../domain/reputation/accounts/call-history.ts";
 import type { AuditHead, PruningCheckpoint } from "../../domain/reputation/audit/audit-chain.ts";
 import type { AnyCollection, Collection } from "../../ports/documents.ts";
 import type { SecretDocument } from "../accounts/account-collections.ts";
@@ -22,6 +23,13 @@ export interface UsageDocument {
   /** Steps of quotas that were told, `<month> <type of the alert>`. D-10.12. */
   readonly told: readonly string[];
   readonly packed: Uint8Array;
+}
+
+/** The last use of a key that its account's `UsageDocument` has no room for. */
+export interface KeyUseDocument extends KeyUse {
+  readonly kind: "key_use";
+  readonly accountId: string;
+  readonly packed?: never;
 }
 
 /** A full page of an account's calls: a `FullPage`. */
@@ -63,6 +71,7 @@ export interface TailDocument {
 
 export type LookupLogDocument =
   | UsageDocument
+  | KeyUseDocument
   | CallsDocument
   | HeadDocument
   | TailDocument
@@ -91,6 +100,8 @@ export const LOOKUP_LOG: Collection<LookupLogDocument> = {
     "monthCalls",
     "days",
     "keys",
+    "keyId",
+    "minute",
     "told",
     "packed",
   ],
@@ -98,6 +109,8 @@ export const LOOKUP_LOG: Collection<LookupLogDocument> = {
     switch (doc.kind) {
       case "usage":
         return [doc.kind, doc.accountId];
+      case "key_use":
+        return [doc.kind, doc.accountId, doc.keyId];
       case "calls":
         return [doc.kind, doc.accountId, doc.page];
       case "head":

@@ -5,7 +5,6 @@
 // asked for again, never run again. Snapshots suffice, as what others write too is the count and, once a person, the audit key.
 import type { MakeAlert } from "../../domain/alerts/alert.ts";
 import { type QuotaStep, quotaSteps } from "../../domain/reputation/accounts/account-alerts.ts";
-import { withUse } from "../../domain/reputation/accounts/call-history.ts";
 import { chargeCalls, type MeterCharge } from "../../domain/reputation/accounts/call-meter.ts";
 import {
   CHANGED_DURING_LOOKUP,
@@ -188,10 +187,7 @@ export class LookupProcessor {
     }
     const subjectOf = (username: string) => facts.person(username);
     const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
-    for (const use of uses) {
-      const usage = usages.get(use.accountId);
-      if (usage !== undefined) usage.history = withUse(usage.history, use, nowMs);
-    }
+    for (const use of uses) usages.get(use.accountId)?.noteUse(use, nowMs);
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
     if (entries.length === 0) {
       const corrected = [...usages.values()].map((usage) => usage.corrected(nowMs));

@@ -2,7 +2,14 @@
 // D-6.4. One document holds month and calls, so charges of one account come one after the other, each knowing all before it.
 // Calls of the last minute are packed buckets of two to three bytes; a full page of two KiB is a document of its own, of which
 // a batch reads what ends now.
-import { type CallHistory, NO_HISTORY } from "../../domain/reputation/accounts/call-history.ts";
+import {
+  type AccountUse,
+  type CallHistory,
+  type KeyUse,
+  lastUses,
+  NO_HISTORY,
+  withUse,
+} from "../../domain/reputation/accounts/call-history.ts";
 import type { MeterReading } from "../../domain/reputation/accounts/call-meter.ts";
 import {
   type CallBucket,
@@ -20,7 +27,12 @@ import {
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
 import { SUBJECTS } from "../accounts/account-collections.ts";
-import { type CallsDocument, LOOKUP_LOG, type UsageDocument } from "./lookup-collections.ts";
+import {
+  type CallsDocument,
+  type KeyUseDocument,
+  LOOKUP_LOG,
+  type UsageDocument,
+} from "./lookup-collections.ts";
 
 /** What an account has used by now. */
 interface UsageReading {
@@ -57,6 +69,17 @@ export class Usage {
       return { days, keys };
     });
   }
+
+  /** When an account's keys were last used, by their ids, as `lastUses`. D-8.11. */
+  async keyUses(username: string): Promise<ReadonlyMap<string, string>> {
+    return await this.#documents.read({ name: "usage.key_uses" }, async (at) => {
+      const usage = await findUsage(at, username);
+      if (usage === undefined) return new Map();
+      const within = [keyUsesOf(usage.accountId)];
+      const [passed] = await at.read({ from: LOOKUP_LOG, stretch: { within } });
+      return lastUses(usage, passed as readonly KeyUseDocument[]);
+    });
+  }
 }
 
 /** The key of an account's usage. */
@@ -66,6 +89,10 @@ export function usageKey(accountId: string): Key {
 
 function callsKey(accountId: string, page: number): Key {
   return ["calls", accountId, page];
+}
+
+function keyUsesOf(accountId: string): Key {
+  return ["key_use", accountId];
 }
 
 /** An account without an id has made no call. */
@@ -91,9 +118,20 @@ export function keepMonth(tx: Transaction, accountId: string, month: MonthUsage)
 
 /** Removes all counts of an account, within a body. */
 export async function removeUsage(tx: Transaction, accountId: string): Promise<void> {
-  const pages = { from: LOOKUP_LOG, keysOf: { within: [["calls", accountId]] } };
-  const [full] = await tx.read(pages);
-  for (const key of [usageKey(accountId), ...full]) tx.remove(LOOKUP_LOG, key);
+  const within = [["calls", accountId], keyUsesOf(accountId)];
+  const [others] = await tx.read({ from: LOOKUP_LOG, keysOf: { within } });
+  for (const key of [usageKey(accountId), ...others]) tx.remove(LOOKUP_LOG, key);
+}
+
+/** Removes the last uses of keys that are forgotten, within a body; one that the account's usage has still room for stays. */
+export async function removeKeyUses(
+  tx: Transaction,
+  username: string,
+  keyIds: readonly string[],
+): Promise<void> {
+  const [[subject]] = await tx.read({ from: SUBJECTS, keys: [[username]] });
+  if (subject === undefined) return;
+  for (const id of keyIds) tx.remove(LOOKUP_LOG, [...keyUsesOf(subject.id), id]);
 }
 
 /** The usage of one account at one moment, as a body reads and changes it. */
@@ -101,7 +139,8 @@ export class AccountUsage {
   /** The moment; later than asked for when another instance has counted later already. */
   readonly atMs: number;
   month: MonthUsage | null;
-  history: CallHistory;
+  #history: CallHistory;
+  #passed: readonly KeyUse[] = [];
   told: readonly string[];
   readonly #stored: UsageDocument | undefined;
   #window: CallWindow;
@@ -112,7 +151,7 @@ export class AccountUsage {
     this.#window = new CallWindow(stored ?? NO_CALLS);
     const isCounted = stored !== undefined && stored.month !== "";
     this.month = isCounted ? { month: stored.month, used: stored.monthCalls } : null;
-    this.history = stored ?? NO_HISTORY;
+    this.#history = stored ?? NO_HISTORY;
     this.told = stored?.told ?? [];
   }
 
@@ -178,10 +217,17 @@ export class AccountUsage {
     this.month = { ...month, used: Math.max(0, month.used - counted.calls) };
   }
 
+  /** Notes the answered calls of a batch. D-8.11. */
+  noteUse(use: AccountUse, nowMs: number): void {
+    const { passed, ...history } = withUse(this.#history, use, nowMs);
+    this.#history = history;
+    this.#passed = passed;
+  }
+
   document(accountId: string): UsageDocument {
     const { firstPage, pages, offset, lastMs, packed } = this.#window.sums;
     const { month = "", used = 0 } = this.month ?? {};
-    const { days, keys } = this.history;
+    const { days, keys } = this.#history;
     return {
       kind: "usage",
       accountId,
@@ -208,6 +254,7 @@ export class AccountUsage {
     for (const page of before) {
       if (!left.has(page)) tx.remove(LOOKUP_LOG, callsKey(accountId, page));
     }
+    for (const use of this.#passed) tx.put(LOOKUP_LOG, { kind: "key_use", accountId, ...use });
     tx.put(LOOKUP_LOG, this.document(accountId));
   }
 }

@@ -1,4 +1,6 @@
 import { describe, expect } from "bun:test";
+import { SUBJECTS } from "../../../src/repositories/accounts/account-collections.ts";
+import { LOOKUP_LOG } from "../../../src/repositories/lookups/lookup-collections.ts";
 import { openSecond, storeTests } from "../../contract/harness.ts";
 import {
   type ReputationHarness,
@@ -134,7 +136,18 @@ function apiKeySuite(harness: ReputationHarness): void {
       }
       expect(await wordOfKey("ended 0")).toBe("api_key_expired");
       expect(await wordOfKey("ended 1")).toBe("api_key_revoked");
+      await wordOfKey(active.hash);
+      await parts.storage.documents.transact({ name: "test.put" }, async (tx) => {
+        const [[subject]] = await tx.read({ from: SUBJECTS, keys: [["ana"]] });
+        const accountId = subject?.id ?? "";
+        for (const keyId of ["ended-0", "ended-2"]) {
+          tx.put(LOOKUP_LOG, { kind: "key_use", accountId, keyId, minute: 1 });
+        }
+      });
+      const used = async () => [...(await parts.usage.keyUses("ana")).keys()].toSorted();
+      expect(await used()).toEqual(["ended-0", "ended-2", active.id].toSorted());
       await parts.apiKeys.revoke("ana", { id: long.id, nowMs });
+      expect(await used()).toEqual(["ended-2", active.id].toSorted());
       expect(await wordOfKey("ended 0")).toBe("api_key_invalid");
       expect(await wordOfKey("ended 1")).toBe("api_key_revoked");
       const successor = { id: "key-new", hash: "new", prefix: "rep_live_", last4: "wxyz" };

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { callsByDay, lastUsedAt } from "../../../src/domain/reputation/accounts/call-history.ts";
+import { callsByDay } from "../../../src/domain/reputation/accounts/call-history.ts";
+import { LOOKUP_LOG } from "../../../src/repositories/lookups/lookup-collections.ts";
 import { storeTests, timedTests } from "../../contract/harness.ts";
 import {
   type ReputationHarness,
@@ -97,11 +98,55 @@ export function limitTests(harness: ReputationHarness): void {
         { date: "2026-03-01", calls: 3, denied: 1 },
         { date: "2026-03-02", calls: 3, denied: 1 },
       ]);
-      expect([id, other.id, unused.id].map((key) => lastUsedAt(history, key))).toEqual([
+      const uses = await parts.usage.keyUses("caller");
+      expect([id, other.id, unused.id].map((key) => uses.get(key) ?? null)).toEqual([
         "2026-03-02T12:01:00Z",
         "2026-03-01T12:00:00Z",
         null,
       ]);
+    },
+  );
+
+  it.everywhere(
+    "D-8.11, D-8.2 keyUses() has the last use of every key, and nothing is left of an erased person's",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash, id } = await makeCaller(scene);
+      const other = await scene.giveKey("caller");
+      const { documents } = parts.storage;
+      const keptUses = async () => {
+        const count = { within: [["key_use"]] };
+        const [kept] = await documents.read({ name: "test.read" }, (at) =>
+          at.read({ from: LOOKUP_LOG, count }),
+        );
+        return kept;
+      };
+      await scene.lookUp(hash, "x");
+      const before = await parts.usage.keyUses("caller");
+      expect(before.size).toBe(1);
+      // As 99 other keys leave it that are used a minute later.
+      await documents.transact({ name: "test.put" }, async (tx) => {
+        const usages = { within: [["usage"]] };
+        const [[usage]] = await tx.read({ from: LOOKUP_LOG, stretch: usages });
+        if (usage?.kind !== "usage") throw new Error("There is no usage");
+        const minute = Number(usage.keys.split("@")[1]) + 1;
+        const others = Array.from({ length: 99 }, (_, n) => `k${n}@${minute}`);
+        tx.put(LOOKUP_LOG, { ...usage, keys: [usage.keys, ...others].join() });
+      });
+      await scene.lookUp(other.hash, "x");
+      expect(await keptUses()).toBe(1);
+      const uses = await parts.usage.keyUses("caller");
+      expect([uses.size, uses.get(id)]).toEqual([101, before.get(id)]);
+      // The later use of a key that is used again counts.
+      await documents.transact({ name: "test.put" }, async (tx) => {
+        const [[passed]] = await tx.read({ from: LOOKUP_LOG, stretch: { within: [["key_use"]] } });
+        if (passed?.kind === "key_use") tx.put(LOOKUP_LOG, { ...passed, minute: 1 });
+      });
+      expect((await parts.usage.keyUses("caller")).get(id)).toBe("1970-01-01T00:01:00Z");
+      await scene.lookUp(hash, "x");
+      expect((await parts.usage.keyUses("caller")).get(id)).not.toBe("1970-01-01T00:01:00Z");
+      await parts.membership.erase("caller");
+      expect(await keptUses()).toBe(0);
     },
   );
 

@@ -5,8 +5,15 @@ import { formatMs } from "../../shared/time.ts";
 export interface CallHistory {
   /** Days in ascending order, such as `2026-11-22:5:0,2026-11-23:7:2`: date, calls, those of them that were denied. */
   readonly days: string;
-  /** Keys, the last used one last, such as `<id>@29390400`: the id and the minute since 1970. */
+  /** Keys, the last used one last, such as `<id>@29390400`: the id and the minute since 1970. Of the last 100 keys. */
   readonly keys: string;
+}
+
+/** When a key was last used. */
+export interface KeyUse {
+  readonly keyId: string;
+  /** Minutes since 1970. */
+  readonly minute: number;
 }
 
 /** Calls of one account in a batch. */
@@ -31,16 +38,28 @@ export const NO_HISTORY: CallHistory = { days: "", keys: "" };
 
 /** Days that are kept and shown, today included. */
 const KEPT_DAYS = 31;
-/** Keys whose last use is kept. */
+/** Keys whose last use is kept in the history, which each batch writes. */
 const KEPT_KEYS = 100;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Length of `YYYY-MM-DD`. */
 const DATE_CHARS = 10;
 
-/** The history with the calls of a batch at a time. */
-export function withUse(history: CallHistory, use: AccountUse, nowMs: number): CallHistory {
-  return { days: addCalls(history.days, use, nowMs), keys: addKeys(history.keys, use, nowMs) };
+/** The history with the calls of a batch at a time, and the last uses of keys that it has no room for any more. */
+export function withUse(
+  { days, keys }: CallHistory,
+  use: AccountUse,
+  nowMs: number,
+): CallHistory & { readonly passed: readonly KeyUse[] } {
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  const others = readKeys(keys).filter(({ keyId }) => !use.keyIds.has(keyId));
+  const all = [...others, ...Array.from(use.keyIds, (keyId) => ({ keyId, minute }))];
+  const kept = all.slice(-KEPT_KEYS).map(({ keyId, minute }) => `${keyId}@${minute}`);
+  return {
+    days: addCalls(days, use, nowMs),
+    keys: kept.join(),
+    passed: all.slice(0, -KEPT_KEYS),
+  };
 }
 
 /** The last 31 days, the oldest first, days without calls included. */
@@ -52,10 +71,13 @@ export function callsByDay({ days }: CallHistory, nowMs: number): readonly DayCa
   });
 }
 
-/** When a key was last used, to the minute; null when that is not known. */
-export function lastUsedAt({ keys }: CallHistory, keyId: string): string | null {
-  const found = readKeys(keys).find(([id]) => id === keyId);
-  return found === undefined ? null : formatMs(Number(found[1]) * MINUTE_MS);
+/** When keys were last used, to the minute, by id: as the history has it, else as `passed`. */
+export function lastUses(
+  { keys }: CallHistory,
+  passed: readonly KeyUse[],
+): ReadonlyMap<string, string> {
+  const uses = [...passed, ...readKeys(keys)];
+  return new Map(uses.map(({ keyId, minute }) => [keyId, formatMs(minute * MINUTE_MS)]));
 }
 
 function addCalls(text: string, { calls, denied }: AccountUse, nowMs: number): string {
@@ -71,14 +93,6 @@ function addCalls(text: string, { calls, denied }: AccountUse, nowMs: number): s
   return [...days, now].map((day) => `${day.date}:${day.calls}:${day.denied}`).join();
 }
 
-function addKeys(text: string, { keyIds }: AccountUse, nowMs: number): string {
-  const minute = String(Math.floor(nowMs / MINUTE_MS));
-  const others = readKeys(text).filter(([id]) => !keyIds.has(id));
-  const used = Array.from(keyIds, (id) => [id, minute] as const);
-  const kept = [...others, ...used].slice(-KEPT_KEYS);
-  return kept.map(([id, at]) => `${id}@${at}`).join();
-}
-
 function readDays(text: string): readonly DayCalls[] {
   if (text === "") return [];
   return text.split(",").map((day) => {
@@ -87,11 +101,11 @@ function readDays(text: string): readonly DayCalls[] {
   });
 }
 
-function readKeys(text: string): readonly (readonly [id: string, minute: string])[] {
+function readKeys(text: string): readonly KeyUse[] {
   if (text === "") return [];
   return text.split(",").map((key) => {
-    const [id = "", minute = "0"] = key.split("@");
-    return [id, minute] as const;
+    const [keyId = "", minute] = key.split("@");
+    return { keyId, minute: Number(minute) };
   });
 }
 

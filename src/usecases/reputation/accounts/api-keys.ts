@@ -7,11 +7,6 @@ import {
   makeApiKey,
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import {
-  type CallHistory,
-  lastUsedAt,
-  NO_HISTORY,
-} from "../../../domain/reputation/accounts/call-history.ts";
 import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
 import { MAX_ACTIVE_API_KEYS } from "../../../domain/shared/limits.ts";
@@ -95,11 +90,11 @@ export async function listApiKeys(
   const { limit, cursor } = requireListQuery(query, CURSOR);
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
-  const history = await deps.usage.history(username);
+  const uses = await deps.usage.keyUses(username);
   // A cursor is given out only where another key follows, which stays listed unless it has been ended for long.
   if (cursor !== null && found.length === 0) refuse([BAD_CURSOR]);
   return listPart(found, limit, {
-    toItem: (key) => apiKeyItem(key, history, nowMs),
+    toItem: (key) => apiKeyItem(key, uses, nowMs),
     cursorOf: ({ id }) => id,
   });
 }
@@ -113,7 +108,7 @@ export async function revokeApiKey(
   const nowMs = deps.clock.nowMs();
   const key = await deps.apiKeys.revoke(username, { id, nowMs });
   if (key === null) throw unknownKey();
-  return apiKeyItem(key, await deps.usage.history(username), nowMs);
+  return apiKeyItem(key, await deps.usage.keyUses(username), nowMs);
 }
 
 /**
@@ -141,7 +136,11 @@ function makeKey({ mac, pepperMac, ids }: AccountDeps) {
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
 }
 
-function apiKeyItem(stored: StoredApiKey, history: CallHistory, nowMs: number): ApiKeyItem {
+function apiKeyItem(
+  stored: StoredApiKey,
+  uses: ReadonlyMap<string, string>,
+  nowMs: number,
+): ApiKeyItem {
   return {
     id: stored.id,
     name: stored.name,
@@ -150,12 +149,12 @@ function apiKeyItem(stored: StoredApiKey, history: CallHistory, nowMs: number): 
     status: keptKeyStatus(stored, nowMs),
     createdAt: stored.createdAt,
     expiresAt: stored.expiresAt,
-    lastUsedAt: lastUsedAt(history, stored.id),
+    lastUsedAt: uses.get(stored.id) ?? null,
   };
 }
 
 function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number): IssuedApiKey {
-  const { id, name, ...rest } = apiKeyItem(stored, NO_HISTORY, nowMs);
+  const { id, name, ...rest } = apiKeyItem(stored, new Map(), nowMs);
   return { id, name, key, ...rest };
 }
 

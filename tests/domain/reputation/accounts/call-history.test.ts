@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   callsByDay,
-  lastUsedAt,
+  lastUses,
   NO_HISTORY,
   withUse,
 } from "../../../../src/domain/reputation/accounts/call-history.ts";
@@ -38,14 +38,21 @@ describe("call history", () => {
     expect(withUse(first, use(1, 0, "k"), NOON_MS - DAY_MS).days).toBe("2026-02-28:1:0");
   });
 
-  test("D-8.11 the last use of a key is told to the minute, of the last 100 keys", () => {
+  test("D-8.11 the last use of a key is told to the minute, and passed on where 100 others were used since", () => {
     const first = withUse(NO_HISTORY, use(2, 0, "a", "b"), NOON_MS);
     const second = withUse(first, use(1, 0, "a"), NOON_MS + 60_000);
-    expect(lastUsedAt(second, "a")).toBe("2026-03-01T12:01:00Z");
-    expect(lastUsedAt(second, "b")).toBe("2026-03-01T12:00:00Z");
-    expect(lastUsedAt(second, "c")).toBeNull();
+    expect(lastUses(second, [])).toEqual(
+      new Map([
+        ["a", "2026-03-01T12:01:00Z"],
+        ["b", "2026-03-01T12:00:00Z"],
+      ]),
+    );
+    expect([first.passed, second.passed]).toEqual([[], []]);
     const many = Array.from({ length: 99 }, (_, n) => `k${n}`);
     const full = withUse(second, use(99, 0, ...many), NOON_MS);
-    expect([lastUsedAt(full, "b"), lastUsedAt(full, "a")]).toEqual([null, "2026-03-01T12:01:00Z"]);
+    expect(full.passed).toEqual([{ keyId: "b", minute: 29_539_440 }]);
+    expect(lastUses(full, []).size).toBe(100);
+    const all = lastUses(full, [...full.passed, { keyId: "a", minute: 1 }]);
+    expect([all.get("b"), all.get("a")]).toEqual(["2026-03-01T12:00:00Z", "2026-03-01T12:01:00Z"]);
   });
 });

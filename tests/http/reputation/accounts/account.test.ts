@@ -260,6 +260,30 @@ describe("me", () => {
     expect((await ana.send("/v1/me/accesses?cursor=x")).status).toBe(400);
   });
 
+  test("D-8.11 every key that was used says when, also where rotations have made more than 100", async () => {
+    const { app, ana } = await setScene({ ACCOUNT_WRITES_PER_MINUTE: "10000" });
+    const root = await Person.signIn(app, "root");
+    const plan = jsonBody({ plan: "business" }, "PUT");
+    expect((await root.send("/v1/admin/accounts/ana/plan", plan)).status).toBe(200);
+    const use = async (key: unknown) =>
+      expect((await lookUp(app, String(key), { username: "nobody" })).status).toBe(404);
+    const ids: unknown[] = [];
+    for (let n = 0; n < 100; n++) {
+      const { id, key } = dataOf(await ana.post("/v1/me/api-keys", { name: "a key" }));
+      ids.push(id);
+      await use(key);
+    }
+    for (const id of ids.slice(0, 10)) {
+      const rotation = { overlap_seconds: 3_600 };
+      await use(dataOf(await ana.post(`/v1/me/api-keys/${id}/rotate`, rotation))["key"]);
+    }
+    const list = itemsOf(dataOf(await ana.send("/v1/me/api-keys?limit=1000")));
+    expect(list.length).toBe(110);
+    expect(list.filter(({ last_used_at }) => last_used_at === null)).toEqual([]);
+    const ended = await ana.send(`/v1/me/api-keys/${ids[0]}`, { method: "DELETE" });
+    expect(dataOf(ended)["last_used_at"]).toBeString();
+  });
+
   test("D-6.6, D-5.5.4 reputation() explains the score by points that sum to it", async () => {
     const { app, ana } = await setScene();
     const record = { username: "ana", platform: "github", verified: true, activity_count: 900 };
