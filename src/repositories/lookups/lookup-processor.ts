@@ -23,7 +23,7 @@ import {
   type DocumentStore,
   type Transaction,
 } from "../../ports/documents.ts";
-import type { Clock } from "../../ports/runtime/runtime.ts";
+import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import { SUBJECTS } from "../accounts/account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import type { Appended, AuditChains } from "./audit-chains.ts";
@@ -38,6 +38,7 @@ import { AccountUsage, usageKey } from "./usage.ts";
 interface LookupProcessorDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, "monotonicMs">;
+  readonly timer: Timer;
   readonly mac: Mac;
   readonly reader: LookupReader;
   readonly cache: LookupCache;
@@ -319,8 +320,7 @@ export class LookupProcessor {
 
   async #pause(): Promise<void> {
     const [byte = 0] = this.#deps.mac.randomBytes(1);
-    const ms = MIN_PAUSE_MS + (byte / 255) * (MAX_PAUSE_MS - MIN_PAUSE_MS);
-    await new Promise((resolve) => setTimeout(resolve, ms));
+    await this.#deps.timer.sleep(MIN_PAUSE_MS + (byte / 255) * (MAX_PAUSE_MS - MIN_PAUSE_MS));
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { makeReputation } from "../../../../src/app/reputation.ts";
 import {
   AUDIT_KEY,
@@ -23,7 +24,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
       const prepared = await storage.tables.prepare([PROFILES, TABLE]);
       const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
       const clock = { monotonicMs: () => 0 };
-      const kept = { ...options, makeCache: forgetful, clock };
+      const kept = { ...options, makeCache: forgetful, clock, timer: new SystemTimer() };
       const stores = makeReputation(storage, prepared, kept);
       await realScene({ ...stores, storage }).enrol("ana");
       const keys = [
