@@ -19,6 +19,8 @@ export interface LeaseClaim {
 export interface HeldLease {
   /** For commits that are made under the lease: `fence`. */
   readonly claim: LeaseClaim;
+  /** When the holder before took or renewed it last, by the store's clock; null when it gave it up, or there was none. */
+  readonly lastHeldAtMs: number | null;
 
   /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */
   renew(): Promise<boolean>;
@@ -66,14 +68,16 @@ export class Leases implements LeaseGiver {
       const turn = (last?.turn ?? 0) + 1;
       tx.put(LEASES, { name, holder, turn, ttlMs, endsAtMs: tx.nowMs + ttlMs });
       tx.put(TURNS, { name, turn, commits: 0 });
-      return turn;
+      return { turn, lastHeldAtMs: lease === undefined ? null : lease.endsAtMs - lease.ttlMs };
     });
-    return typeof taken === "number" ? this.#held({ name, turn: taken }) : taken;
+    const { heldBy, turn, lastHeldAtMs } = taken;
+    return heldBy === undefined ? this.#held({ name, turn }, lastHeldAtMs) : { heldBy };
   }
 
-  #held(claim: LeaseClaim): HeldLease {
+  #held(claim: LeaseClaim, lastHeldAtMs: number | null): HeldLease {
     return {
       claim,
+      lastHeldAtMs,
       renew: () => this.#renew(claim),
       release: () => this.#release(claim),
     };

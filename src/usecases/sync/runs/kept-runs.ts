@@ -61,17 +61,23 @@ export async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<voi
   const lease = await leases.acquire(request);
   if ("heldBy" in lease) return;
   const run = await runs.find(runId);
-  if (run?.status === "running") await saveEnded(deps, abandonedRun(run, clock.nowMs()));
+  if (run?.status === "running") {
+    const livedAtMs = Math.min(lease.lastHeldAtMs ?? Number.POSITIVE_INFINITY, clock.nowMs());
+    await saveEnded(deps, abandonedRun(run, livedAtMs));
+  }
   await lease.release();
 }
 
-function abandonedRun(run: KeptRun, nowMs: number): KeptRun {
+/** A run that has failed, with the time at which its process was last known to live. */
+function abandonedRun(run: KeptRun, livedAtMs: number): KeptRun {
+  const startedAtMs = dateTimeMs(run.startedAt);
+  const next = run.kind === "sync" ? "the next run continues where it stopped" : "start it again";
   return {
     ...run,
     status: "failed",
-    finishedAt: formatMs(nowMs),
-    durationMs: Math.max(0, nowMs - dateTimeMs(run.startedAt)),
-    error: "The process that ran it ended; the next run continues where it stopped",
+    finishedAt: formatMs(Math.max(startedAtMs, livedAtMs)),
+    durationMs: Math.max(0, livedAtMs - startedAtMs),
+    error: `The process that ran it ended; ${next}`,
   };
 }
 

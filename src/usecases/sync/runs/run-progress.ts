@@ -31,6 +31,8 @@ export class RunProgress {
     this.events = events;
     this.request = request;
     this.directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
+    // From its start: its process may end before the table does anything.
+    if (request.tableName !== null) this.begin(request.tableName);
   }
 
   /** Their logger names the run. */

@@ -338,6 +338,44 @@ test("D-4.9 a run whose process is gone is marked as failed by the next one", as
   expect((await ends.runs.find("alive"))?.status).toBe("running");
 });
 
+test("D-4.9, D-7.8 what is listed of a run or comparison whose process is gone ends when that last gave a sign", async () => {
+  const ends = await makeTwoEnds();
+  const { run } = await runOf(ends);
+  const { runId: _, trigger, startedAt } = run;
+  const base = { trigger, startedAt, status: "running", finishedAt: null, durationMs: 0 } as const;
+  const counts = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
+  const compared = { kind: "compare", table: "items", repair: null, ...counts } as const;
+  await ends.runs.save({ ...base, ...compared, runId: "compared" });
+  const request = { name: "sync run compared", holder: "compared", ttlMs: 10_000 };
+  const lease = await ends.leases.acquire(request);
+  ends.time.advance(2_000);
+  expect("renew" in lease && (await lease.renew())).toBe(true);
+  ends.time.advance(60_000);
+  await runOf(ends);
+  expect(await ends.runs.find("compared")).toMatchObject({
+    ...{ status: "failed", durationMs: 2_000, finishedAt: "2026-03-01T12:00:02Z" },
+    error: "The process that ran it ended; start it again",
+  });
+});
+
+test("D-4.9, S-6.1 a run that names a table is kept with it before the table has done anything", async () => {
+  const ends = await makeTwoEnds();
+  const asked = Promise.withResolvers<void>();
+  const answers = Promise.withResolvers<void>();
+  ends.intercept = async (_, send) => {
+    asked.resolve();
+    await answers.promise;
+    return await send();
+  };
+  const started = start(ends);
+  await asked.promise;
+  expect(await ends.runs.find(started.runId)).toMatchObject({
+    ...{ status: "running", tables: { items: { pulled: 0, warnings: [] } } },
+  });
+  answers.resolve();
+  await started.outcome;
+});
+
 test("a run that is stopped ends as failed before its next write, and the next one goes on behind it", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 3 });
   put(ends.there, ends.table, manyRows(7));
