@@ -9,7 +9,7 @@
 //
 // Peers put rows without a timestamp first or last. So a pull begins with a look at the first row, and then reads
 //
-//     first look ─┬─ no timestamp there: the group without timestamps, then the ordered part (from a marker on: reversed)
+//     first look ─┬─ no timestamp there: the group without timestamps, then the ordered part (from a marker on: reversed, and counted)
 //                 ├─ a timestamp there: count the rows that have one, then the ordered part, then the rest as a group;
 //                 │  where those without one are known to come first, the ordered part alone
 //                 └─ no row at all: done
@@ -17,8 +17,9 @@
 //
 // Pure: `transfer/pull-table.ts` makes the requests.
 import { AppError, assert } from "../../shared/errors.ts";
+import { FIRST_TIME_MS } from "../../shared/time.ts";
 import type { PullPage } from "../rows/page.ts";
-import { rowTime } from "../rows/row-time.ts";
+import { formatLike, rowTime } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
 import type { BroughtRecords } from "./pull-group.ts";
 import {
@@ -138,39 +139,42 @@ class FirstLook implements PullPart {
       return handOver(new OrderedPart(pull, marker ?? sentTime(pull.table, first)));
     }
     if (times[0] !== null) {
-      return handOver(new TimedCount(pull, marker, sentTime(pull.table, first), page.total));
+      const firstTime = sentTime(pull.table, first);
+      return handOver(new TimedCount(pull, marker ?? firstTime, firstTime, page.total));
     }
-    if (marker !== null) return handOver(new OrderedPart(pull, marker, new GroupPart(pull, null)));
+    if (marker !== null) return handOver(new TimedCount(pull, marker, null, page.total));
     const thenTimed = (timedFrom: string | null) =>
       timedFrom === null ? null : new OrderedPart(pull, timedFrom);
     return handOver(new GroupPart(pull, null, thenTimed));
   }
 }
 
-/** Counts the rows with a timestamp: what there is beside those has none, and comes last. */
+/** Counts the rows with a timestamp: what there is beside those has none, and is read last, wherever it comes. */
 class TimedCount implements PullPart {
   readonly #pull: PullProgress;
-  readonly #marker: string | null;
-  readonly #firstTime: string;
+  readonly #since: string;
+  readonly #firstTime: string | null;
   readonly #allRows: number;
 
-  constructor(pull: PullProgress, marker: string | null, firstTime: string, allRows: number) {
+  /** `firstTime` is that of the first row; null where rows without one come first. */
+  constructor(pull: PullProgress, since: string, firstTime: string | null, allRows: number) {
     this.#pull = pull;
-    this.#marker = marker;
+    this.#since = since;
     this.#firstTime = firstTime;
     this.#allRows = allRows;
   }
 
   request(): CursorRequest {
-    return { since: this.#firstTime, offset: 0, limit: 1 };
+    const since = this.#firstTime ?? formatLike(this.#since, FIRST_TIME_MS);
+    return { since, offset: 0, limit: 1 };
   }
 
   accept(page: PullPage): PartPage {
     const timelessRows = Math.max(0, this.#allRows - page.total);
-    const lastFrom = Math.max(0, page.total - 1);
-    const timeless = timelessRows > 0 ? new GroupPart(this.#pull, lastFrom) : null;
-    const since = this.#marker ?? this.#firstTime;
-    return handOver(new OrderedPart(this.#pull, since, timeless, timelessRows));
+    const lastFrom = this.#firstTime === null ? null : Math.max(0, page.total - 1);
+    const hasTimeless = lastFrom === null || timelessRows > 0;
+    const timeless = hasTimeless ? new GroupPart(this.#pull, lastFrom) : null;
+    return handOver(new OrderedPart(this.#pull, this.#since, timeless, timelessRows));
   }
 }
 

@@ -105,8 +105,11 @@ test("D-4.5 rows without a timestamp come first and in every run", async () => {
   await runOf(ends);
   expect(rowsOf(ends.here, ends.table)).toHaveLength(6);
   put(ends.there, ends.table, [["a", "w", null]]);
-  await runOf(ends);
+  const { events } = await runOf(ends);
   expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
+  // The row at the marker, and the two.
+  expect(events[0]).toMatchObject({ type: "start", totalRecords: 3 });
+  expect(events.at(-2)).toMatchObject({ type: "done", totalPulled: 3 });
 });
 
 test("D-4.5 a page and the marker behind it are one commit", async () => {
