@@ -7,6 +7,7 @@ import {
   MAX_DEPTH,
   type RawNumber,
 } from "./json-reader.ts";
+import { MAX_JSON_DEPTH } from "./limits.ts";
 
 export type { JsonObject, JsonValue, RawNumber } from "./json-reader.ts";
 
@@ -86,6 +87,29 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)
   );
+}
+
+/** Why no column takes a text. */
+export const ILL_FORMED = "must not hold a lone surrogate";
+
+/** Why no column takes the value; null for one that a column of JSON takes. */
+export function jsonProblem(value: JsonValue, depthLeft = MAX_JSON_DEPTH): string | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : ILL_FORMED;
+  if (typeof value !== "object" || value === null || isRawNumber(value)) return null;
+  if (depthLeft === 0) return `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
+  if (Array.isArray(value)) {
+    for (const member of value as readonly JsonValue[]) {
+      const problem = jsonProblem(member, depthLeft - 1);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (!name.isWellFormed()) return ILL_FORMED;
+    const problem = jsonProblem(member, depthLeft - 1);
+    if (problem !== null) return problem;
+  }
+  return null;
 }
 
 /** A field of its own, which may have the name of what every object has; null where it has none. */

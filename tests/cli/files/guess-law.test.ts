@@ -29,8 +29,8 @@ const ofOneKind = fc.constantFrom(
   fc.constantFrom("1767225600123", "12"),
   fc.constantFrom("yes", "no", "TRUE", "f", "1", "0"),
   fc.constantFrom("2026-01-31", "2026-01-31 10:00", "2026-02-30"),
-  fc.constantFrom("{}", "[1]", '{"a":1.0}', "5", "x"),
-  fc.constantFrom('\\"a"', "\\5", "\\{}", "\\x", "\\null", "\\"),
+  fc.constantFrom("{}", "[1]", '{"a":1.0}', "5", "x", String.raw`["\ud800"]`),
+  fc.constantFrom('\\"a"', "\\5", "\\{}", "\\x", "\\null", "\\", String.raw`\"\ud800"`),
   fc.string(),
 );
 const noise = fc.constantFrom(
@@ -89,6 +89,7 @@ const jsonFile = fc
       fc.array(
         fc.oneof(
           fc.jsonValue({ maxDepth: 1 }),
+          fc.constantFrom<unknown>("\ud800", ["\udfff"], { "\ud800": 1 }),
           fc.constantFrom<unknown>(...["1.50", "2026-01-31", true, 7, null, 1767225600, 0, "yes"]),
         ),
         { minLength: 3, maxLength: 3 },

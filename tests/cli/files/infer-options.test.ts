@@ -91,6 +91,23 @@ describe("tables infer and import", () => {
     );
   });
 
+  test("D-14.1 of a file with numbers of its own infer names the rows that an import fails", async () => {
+    file("r.csv", "Row;name\n1;w\nA1;x\n;y\n1;z\n");
+    const inferred = await infer("r.csv", "--number-rows", ...TIMELESS);
+    expect(inferred.stderr).toContain(
+      'as asked, but 1 of 3 values is none, the first "A1" in line 3, empty in 1',
+    );
+    expect(inferred.stderr).toContain("Row 2 records lack or repeat a value: line 4, 5");
+    expect(registry().r).toMatchObject({
+      ...{ upsert_key: ["row"], import: { number_rows: true, columns: { row: "Row" } } },
+      columns: { row: { type: "integer", nullable: false }, name: { type: "text" } },
+    });
+    const imported = await cli("import", "r", "r.csv");
+    expect([imported.code, await rowsOf("r")]).toEqual([3, ['{"row":1,"name":"z"}']]);
+    expect(imported.stderr).toContain("line 3");
+    expect((await cli("export", "r", "-", "--format", "csv")).stdout).toBe("Row;name\n1;z\n");
+  });
+
   test("D-14.1 --update adds the columns of a newer file, and says what else differs", async () => {
     file("stock.csv", "sku,qty,old\na,5,x\n");
     await infer("stock.csv", ...TIMELESS);

@@ -143,7 +143,7 @@ export class ColumnGuess {
   /** The type that reads every value as it is, or the one that was asked for. */
   type(): ColumnType {
     if (this.#asked !== null) return this.#asked;
-    if (this.#values === 0) return this.#declaredType();
+    if (this.#all([])) return this.#declaredType();
     if (this.#isFlags()) return "boolean";
     if (this.epoch() !== null) return "datetime";
     if (this.#all(NUMBERS)) return this.#numberType();
@@ -176,6 +176,7 @@ export class ColumnGuess {
   }
 
   #reads(type: ColumnType, kind: ValueKind): boolean {
+    if (kind === "broken") return false;
     if (type === "text") return kind !== "object";
     if (type === "json") {
       return this.#form !== "field" || ["json", "object", "bit", "integer"].includes(kind);
@@ -238,8 +239,9 @@ export class ColumnGuess {
     return null;
   }
 
+  /** What no column takes says nothing about the type. */
   #all(kinds: readonly ValueKind[]): boolean {
-    return [...this.#kinds.keys()].every((kind) => kinds.includes(kind));
+    return [...this.#kinds.keys()].every((kind) => kind === "broken" || kinds.includes(kind));
   }
 
   #isFlags(): boolean {

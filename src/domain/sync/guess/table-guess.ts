@@ -83,12 +83,19 @@ const NUMBERED: KeyCandidate = {
 const KEY_TYPES: readonly ColumnType[] = ["text", "integer", "bigint", "datetime", "date"];
 const DECLARED_KEY_TYPES: readonly ColumnType[] = [...KEY_TYPES, "boolean"];
 
+/** A column of the file, and what is known of it. */
+interface FieldGuess {
+  readonly field: string;
+  readonly guess: ColumnGuess;
+}
+
 /** Gathers what the records of one table are like. */
 export class TableGuess {
   readonly #name: string;
   readonly #hints: ColumnHints;
   readonly #declaration: Declaration | null;
   readonly #wishes: GuessWishes;
+  readonly #isNumbered: boolean;
   /** By the name in the file; null for a field that is left out. */
   readonly #columns = new Map<string, ColumnGuess | null>();
   readonly #key: KeyGuess;
@@ -104,7 +111,8 @@ export class TableGuess {
     this.#hints = { form, files: fileFormOf(wishes.files) };
     this.#declaration = declaration;
     this.#wishes = wishes;
-    const { key } = wishes;
+    this.#isNumbered = wishes.files.number_rows === true;
+    const key = this.#isNumbered ? [ROW_NUMBER] : wishes.key;
     this.#key = new KeyGuess(
       name,
       key === null ? null : (field) => key.some((one) => this.#isMeant(field, one)),
@@ -130,19 +138,24 @@ export class TableGuess {
 
   /** In steps. Throws `invalid_request` for wishes about columns that there are not. */
   *finish(): Generator<undefined, GuessedTable, undefined> {
-    const { types, timestamp: wanted, files } = this.#wishes;
+    const { types, timestamp: wanted } = this.#wishes;
     for (const [name, type] of types) this.#find(name).guess.ask(type);
+    // A file that has numbers is not numbered anew.
+    const numbers = this.#isNumbered ? this.#named(ROW_NUMBER) : null;
+    numbers?.guess.ask("integer");
     const asked = typeof wanted === "string" ? this.#find(wanted).guess : null;
     if (asked !== null && !TIME_TYPES.includes(asked.type())) asked.ask("datetime");
     const known = [...this.#columns].flatMap(([field, guess]) =>
       guess === null ? [] : [{ field, guess, type: guess.type() }],
     );
-    const isNumbered = files.number_rows === true;
-    const key = isNumbered ? NUMBERED : yield* this.#chooseKey();
+    const chosen = this.#isNumbered ? NUMBERED : yield* this.#chooseKey();
+    const key = numbers === null ? chosen : { ...NUMBERED, columns: [numbers.field] };
     const keyed = new Set(key?.columns);
-    const columns: Record<string, ColumnEntry> = isNumbered ? { [ROW_NUMBER]: ROW_COLUMN } : {};
+    const columns: Record<string, ColumnEntry> = this.#isNumbered
+      ? { [ROW_NUMBER]: ROW_COLUMN }
+      : {};
     for (const { field, guess, type } of known) {
-      if (isNumbered && guess.name === ROW_NUMBER) continue;
+      if (guess === numbers?.guess) continue;
       const isNotNull = keyed.has(field) || this.#isDeclaredNotNull(field);
       columns[guess.name] = isNotNull ? { type, nullable: false } : { type };
     }
@@ -211,7 +224,7 @@ export class TableGuess {
     if (key === NUMBERED) {
       return ["rows are numbered by their lines: for a file that is read in once, or only grows"];
     }
-    if (this.#wishes.key !== null && key !== null) {
+    if (key !== null && (this.#isNumbered || this.#wishes.key !== null)) {
       const repeats = yield* this.#key.repeats(key.columns);
       if (repeats !== null) warnings.push(`${namesOf(repeats)} ${strayText(repeats)}`);
       return warnings;
@@ -235,11 +248,17 @@ export class TableGuess {
     );
   }
 
-  /** The column that somebody names. Throws `invalid_request`. */
-  #find(name: string): { readonly field: string; readonly guess: ColumnGuess } {
+  #named(name: string): FieldGuess | null {
     for (const [field, guess] of this.#columns) {
       if (guess !== null && this.#isMeant(field, name)) return { field, guess };
     }
+    return null;
+  }
+
+  /** The column that somebody names. Throws `invalid_request`. */
+  #find(name: string): FieldGuess {
+    const found = this.#named(name);
+    if (found !== null) return found;
     const names = [...this.#columns.values()].flatMap((guess) => guess?.name ?? []).join(", ");
     throw new AppError(
       "invalid_request",
@@ -253,7 +272,9 @@ export class TableGuess {
       throw new AppError("file_failed", `"${this.#name}" has ${limit}`);
     }
     const isForeign = field !== "" && registryNameOf(field) === null;
-    const name = isForeign ? `column_${this.#columns.size + 1}` : columnNameOf(field);
+    const near = isForeign ? `column_${this.#columns.size + 1}` : columnNameOf(field);
+    const isNumber = this.#isNumbered && near?.toLowerCase() === ROW_NUMBER;
+    const name = isNumber ? ROW_NUMBER : near;
     for (const [otherField, other] of this.#columns) {
       if (name === null || other?.name.toLowerCase() !== name.toLowerCase()) continue;
       const text = `"${otherField}" and "${field}" would be one column, ${name}`;

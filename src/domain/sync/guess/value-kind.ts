@@ -1,6 +1,12 @@
 // What a single value of a file looks like, and which types understand it.
 import { isSameDecimal, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
-import { isNumber, type JsonValue, numberText, parseJsonOr } from "../../shared/json.ts";
+import {
+  isNumber,
+  type JsonValue,
+  jsonProblem,
+  numberText,
+  parseJsonOr,
+} from "../../shared/json.ts";
 import { parseDate, parseDateTime } from "../../shared/time.ts";
 import { readFileNumber } from "../table/file-values.ts";
 import type { ColumnType, FileForm } from "../table/table.ts";
@@ -15,7 +21,7 @@ export type ValueForm = "field" | "json" | "sqlite";
  * - `decimal`: a number with a fraction; `quoted`: one in a text of JSON; `float`: one that is a double to the last digit, as
  *   measurements are written.
  * - `date`, `datetime`: as ISO 8601 writes them, or the files of the table. `json`: a field with an object or array; `object`:
- *   one of JSON. `text`: all else.
+ *   one of JSON. `broken`: what no column takes, such as a lone surrogate. `text`: all else.
  */
 export type ValueKind =
   | "bit"
@@ -33,6 +39,7 @@ export type ValueKind =
   | "datetime"
   | "json"
   | "object"
+  | "broken"
   | "text";
 
 const FLAG = /^(?:true|false)$/i;
@@ -73,7 +80,8 @@ export function kindOfField(field: string, files: FileForm | null): ValueKind {
     );
   }
   if (field.startsWith("{") || field.startsWith("[")) {
-    return parseJsonOr(field, null) === null ? "text" : "json";
+    const value = parseJsonOr(field, null);
+    return value !== null && jsonProblem(value) === null ? "json" : "text";
   }
   if (FLAG.test(field)) return "flag";
   return WORD.test(field) ? "word" : "text";
@@ -82,6 +90,7 @@ export function kindOfField(field: string, files: FileForm | null): ValueKind {
 /** The kind of a value of a JSON file. In quotes only times, dates and decimals with a point are more than texts. */
 export function kindOfJson(value: Exclude<JsonValue, null>): ValueKind {
   if (typeof value === "boolean") return "flag";
+  if (jsonProblem(value) !== null) return "broken";
   if (typeof value === "string") {
     const isDecimal = value.includes(".") && numberKind(value) === "decimal";
     return timeKind(value) ?? (isDecimal ? "quoted" : "text");

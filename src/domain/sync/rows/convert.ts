@@ -1,16 +1,17 @@
 // Turns a pushed record into a row of the table. S-4.2.7, S-4.2.8, D-3.3, D-3.5.
 import { isSameDecimal, isWholeNumber, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
+  ILL_FORMED,
   isJsonObject,
   isNumber,
   isRawNumber,
   type JsonObject,
   type JsonValue,
+  jsonProblem,
   numberText,
   type RawNumber,
   rawNumber,
 } from "../../shared/json.ts";
-import { MAX_JSON_DEPTH } from "../../shared/limits.ts";
 import {
   isCanonicalDate,
   isCanonicalDateTime,
@@ -19,8 +20,6 @@ import {
 } from "../../shared/time.ts";
 import type { Column, ColumnType, ColumnValue, Row, Table } from "../table/table.ts";
 import { isTimeless } from "./stamp.ts";
-
-const ILL_FORMED = "must not hold a lone surrogate";
 
 /** A record's row, or why the record fails. */
 type ConvertedRecord =
@@ -198,27 +197,8 @@ function keyed(column: Column, value: boolean): ConvertedValue {
 }
 
 function convertJson(value: JsonValue): ConvertedValue {
-  const problem = jsonProblem(value, MAX_JSON_DEPTH);
+  const problem = jsonProblem(value);
   return problem === null ? { value } : { problem };
-}
-
-function jsonProblem(value: JsonValue, depthLeft: number): string | null {
-  if (typeof value === "string") return value.isWellFormed() ? null : ILL_FORMED;
-  if (typeof value !== "object" || value === null || isRawNumber(value)) return null;
-  if (depthLeft === 0) return `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
-  if (Array.isArray(value)) {
-    for (const member of value as readonly JsonValue[]) {
-      const problem = jsonProblem(member, depthLeft - 1);
-      if (problem !== null) return problem;
-    }
-    return null;
-  }
-  for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) return ILL_FORMED;
-    const problem = jsonProblem(member, depthLeft - 1);
-    if (problem !== null) return problem;
-  }
-  return null;
 }
 
 /** The double with exactly that value; the number as it came when no double has it. */
