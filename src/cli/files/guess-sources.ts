@@ -7,7 +7,7 @@ import type { GuessWishes } from "../../domain/sync/guess/table-guess.ts";
 import { registryNameOf } from "../../domain/sync/table/names.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { FileFormat, ForeignDatabase } from "../../ports/files.ts";
-import { requireTableName } from "../../usecases/sync/files/guess-file.ts";
+import { isTableName, requireTableName } from "../../usecases/sync/files/guess-file.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
 import { delimiterByName, formatByName } from "./file-arguments.ts";
 import { TextSource, unreadable } from "./read-text.ts";
@@ -20,6 +20,8 @@ import {
 } from "./sqlite-file.ts";
 
 const ASKING = "Give --table a name of letters, digits and underscores";
+const RENAMING =
+  "A table of a SQLite file keeps its name: rename it there, or make a CSV file of it";
 
 export interface OpenedSources {
   readonly sources: readonly GuessSource[];
@@ -84,11 +86,17 @@ function sourcesOf(
   asked: string | undefined,
   wishesFor: WishesFor,
 ): OpenedSources {
-  const tables = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
-  if (tables.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
+  const found = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
+  if (found.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
+  const tables = found.filter((table) => asked !== undefined || isTableName(ownNameOf(table)));
+  const nameless = found.filter((table) => !tables.includes(table)).map(({ name }) => name);
+  if (tables.length === 0) {
+    const text = `No table of the SQLite file has a name that a table can have: ${nameless.join(", ")}`;
+    throw new AppError("file_failed", text, { hint: RENAMING });
+  }
   const sources = tables.map((table): GuessSource => {
     const name = ownNameOf(table);
-    requireTableName(name, ASKING);
+    requireTableName(name, RENAMING);
     return {
       name,
       form: "sqlite",
@@ -98,7 +106,10 @@ function sourcesOf(
       notes: () => table.notes(),
     };
   });
-  const leftOut = asked === undefined ? database.leftOut() : [];
+  const leftOut = [
+    ...nameless.map((name) => `table ${name}, as no table can have its name`),
+    ...(asked === undefined ? database.leftOut() : []),
+  ];
   return { sources, format: "sqlite", leftOut, close: () => database.close() };
 }
 
@@ -120,7 +131,8 @@ async function requireFile(path: string): Promise<void> {
   if (!found.isFile()) throw new AppError("invalid_request", `"${path}" is no file`);
 }
 
-/** The name without its endings; empty when nothing is left that a table can be called. */
+/** The name without its endings, as a table can be called it, where one can. */
 function nameOfFile(path: string): string {
-  return registryNameOf(basename(path).replace(/(?<=.)\.[A-Za-z0-9]+(?:\.gz)?$/i, "")) ?? "";
+  const name = basename(path).replace(/(?<=.)\.[A-Za-z0-9]+(?:\.gz)?$/i, "");
+  return registryNameOf(name) ?? name;
 }

@@ -252,7 +252,7 @@ describe("repsync tables infer", () => {
       "€.csv",
       "a\n1\n",
       2,
-      '"" cannot be the name of a table\nGive --table a name of letters, digits and underscores',
+      '"€" cannot be the name of a table\nGive --table a name of letters, digits and underscores',
     ],
   ])("D-10.2, D-4.12 %s is told clearly", async (name, text, code, message) => {
     file(name, text);

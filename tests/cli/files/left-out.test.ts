@@ -1,9 +1,11 @@
 // What of a file becomes no table, and files that cannot be read as they are: what is said of them.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { runCli } from "../support/run-cli.ts";
 import { guessFile, tryFile } from "../support/try-file.ts";
 
 afterEach(releaseResources);
@@ -46,6 +48,31 @@ describe("what is no table", () => {
     });
     expect(counts).toMatchObject({ written: 3, failed: 0 });
     expect(rows[0]).toEqual({ id: 1, maker: 1, picture: "AP8=", seen: "2026-01-01T00:00:00Z" });
+  });
+
+  test("D-14.1 tables of a SQLite file whose name no table can have are left out and named", async () => {
+    const folder = makeTempFolder();
+    const path = join(folder, "shop.db");
+    const database = new Database(path);
+    for (const name of ["заказы", "repsync_own", "parts"]) {
+      database.run(`CREATE TABLE "${name}" (id INTEGER PRIMARY KEY)`);
+    }
+    database.close();
+    const inferred = await runCli(["tables", "infer", "shop.db"], { folder });
+    expect([inferred.code, Object.keys(JSON.parse(inferred.stdout).tables)]).toEqual([
+      0,
+      ["parts"],
+    ]);
+    for (const name of ["заказы", "repsync_own"]) {
+      expect(inferred.stderr).toContain(`table ${name}, as no table can have its name`);
+    }
+    const asked = await runCli(["tables", "infer", "shop.db", "--table", "заказы"], { folder });
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain('"заказы" cannot be the name of a table');
+    expect(asked.stderr).toContain("rename it there");
+    writeFileSync(join(folder, "тест.ndjson"), '{"id":1}\n');
+    const records = await runCli(["tables", "infer", "тест.ndjson"], { folder });
+    expect(records.stderr).toContain('"тест" cannot be the name of a table');
   });
 
   test("D-14.1 a JSON document without an array says where it has one, and a file of another encoding what to do", async () => {

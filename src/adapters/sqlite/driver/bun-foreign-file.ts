@@ -14,7 +14,7 @@ const WAIT_MS = 5_000;
 
 const TABLES =
   "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
-  "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' ORDER BY name";
+  "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
 /** Tables in which a virtual one keeps its rows are none of their own. */
 const LEFT_OUT =
   "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS text FROM pragma_table_list " +

@@ -48,9 +48,14 @@ export async function guessFile(
   return await guessTable(source, turns);
 }
 
+/** True for a name that the registry takes. */
+export function isTableName(name: string): boolean {
+  return registryNameOf(name) === name && !isReservedTable(name);
+}
+
 /** Throws `invalid_request`; `hint` says how to give another name. */
 export function requireTableName(name: string, hint: string): void {
-  if (registryNameOf(name) === name && !isReservedTable(name)) return;
+  if (isTableName(name)) return;
   const text = `${JSON.stringify(name)} cannot be the name of a table`;
   throw new AppError("invalid_request", text, { hint });
 }
