@@ -27,12 +27,12 @@ export type FoundRecord = {
   | { readonly record: null; readonly problem: string }
 );
 
-/** What becomes of the first line of a CSV file. */
+/** What becomes of the names in a CSV file, which stand on its line `line`. */
 export interface HeaderReader {
   /** Why no record can be made with these names; null when they do. Asked about other delimiters too, for a hint. */
-  problemOf(names: readonly string[]): string | null;
+  problemOf(names: readonly string[], line: number): string | null;
   /** Called once, before the first record. */
-  take(names: readonly string[]): void;
+  take(names: readonly string[], line: number): void;
 }
 
 /** How bytes become text. */
@@ -52,7 +52,7 @@ export interface WriteOptions {
 }
 
 export interface ReadOptions {
-  /** One character between two fields of CSV. */
+  /** One character between two fields of CSV; another that the first line of a file names, `sep=;`, goes before it. */
   readonly delimiter: string;
   /** Null takes any names but one twice, and a CSV file without a line. */
   readonly header: HeaderReader | null;
@@ -83,7 +83,7 @@ export interface FileFormats {
     chunks: AsyncIterable<string>,
     options: ReadOptions,
   ): AsyncIterable<readonly FoundRecord[]>;
-  /** The delimiter that takes each line of a CSV file apart into as many fields; a comma where none does. Reads the beginning. */
+  /** The delimiter that a CSV file names, or that takes each line apart into as many fields; else a comma. Reads the beginning. */
   findDelimiter(chunks: AsyncIterable<string>): Promise<string>;
   encoder(format: FileFormat, columns: readonly Column[], options: WriteOptions): RowEncoder;
 }

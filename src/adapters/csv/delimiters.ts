@@ -7,6 +7,32 @@ const DELIMITERS = [",", ";", "\t", "|"] as const;
 const MAX_CHARS = 64 * 1024;
 const MAX_LINES = 20;
 
+/** A first line of Excel, which names what separates the fields of the others. */
+const SEPARATOR = /^sep=([^"\r\n])(?:\r\n|\n|\r|$)/i;
+const SEPARATOR_CHARS = "sep=;\r\n".length;
+
+/** The text without that line; `separator` is null where there is none. */
+export async function takeSeparator(chunks: AsyncIterable<string>) {
+  const all = chunks[Symbol.asyncIterator]();
+  let text = "";
+  while (text.length < SEPARATOR_CHARS) {
+    const next = await all.next();
+    if (next.done === true) break;
+    text += next.value;
+  }
+  const [line = "", separator = null] = SEPARATOR.exec(text) ?? [];
+  return { separator, rest: startingWith(text.slice(line.length), all) };
+}
+
+async function* startingWith(text: string, all: AsyncIterator<string>) {
+  try {
+    yield text;
+    for (let next = await all.next(); next.done !== true; next = await all.next()) yield next.value;
+  } finally {
+    await all.return?.();
+  }
+}
+
 /** Remembers the first line as it stands in the file, to tell another delimiter by. */
 export class HeaderLine {
   readonly #delimiter: string;
@@ -33,7 +59,7 @@ export class HeaderLine {
     const [line = ""] = this.#text.split(/[\r\n]/, 1);
     const other = DELIMITERS.find((candidate) => {
       const names = line.split(candidate).map(unquoted);
-      return candidate !== this.#delimiter && this.#header?.problemOf(names) === null;
+      return candidate !== this.#delimiter && this.#header?.problemOf(names, 1) === null;
     });
     if (other === undefined) return null;
     const name = other === "\t" ? "tab" : `"${other}"`;
@@ -45,13 +71,15 @@ function unquoted(name: string): string {
   return /^"(.*)"$/.exec(name.trim())?.[1] ?? name;
 }
 
-/** The delimiter that takes every line apart into as many fields; a comma where none does. */
+/** The delimiter that the first line names, or that takes every line apart into as many fields; a comma where none does. */
 export async function findDelimiter(chunks: AsyncIterable<string>): Promise<string> {
   let text = "";
   for await (const chunk of chunks) {
     text += chunk;
     if (text.length >= MAX_CHARS) break;
   }
+  const named = SEPARATOR.exec(text)?.[1];
+  if (named !== undefined) return named;
   const isCut = text.length >= MAX_CHARS;
   const scored = DELIMITERS.map((delimiter) => ({
     delimiter,

@@ -4,7 +4,7 @@ import { AppError, isAppError } from "../../domain/shared/errors.ts";
 import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import type { CsvField } from "../../domain/sync/rows/csv-fields.ts";
 import type { FoundRecord, ReadOptions } from "../../ports/files.ts";
-import { HeaderLine } from "./delimiters.ts";
+import { HeaderLine, takeSeparator } from "./delimiters.ts";
 import { type CsvBlock, CsvSplitter } from "./split-csv.ts";
 
 interface CsvRecord {
@@ -23,22 +23,24 @@ const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   CSV_MAX_RECORD_SIZE: "a record is too long: is it the right format?",
 };
 
-/** The records by the names of the first line. Throws `file_failed` as the port says, with a hint at the delimiter. */
+/** The records by the names of the first line, but for Excel's. Throws `file_failed` as the port says, with a hint at the delimiter. */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
-  { delimiter, header, onNames }: ReadOptions,
+  { delimiter: usual, header, onNames }: ReadOptions,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
+  const { separator, rest } = await takeSeparator(chunks);
+  const delimiter = separator ?? usual;
   const line = new HeaderLine(delimiter, header);
   let names: readonly string[] | null = null;
   let part: FoundRecord[] = [];
   try {
-    for await (const records of parseCsv(line.watch(chunks), delimiter)) {
+    for await (const records of parseCsv(line.watch(rest), delimiter, separator === null ? 1 : 2)) {
       for (const { texts, line: at } of records) {
         if (names === null) {
           names = texts.map((text) => text ?? "");
-          const problem = header === null ? nameTwice(names) : header.problemOf(names);
+          const problem = header === null ? nameTwice(names, at) : header.problemOf(names, at);
           if (problem !== null) throw new AppError("file_failed", problem, { hint: line.hint() });
-          header?.take(names);
+          header?.take(names, at);
           onNames?.(names);
           continue;
         }
@@ -60,9 +62,9 @@ export async function* readCsv(
   if (part.length > 0) yield part;
 }
 
-function nameTwice(names: readonly string[]): string | null {
+function nameTwice(names: readonly string[], line: number): string | null {
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
-  return twice === undefined ? null : `Line 1 names the column "${twice}" twice`;
+  return twice === undefined ? null : `Line ${line} names the column "${twice}" twice`;
 }
 
 function toRecord(names: readonly string[], texts: readonly CsvField[], line: number): FoundRecord {
@@ -85,8 +87,9 @@ function toRecord(names: readonly string[], texts: readonly CsvField[], line: nu
 async function* parseCsv(
   chunks: AsyncIterable<string>,
   delimiter: string,
+  firstLine: number,
 ): AsyncGenerator<readonly CsvRecord[], void, undefined> {
-  const splitter = new CsvSplitter(delimiter);
+  const splitter = new CsvSplitter(delimiter, firstLine);
   for await (const chunk of chunks) {
     for (const block of splitter.take(chunk)) yield* parseBlock(block, delimiter);
   }

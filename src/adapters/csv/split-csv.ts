@@ -17,13 +17,14 @@ const STOP = /["\r\n]/g;
 export class CsvSplitter {
   readonly #delimiter: string;
   #text = "";
-  #line = 1;
+  #line: number;
   /** Where the record that has begun is looked at further, and whether that is inside of quotes. */
   #scanned = 0;
   #isInQuotes = false;
 
-  constructor(delimiter: string) {
+  constructor(delimiter: string, firstLine: number) {
     this.#delimiter = delimiter;
+    this.#line = firstLine;
   }
 
   /** The records that a further part completes. Throws `file_failed` for one that is too long. */

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { CsvError, parse } from "csv-parse/sync";
 import fc from "fast-check";
+import { findDelimiter } from "../../../src/adapters/csv/delimiters.ts";
 import { readCsv } from "../../../src/adapters/csv/read-csv.ts";
 import { chunksOf, readAll } from "../../cli/support/read-file-text.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
@@ -78,3 +79,19 @@ test("D-4.12 the lines of records are those of the file", async () => {
     expect(found.map(({ line }) => line)).toEqual([2, 4, 6, 7, 8]);
   }
 });
+
+test.each(["\n", "\r\n", "\r"])(
+  "D-14.1 Excel's line sep=; ends in %j: it names the delimiter and is no header",
+  async (end) => {
+    const text = ["sep=;", "id;name", "1;a,b", "2"].join(end);
+    for (const chars of [1, 3, 5, 6, 7, 100]) {
+      expect(await findDelimiter(chunksOf(text, chars))).toBe(";");
+      const options = { delimiter: ",", header: null, path: null };
+      const { found } = await readAll(readCsv(chunksOf(text, chars), options));
+      expect(found).toMatchObject([
+        { line: 3, record: { id: "1", name: "a,b" } },
+        { line: 4, problem: "has 1 fields where the header names 2" },
+      ]);
+    }
+  },
+);

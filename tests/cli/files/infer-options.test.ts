@@ -108,6 +108,18 @@ describe("tables infer and import", () => {
     expect((await cli("export", "r", "-", "--format", "csv")).stdout).toBe("Row;name\n1;z\n");
   });
 
+  test("D-14.1 a file of Excel that names its delimiter needs no option, and goes out with it", async () => {
+    file("x.csv", "sep=;\r\nid;name;id\r\n");
+    expect((await infer("x.csv")).stderr).toContain('Line 2 names the column "id" twice');
+    file("x.csv", "\ufeffsep=;\r\nid;name\r\n1;a,b\r\nx;c\r\n");
+    expect((await infer("x.csv", "--type", "id=integer", ...TIMELESS)).stderr).toContain("line 4");
+    expect(registry().x).toMatchObject({ import: { delimiter: ";" }, upsert_key: ["id"] });
+    const imported = await cli("import", "x", "x.csv");
+    expect([imported.code, await rowsOf("x")]).toEqual([3, ['{"id":1,"name":"a,b"}']]);
+    expect(imported.stderr).toContain("line 4");
+    expect((await cli("export", "x", "-", "--format", "csv")).stdout).toBe("id;name\n1;a,b\n");
+  });
+
   test("D-14.1 --update adds the columns of a newer file, and says what else differs", async () => {
     file("stock.csv", "sku,qty,old\na,5,x\n");
     await infer("stock.csv", ...TIMELESS);

@@ -175,6 +175,7 @@ describe("CSV files", () => {
     ]);
     expect(headers).toEqual([
       {
+        line: 1,
         unknown: ["color"],
         numbered: ["id"],
         missing: ["price", "views", "active", "listed_on", "updated_at", "extra"],

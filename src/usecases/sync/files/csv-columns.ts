@@ -6,6 +6,7 @@ import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
 
 /** What of the header of a CSV file and of its table does not meet. */
 export interface CsvHeader {
+  readonly line: number;
   /** Names that are not columns of the table. */
   readonly unknown: readonly string[];
   /** Names of columns that are not imported, because the store numbers rows itself. */
@@ -26,23 +27,24 @@ export class CsvColumns implements HeaderReader {
     this.#onHeader = onHeader;
   }
 
-  problemOf(names: readonly string[]): string | null {
+  problemOf(names: readonly string[], line: number): string | null {
     const columns = names.flatMap((name) => matchColumn(this.#table, name) ?? []);
     const twice = columns.find((column, i) => columns.indexOf(column) !== i);
-    if (twice !== undefined) return `Line 1 names the column "${twice.name}" twice`;
+    if (twice !== undefined) return `Line ${line} names the column "${twice.name}" twice`;
     const lacking = this.#table.keyColumns.filter(
       (key) => !columns.includes(key) && !isNumbered(this.#table, key),
     );
     if (lacking.length === 0) return null;
     const keys = lacking.map(({ name }) => `"${name}"`).join(", ");
-    return `Line 1 must name the columns of the file; it lacks the key of "${this.#table.name}": ${keys}`;
+    return `Line ${line} must name the columns of the file; it lacks the key of "${this.#table.name}": ${keys}`;
   }
 
-  take(names: readonly string[]): void {
+  take(names: readonly string[], line: number): void {
     this.#fields = names.map((field) => ({ field, column: matchColumn(this.#table, field) }));
     const { pushColumns } = this.#table;
     const named = this.#fields.map(({ column }) => column);
     this.#onHeader({
+      line,
       unknown: names.filter((_, i) => named[i] === null),
       numbered: named
         .filter((column) => column !== null && !pushColumns.includes(column))

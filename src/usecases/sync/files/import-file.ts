@@ -56,11 +56,11 @@ export async function importFile(writer: ImportWriter, job: ImportFileJob): Prom
 function tellHeader(
   { table, report, onNote }: ImportFileJob,
   reader: RecordReader,
-  { unknown, numbered, missing }: CsvHeader,
+  { line, unknown, numbered, missing }: CsvHeader,
 ): void {
   for (const name of unknown) {
     const field = reader.unknownField(name);
-    if (field !== null) report.warnings.add({ line: 1, ...field });
+    if (field !== null) report.warnings.add({ line, ...field });
   }
   if (numbered.length > 0) {
     onNote(`Left out, because the store numbers rows itself: ${numbered.join(", ")}`);
