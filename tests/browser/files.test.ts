@@ -166,6 +166,14 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     const latin = Buffer.from("sku,title\na,M\xfcller\n", "latin1");
     await field(page, "File").setInputFiles(fileOf(latin));
     await page.getByText("Some of it is no text in utf-8", { exact: false }).waitFor();
+    const wide = Buffer.from("\ufeffsku,title\na,Moß\n", "utf16le");
+    for (const bytes of [wide, Buffer.from(wide).swap16()]) {
+      await field(page, "File").setInputFiles(fileOf(bytes));
+      await page.getByText("a,Moß").waitFor();
+      expect(await page.getByText("Some of it is no text").count()).toBe(0);
+      await field(page, "File").setInputFiles(fileOf(latin));
+      await page.getByText("Some of it is no text in utf-8", { exact: false }).waitFor();
+    }
     await press(page, "Preview");
     await page.getByText(/is not text in UTF-8/).waitFor();
     expect(await page.getByRole("button", { name: "Import", exact: true }).count()).toBe(0);

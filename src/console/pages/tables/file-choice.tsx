@@ -76,8 +76,7 @@ interface FileFieldsProps {
 /** Fields for `readChoice`, within a form. */
 export function FileFields({ file, onFile, otherwise, usualEncoding }: FileFieldsProps) {
   const [encoding, setEncoding] = useState("");
-  const supposed = encoding || usualEncoding || "utf-8";
-  const text = useBeginning(file, supposed);
+  const { text, supposed } = useBeginning(file, encoding || usualEncoding || "utf-8");
   const isEncodedOtherwise = text.includes("\ufffd");
   return (
     <>
@@ -140,28 +139,37 @@ export function FileFields({ file, onFile, otherwise, usualEncoding }: FileField
 const SHOWN_BYTES = 2_000;
 const SHOWN_LINES = 5;
 
-/** How a file begins; empty for one that is packed, or not chosen yet. */
-function useBeginning(file: File | null, encoding: string): string {
-  const [text, setText] = useState("");
+/** Byte order marks, which go before any other word. */
+const MARKS = [
+  ["utf-8", [0xef, 0xbb, 0xbf]],
+  ["utf-16le", [0xff, 0xfe]],
+  ["utf-16be", [0xfe, 0xff]],
+] as const;
+
+/** How a file begins, and the encoding that it is shown in; empty for one that is packed, or not chosen yet. */
+function useBeginning(file: File | null, otherwise: string) {
+  const [beginning, setBeginning] = useState<Uint8Array | null>(null);
   useEffect(() => {
     let isOver = false;
-    const show = (beginning: string) => {
-      if (!isOver) setText(beginning);
+    const show = (bytes: ArrayBuffer | null) => {
+      if (!isOver) setBeginning(bytes === null ? null : new Uint8Array(bytes));
     };
-    if (file === null || /\.gz$/i.test(file.name)) show("");
+    if (file === null || /\.gz$/i.test(file.name)) show(null);
     else {
       void file
         .slice(0, SHOWN_BYTES)
         .arrayBuffer()
-        // The bytes may end within a character.
-        .then((bytes) => show(new TextDecoder(encoding).decode(bytes, { stream: true })))
-        .catch(() => show(""));
+        .then(show, () => show(null));
     }
     return () => {
       isOver = true;
     };
-  }, [file, encoding]);
-  return text;
+  }, [file]);
+  const bytes = beginning ?? new Uint8Array();
+  const marked = MARKS.find(([, mark]) => mark.every((byte, i) => byte === bytes[i]));
+  const supposed = marked?.[0] ?? otherwise;
+  // The bytes may end within a character.
+  return { supposed, text: new TextDecoder(supposed).decode(bytes, { stream: true }) };
 }
 
 /** Enough to see a wrong encoding or another delimiter. */
