@@ -23,6 +23,8 @@ export interface WriteFailure {
   readonly index: number;
   /** Why, in words for the caller: no path, no driver text, but what an application's own trigger says. */
   readonly message: string;
+  /** The column that cannot hold its value, where it is one that the store knows. */
+  readonly column?: string;
 }
 
 /** What a write of rows goes by. */

@@ -5,7 +5,7 @@ import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "../reputation/peo
 import { onEveryBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
-import { type RunApp, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
+import { type RunApp, readEvents, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -145,6 +145,25 @@ onEveryBackend("rows by hand", (backend) => {
       expect((await remove(app, "even", { key: { id: row["id"] }, expected })).status).toBe(200);
     }
     expect(await rowsOf(app, "even")).toEqual([]);
+  });
+
+  test("D-14.3, D-10.3 a value that the store cannot hold is told by its column", async () => {
+    const app = await startRunApp({ backend });
+    const row = { shop: "s", sku: "a", price: "1e131072" };
+    const { status, json } = await edit(app, "listings", { row, expected: null });
+    const csv = { "Content-Type": "text/csv" };
+    const body = "shop,sku,price\ns,b,1e131072\n";
+    const imported = await app.ask("/import/listings", { method: "POST", headers: csv, body });
+    const done = readEvents(imported).at(-2);
+    if (backend.holds !== "own types") {
+      expect([status, done]).toMatchObject([200, { failures: [] }]);
+      return;
+    }
+    const message = 'column "price" (numeric) cannot hold the text "1e131072"';
+    expect([status, json["errors"]]).toEqual([400, [{ column: "price", message }]]);
+    expect(done).toMatchObject({
+      failures: [{ line: 2, column: "price", value: "1e131072", message }],
+    });
   });
 
   test("D-14.3 of two that change a row at once one is told, and changes nothing", async () => {

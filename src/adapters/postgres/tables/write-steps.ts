@@ -37,7 +37,7 @@ export function* arriving(
     if (problem === null) {
       const row = asRead(table, write.row);
       records.push({ ...write, row, keyText: keyText(table, row), time: rowTime(table, row) });
-    } else failures.push({ index: write.index, message: problem });
+    } else failures.push({ index: write.index, ...problem });
   }
   return records;
 }
@@ -112,10 +112,11 @@ export function outcomeOf(
   };
 }
 
-function problemOf(table: Table, row: Row): string | null {
+function problemOf(table: Table, row: Row): Omit<WriteFailure, "index"> | null {
   for (const column of table.pushColumns) {
     const value = fieldOf(row, column.name);
-    if (held(column, value) === null) return refusalOf(column, value);
+    if (held(column, value) !== null) continue;
+    return { message: refusalOf(column, value), column: column.name };
   }
   return null;
 }

@@ -71,7 +71,7 @@ export class DryWriter implements ImportWriter {
       if (memory !== undefined && this.#sent.size < MAX_REMEMBERED) this.#sent.note(memory, 1);
     }
     return {
-      refusals: new Map(erased.map((index) => [index, ERASED_MESSAGE])),
+      refusals: new Map(erased.map((index) => [index, { message: ERASED_MESSAGE }])),
       deleted: buried.length,
       added: added.length,
       changed: sent.length - added.length,

@@ -1,5 +1,6 @@
 // Writes the records of a file as a push would, in batches, so that a file may be of any length. D-4.12, D-10.3.
 import { isAppError } from "../../../domain/shared/errors.ts";
+import { fieldOf, isJsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import {
   type ImportChange,
@@ -7,10 +8,11 @@ import {
   type ImportFailure,
   type ImportWarning,
   NOTHING_IMPORTED,
+  type RecordProblem,
 } from "../../../domain/sync/run/import-events.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord } from "../../../ports/files.ts";
-import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { ImportWriter } from "./import-writer.ts";
 import type { RecordReader } from "./record-reader.ts";
 
@@ -106,9 +108,16 @@ async function writeRecords(
     }
     failed++;
     const key = problem === null ? keyLabel(job.table, record) : null;
-    const wrong =
-      refusal === undefined ? problems : [{ column: null, value: null, message: refusal }];
+    const wrong = refusal === undefined ? problems : [refusedProblem(refusal, record)];
     for (const one of wrong) job.onFailure({ line, key, ...one });
   }
   return { failed, deleted, added, changed };
+}
+
+function refusedProblem(
+  { message, column }: Omit<WriteFailure, "index">,
+  record: JsonValue,
+): RecordProblem {
+  if (column === undefined || !isJsonObject(record)) return { column: null, value: null, message };
+  return { column, value: fieldOf(record, column), message };
 }

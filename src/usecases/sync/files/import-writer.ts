@@ -5,13 +5,13 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { STAMP_NOW, type StampRule } from "../../../domain/sync/rows/stamp.ts";
 import type { ImportChange } from "../../../domain/sync/run/import-events.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
 /** What became of a batch. */
 export interface WrittenBatch {
   /** Why a record failed, by its position. */
-  readonly refusals: ReadonlyMap<number, string>;
+  readonly refusals: ReadonlyMap<number, Omit<WriteFailure, "index">>;
   /** Records whose rows were deleted after the file was written, and stay so. D-14.2. */
   readonly deleted: number;
   /** Rows that are new, and rows that changed; all others stay as they are. */
@@ -57,8 +57,8 @@ export class StoreWriter implements ImportWriter {
     const stamps = table.stamped ? { stamps: this.#stamps } : {};
     const written = await writeRows(this.#deps, table, { writes, ...stamps });
     const { failures, erased, kept, buried = [], changed } = written;
-    const refusals = new Map(failures.map(({ index, message }) => [index, message]));
-    for (const index of erased) refusals.set(index, ERASED_MESSAGE);
+    const refusals = new Map(failures.map(({ index, ...refusal }) => [index, refusal]));
+    for (const index of erased) refusals.set(index, { message: ERASED_MESSAGE });
     const left = new Set([...refusals.keys(), ...kept, ...buried]);
     const fresh = new Set(
       writes.filter(({ index }) => !left.has(index)).map(({ row }) => keyText(table, row)),

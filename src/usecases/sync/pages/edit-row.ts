@@ -152,8 +152,9 @@ async function write(
   const { failures, erased: leftOut } = await writeWithin(deps, tx, table, rows);
   if (leftOut.length > 0) throw erased();
   const [failure] = failures;
-  const [column] = table.keyColumns;
-  return failure === undefined ? null : { column: column?.name ?? "", message: failure.message };
+  if (failure === undefined) return null;
+  const column = failure.column ?? table.keyColumns[0]?.name ?? "";
+  return { column, message: failure.message };
 }
 
 function erased(): AppError {
