@@ -24,7 +24,7 @@ let store: Awaited<ReturnType<typeof openMemoryStore>>;
 let parts: ReputationParts;
 let logger: MemoryLogger;
 
-/** A log of three chains with a record each. */
+/** A log of three chains with a record each, as of three processes. */
 beforeEach(async () => {
   store = await openMemoryStore();
   logger = new MemoryLogger();
@@ -34,7 +34,8 @@ beforeEach(async () => {
   for (const name of ["ana", "bea", "cyd"]) {
     await scene.enrol(name);
     await parts.membership.erase(name);
-    await parts.administration.release(name, BY_ROOT);
+    const { administration } = await openParts(store.storage, forgetful);
+    await administration.release(name, BY_ROOT);
   }
 });
 afterEach(() => store.dispose());

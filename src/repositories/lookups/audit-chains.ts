@@ -14,13 +14,20 @@ import {
   planAppend,
   type WrittenChain,
 } from "../../domain/reputation/audit/audit-chain.ts";
+import { isSignedHead } from "../../domain/reputation/audit/audit-check.ts";
 import { chainCountInput } from "../../domain/reputation/audit/kept-heads.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
-import type { Transaction } from "../../ports/documents.ts";
+import { Damaged, type Transaction } from "../../ports/documents.ts";
 import { SECRETS, SUBJECTS } from "../accounts/account-collections.ts";
 import { makeBlock } from "./audit-blocks.ts";
-import { AUDIT, type ChainCountDocument, FIRST_LOOKUP, LOOKUP_LOG } from "./lookup-collections.ts";
+import {
+  AUDIT,
+  type ChainCountDocument,
+  FIRST_LOOKUP,
+  LOOKUP_LOG,
+  type LookupLogDocument,
+} from "./lookup-collections.ts";
 import type { Subjects } from "./subjects.ts";
 
 /** What an append has written, once it is committed. */
@@ -35,18 +42,20 @@ export class AuditChains {
   readonly #mac: Mac;
   readonly #key: Uint8Array;
   readonly #subjects: Subjects;
+  /** The chain of what administrators do by this process, begun or not. */
+  #actsChainId: string;
 
   constructor(mac: Mac, auditKey: Uint8Array, subjects: Subjects) {
     this.#mac = mac;
     this.#key = auditKey;
     this.#subjects = subjects;
+    this.#actsChainId = this.#newChainId();
   }
 
   /** Begins a chain, within a body. The number of one that was removed is not given again. */
-  async begin(tx: Transaction): Promise<WrittenChain> {
+  async begin(tx: Transaction, chainId = this.#newChainId()): Promise<WrittenChain> {
     const [[counted]] = await tx.read({ from: AUDIT, keys: [["chain_count"]] });
     const chains = ((counted as ChainCountDocument | undefined)?.chains ?? 0) + 1;
-    const chainId = this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
     const signature = this.#sign(chainCountInput({ chains }));
     tx.put(AUDIT, { kind: "chain_count", chains, signature });
     tx.put(LOOKUP_LOG, { kind: "tail", chainId, indexedSeq: 0 });
@@ -64,8 +73,8 @@ export class AuditChains {
   }
 
   /**
-   * Adds the record of what an administrator does, within the body that does it: in a chain of its own, as they are few, and
-   * lookups of this process go on with theirs. D-8.8.
+   * Adds the record of what an administrator does, within the body that does it: in another chain than the lookups of this
+   * process, which go on with theirs. D-8.8.
    */
   async noteAct(tx: Transaction, act: AdminAct): Promise<void> {
     const { username } = act;
@@ -94,7 +103,38 @@ export class AuditChains {
     const { by } = act;
     const accountId = by === null ? "" : await this.#subjects.makeId(by, tx);
     const entry = adminEntry(act, { accountId, subjectHmac, nowMs: tx.nowMs });
-    this.append(tx, await this.begin(tx), [entry]);
+    this.append(tx, await this.#chainOfActs(tx), [entry]);
+  }
+
+  /** As its head tells, since bodies may fail or run again. One that was closed or changed does not go on: another begins. */
+  async #chainOfActs(tx: Transaction): Promise<WrittenChain> {
+    const chainId = this.#actsChainId;
+    const ends = ["head", "tail"].map((kind) => [kind, chainId]);
+    const lastBlock = { within: [["block", chainId]], isReverse: true, limit: 1 };
+    const [[head, tail], [last]] = await tx.read(
+      { from: LOOKUP_LOG, asStored: { within: ends } },
+      { from: LOOKUP_LOG, keysOf: lastBlock },
+    );
+    if (head === undefined) return await this.begin(tx, chainId);
+    const chain = tail === undefined ? null : this.#chainOf(head);
+    const lastSeq = Number(last?.at(-1) ?? 0);
+    if (chain !== null && lastSeq <= chain.tip.seq) return chain;
+    this.#actsChainId = this.#newChainId();
+    return await this.begin(tx, this.#actsChainId);
+  }
+
+  /** Null for what is no head, or not as signed. */
+  #chainOf(head: LookupLogDocument | Damaged): WrittenChain | null {
+    if (head instanceof Damaged || head.kind !== "head") return null;
+    const { kind: _kind, signature, ...statement } = head;
+    const isSigned = (input: string, by: string) => this.#sign(input) === by;
+    if (!isSignedHead({ statement, signature }, { isSigned })) return null;
+    const { chainNumber: number, chainId, seq, hash } = statement;
+    return { number, tip: { chainId, seq, hash } };
+  }
+
+  #newChainId(): string {
+    return this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
   }
 
   #sign(input: string): string {

@@ -1,5 +1,11 @@
 import { describe, expect } from "bun:test";
+import type { Transaction } from "../../../src/ports/documents.ts";
 import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
+import {
+  LOOKUP_LOG,
+  type LookupLogDocument,
+} from "../../../src/repositories/lookups/lookup-collections.ts";
+import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests } from "../../contract/harness.ts";
 import {
@@ -65,6 +71,68 @@ function suspensionTests(harness: ReputationHarness): void {
     expect(await parts.administration.restore("caller", BY_ROOT)).toEqual(account);
     expect(wordOf(await scene.lookUp(good.hash, "x"))).toBe("profile_not_found");
     expect(await actions(parts)).toEqual(["restore", "suspend"]);
+  });
+
+  it.everywhere(
+    "D-6.5 acts of one process go on in its chain, several at once too, and those of another one in another",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const names = ["ana", "bea", "cem"];
+      for (const name of names) await scene.enrol(name);
+      const other = await openSecond(store);
+      for (const { administration } of [parts, other]) {
+        await Promise.all(
+          names.flatMap((name) => [
+            administration.suspend(name, BY_ROOT, NOW_MS),
+            administration.restore(name, BY_ROOT),
+          ]),
+        );
+      }
+      const verified = await verifyAudit({ audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY });
+      expect(verified).toEqual({ problem: null, chains: 2, records: 12 });
+    },
+  );
+
+  it("D-6.5 acts go on in no chain that was closed, pruned as it may be, or whose end another program changed", async (parts, store) => {
+    const scene = new Scene(parts, store);
+    await scene.enrol("ana");
+    const signing = { audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY };
+    const act = () => parts.administration.restore("ana", BY_ROOT);
+    const change = async (of: (tx: Transaction, end: readonly LookupLogDocument[]) => void) => {
+      const keys = (await parts.audit.heads()).flatMap(({ statement: { chainId } }) => [
+        ["head", chainId],
+        ["tail", chainId],
+      ]);
+      await parts.storage.documents.transact({ name: "test.change" }, async (tx) => {
+        const [end] = await tx.read({ from: LOOKUP_LOG, keys });
+        of(tx, end);
+      });
+    };
+    await act();
+    const clock = { nowMs: () => FAR_MS, monotonicMs: () => 0 };
+    expect(await pruneAudit({ ...signing, clock }, 1)).toEqual({ problem: null, removed: 1 });
+    await act();
+    expect(await verifyAudit(signing)).toEqual({ problem: null, chains: 1, records: 1 });
+    await change((tx, [, tail]) => tx.remove(LOOKUP_LOG, LOOKUP_LOG.keyOf(tail as never)));
+    await act();
+    await act();
+    expect(await verifyAudit(signing)).toEqual({ problem: null, chains: 2, records: 3 });
+    const heads: LookupLogDocument[] = [];
+    await change((_, end) => heads.push(...end.filter(({ kind }) => kind === "head")));
+    await act();
+    // The ends of before, under records that go on.
+    await change((tx) => {
+      for (const head of heads) tx.put(LOOKUP_LOG, head);
+    });
+    await act();
+    expect((await parts.audit.heads()).length).toBe(3);
+    expect((await verifyAudit(signing)).problem?.kind).toBe("extra");
+    await change((tx, end) => {
+      for (const doc of end) if (doc.kind === "head") tx.put(LOOKUP_LOG, { ...doc, seq: 9 });
+    });
+    await act();
+    expect((await parts.audit.heads()).length).toBe(4);
+    expect((await verifyAudit(signing)).problem?.message).toContain("its head is not as signed");
   });
 
   it("D-8.8 a suspended person is looked up as before", async (parts, store) => {

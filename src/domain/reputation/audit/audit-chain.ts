@@ -1,6 +1,6 @@
 // The audit log of lookups and of administration: its records, and how each is bound to the one before. D-6.5.
 //
-// Every process writes a chain of its own, so no two writers race for one end. A record's hash
+// Every process writes chains of its own, one of lookups and one of acts, so no two race for one end. A record's hash
 // covers all its fields, the hash of the record before it among them. A signed head apart from the
 // chain says how far it has come; pruning leaves a signed checkpoint. A record contains no names:
 // it has an id of the caller, which means nothing once the account is erased, and an HMAC of the

@@ -247,12 +247,20 @@ function isOfType(value: unknown, type: string): boolean {
   return typeof value === "string" && value.isWellFormed();
 }
 
-function isSignedHead(head: Signed<AuditHead>, tools: AuditTools): boolean {
+/** True for a head with the signature of its input. */
+export function isSignedHead(
+  head: Signed<AuditHead>,
+  tools: Pick<AuditTools, "isSigned">,
+): boolean {
   return isSignedInput(() => headInput(head.statement), head.signature, tools);
 }
 
 /** A statement of a damaged store may have no canonical form; then it is not signed either. */
-function isSignedInput(makeInput: () => string, signature: string, tools: AuditTools): boolean {
+function isSignedInput(
+  makeInput: () => string,
+  signature: string,
+  tools: Pick<AuditTools, "isSigned">,
+): boolean {
   try {
     return tools.isSigned(makeInput(), signature);
   } catch (error) {

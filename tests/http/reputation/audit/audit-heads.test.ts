@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readKeptHeads } from "../../../../src/domain/reputation/audit/kept-heads.ts";
 import { releaseResources } from "../../support/resources.ts";
-import { dataOf, lookUp, Person } from "../people.ts";
+import { dataOf, jsonBody, lookUp, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
 
 afterEach(releaseResources);
@@ -39,6 +39,23 @@ onReputationBackends("audit heads", (backend) => {
     // As words: a hash may hold the letters of a name.
     expect(reply.text).not.toMatch(/\b(ana|bea|root)\b/);
     expect(readKeptHeads(reply.text).map(({ statement }) => statement.seq)).toEqual([3, 1]);
+  });
+
+  test("D-6.5 what administrators do, also to rows, goes on in one chain of the process", async () => {
+    const app = await startReputation(backend);
+    const root = await Person.signIn(app, "root");
+    await Person.signUp(app, "ana");
+    for (let i = 0; i < 3; i++) {
+      await root.send("/v1/admin/accounts/ana/suspend", { method: "POST" });
+      await root.send("/v1/admin/accounts/ana/restore", { method: "POST" });
+    }
+    const row = { row: { username: "bea", bio: "by hand" }, expected: null };
+    const edited = await root.send("/api/v1/sync/rows/profiles", jsonBody(row, "PUT"));
+    expect(edited.status).toBe(200);
+    const reply = await root.send("/v1/admin/audit/heads");
+    expect(dataOf(reply)["heads"]).toMatchObject([{ chain_number: 1, seq: 7 }]);
+    const verified = await root.send("/v1/admin/audit/verify", { method: "POST" });
+    expect(verified.text).toContain('"records":7,"problem":null,"chains":1');
   });
 
   test("D-9.5, D-5.7 others than administrators are refused", async () => {
