@@ -55,7 +55,7 @@ function typeEncoder(
     case "integer":
       return encodeInteger;
     case "real":
-      return (value) => (typeof value === "number" && !Object.is(value, -0) ? value : undefined);
+      return encodeReal;
     case "boolean":
       return (value) => (typeof value === "boolean" ? Number(value) : undefined);
     case "datetime":
@@ -75,6 +75,12 @@ function encodeInteger(value: ColumnValue): SqliteValue | undefined {
     return int64Digits(String(value));
   }
   return isRawNumber(value) ? int64Digits(value.rawJSON) : undefined;
+}
+
+/** Infinities are texts elsewhere, as JSON has none. */
+function encodeReal(value: ColumnValue): SqliteValue | undefined {
+  if (value === "Infinity" || value === "-Infinity") return Number(value);
+  return typeof value === "number" && !Object.is(value, -0) ? value : undefined;
 }
 
 /** The digits of a whole number that an INTEGER can hold; undefined for other text. */
@@ -125,8 +131,9 @@ function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnV
     case "text":
     case "numeric":
     case "bigint":
-    case "real":
       return null;
+    case "real":
+      return (value) => (value === Infinity || value === -Infinity ? String(value) : value);
     case "integer":
       return (value) => (typeof value === "string" ? decodeDigits(value) : value);
     case "boolean":

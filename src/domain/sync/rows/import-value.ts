@@ -45,12 +45,13 @@ export function importValue(
   if (value === "" && column.isKey && !isExact) {
     return { problem: "is part of the key and must not be empty" };
   }
-  const given = isExact && column.type !== "boolean" ? value : givenValue(table, column, value);
+  const given = isExact ? value : givenValue(table, column, value);
   if (given === undefined) return { problem: ODDITIES.boolean };
   const converted = convertValue(column, given);
   if ("problem" in converted) return converted;
+  if (isExact) return { value, oddity: null, problem: null };
   const { value: result } = converted;
-  if (result === null || isExact || isOfType(column.type, result)) {
+  if (result === null || isOfType(column.type, result)) {
     return { value: result, oddity: null, problem: null };
   }
   if (column.name === table.timestampColumn) {

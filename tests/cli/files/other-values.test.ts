@@ -1,0 +1,73 @@
+// Values of other programs in a SQLite store, through CSV files into another one.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { runCli } from "../support/run-cli.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const TABLES = {
+  odd: {
+    upsert_key: ["k"],
+    columns: {
+      ...{ k: { type: "integer" }, b: { type: "boolean" }, n: { type: "numeric" } },
+      ...{ bi: { type: "bigint" }, i: { type: "integer" }, r: { type: "real" } },
+      ...{ t: { type: "datetime" }, d: { type: "date" } },
+    },
+  },
+};
+const VALUES = [
+  ["yes", "1e21", "1e3", "x", "Infinity", "2026-01-31T10:00:00+01", "31.01.2026"],
+  ["TRUE", "1.", "007", " 5", "-Infinity", "soon", "2026-1-1"],
+  ["", "+1", "+5", "", "soon", "", ""],
+  [null, null, null, null, null, null, null],
+];
+
+function newStore(): string {
+  const folder = makeTempFolder();
+  writeFileSync(join(folder, ".env"), "STORAGE_URL=sqlite:./store.db\nSYNC_TABLES=tables.json\n");
+  writeFileSync(join(folder, "tables.json"), JSON.stringify({ tables: TABLES }));
+  writeFileSync(join(folder, "first.csv"), "k\n1\n2\n3\n4\n");
+  return folder;
+}
+
+function kindsOf(folder: string): unknown {
+  const store = new Database(join(folder, "store.db"));
+  const rows = store.query<{ kind: string }, []>("SELECT typeof(r) AS kind FROM odd ORDER BY k");
+  const kinds = rows.all().map(({ kind }) => kind);
+  store.close();
+  return kinds;
+}
+
+test("D-14.7 what is not of its column's type comes back as it was, byte by byte", async () => {
+  const from = newStore();
+  expect((await runCli(["import", "odd", "first.csv"], { folder: from })).code).toBe(0);
+  const store = new Database(join(from, "store.db"));
+  for (const [at, values] of VALUES.entries()) {
+    const bound = values.map((value) => (/^-?Inf/.test(value ?? "") ? Number(value) : value));
+    store.run("UPDATE odd SET b = ?, n = ?, bi = ?, i = ?, r = ?, t = ?, d = ? WHERE k = ?", [
+      ...bound,
+      at + 1,
+    ]);
+  }
+  store.close();
+  expect((await runCli(["export", "odd", "out.csv"], { folder: from })).code).toBe(0);
+  const text = readFileSync(join(from, "out.csv"), "utf8");
+  const to = newStore();
+  writeFileSync(join(to, "in.csv"), text);
+  const imported = await runCli(["import", "odd", "in.csv"], { folder: to });
+  expect([imported.code, imported.stderr]).toEqual([0, ""]);
+  expect((await runCli(["export", "odd", "-", "--format", "csv"], { folder: to })).stdout).toBe(
+    text,
+  );
+  expect(kindsOf(to)).toEqual(["real", "real", "blob", "null"]);
+  const rows = await Promise.all(
+    [from, to].map((folder) => runCli(["export", "odd", "-", "--format", "ndjson"], { folder })),
+  );
+  expect(rows[1]?.stdout).toBe(rows[0]?.stdout ?? "");
+  expect(rows[0]?.stdout).toContain('"r":"-Infinity"');
+});
