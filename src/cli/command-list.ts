@@ -108,7 +108,7 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
   },
   {
     name: "move",
-    summary: "copy a stopped deployment into an empty store of either kind",
+    summary: "copy a stopped deployment into an empty store of any kind",
     load: async () => (await import("./commands/operation/move.ts")).addMoveCommand,
   },
   {

@@ -22,14 +22,14 @@ export async function readPassword(subject: string): Promise<string> {
 
 /** Asks for a key on a terminal, without showing it; takes the first line of standard input otherwise. Throws `invalid_request`. */
 export async function readSyncKey(url: string): Promise<string> {
-  if (process.stdin.isTTY !== true) return await readLine("No key was given");
-  return (await ask(`SYNC_API_KEY of ${url}: `)).trim();
+  if (process.stdin.isTTY !== true) return await readLine(NO_KEY);
+  return (await ask(`SYNC_API_KEY of ${url}: `, NO_KEY)).trim();
 }
 
 async function readPasswordOnce(subject: string): Promise<string> {
-  if (process.stdin.isTTY !== true) return await readLine();
-  const password = await ask(`Password for ${subject}: `);
-  if ((await ask("Repeat the password: ")) === password) return password;
+  if (process.stdin.isTTY !== true) return await readLine(NO_PASSWORD);
+  const password = await ask(`Password for ${subject}: `, NO_PASSWORD);
+  if ((await ask("Repeat the password: ", NO_PASSWORD)) === password) return password;
   throw new AppError("invalid_request", "The two passwords differ");
 }
 
@@ -56,20 +56,22 @@ export async function confirm(question: string): Promise<boolean> {
 }
 
 const NO_PASSWORD = "No password was given";
+const NO_KEY = "No key was given";
 
-async function readLine(missing = NO_PASSWORD): Promise<string> {
+async function readLine(missing: string): Promise<string> {
   const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";
   if (line !== "") return line;
   throw notGiven(missing);
 }
 
-function notGiven(missing = NO_PASSWORD): AppError {
+function notGiven(missing: string): AppError {
   return new AppError("invalid_request", missing, {
     hint: "Type it at the prompt or pass it on standard input",
   });
 }
 
-async function ask(question: string): Promise<string> {
+/** `missing` is said where nothing is answered. */
+async function ask(question: string, missing: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
   // The prompt takes Ctrl-C from the terminal; pass it on.
@@ -82,7 +84,7 @@ async function ask(question: string): Promise<string> {
     return await prompt.question("");
   } catch (error) {
     // Ctrl-D.
-    if (error instanceof Error && error.name === "AbortError") throw notGiven();
+    if (error instanceof Error && error.name === "AbortError") throw notGiven(missing);
     throw error;
   } finally {
     prompt.close();

@@ -97,6 +97,11 @@ describe("repsync init --join", () => {
     terminal.type(`${SYNC_KEY}\r`);
     expect(await terminal.exited).toBe(0);
     expect(terminal.shown()).not.toContain(SYNC_KEY);
+    const left = startInTerminal(["init", "--join", remote.url]);
+    await left.waitFor(`SYNC_API_KEY of ${remote.url}: `);
+    left.type("\u0004");
+    expect(await left.exited).toBe(2);
+    expect(left.shown()).toContain("No key was given");
   });
 
   test.each<[title: string, url: () => string | Promise<string>, message: string, code: number]>([

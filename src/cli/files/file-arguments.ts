@@ -41,14 +41,15 @@ export function readFileArguments(
   file: string,
   asked: FileFormat | undefined,
 ): FileRequest {
-  const path = file === STANDARD_STREAM ? file : fromCallersFolder(file);
+  const path = fromCallersFolder(file);
   return { tableName, path, format: asked ?? formatByName(file) };
 }
 
 /** A path as its caller meant it: `npm run repsync` changes to the package's folder before it starts us. */
 export function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
-  return script === "repsync" && folder !== undefined ? resolve(folder, path) : path;
+  const isElsewhere = script === "repsync" && folder !== undefined && path !== STANDARD_STREAM;
+  return isElsewhere ? resolve(folder, path) : path;
 }
 
 /** What separates the fields of a file with this name; null where that does not tell. */

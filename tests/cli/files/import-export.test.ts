@@ -301,6 +301,16 @@ describe("repsync import and export", () => {
     const npm = { npm_lifecycle_event: "repsync", INIT_CWD: folder };
     const imported = await runCli(["import", "notes", "in.csv"], { env: { ...env, ...npm } });
     expect(imported.code).toBe(0);
+    const cli = (...args: string[]) => runCli(args, { env: { ...env, ...npm } });
+    expect((await cli("backup", "all.backup")).code).toBe(0);
+    expect((await cli("audit", "heads", "--out", "heads")).code).toBe(0);
+    expect((await cli("audit", "heads", "--out", "-")).stdout).toContain("heads");
+    expect((await cli("audit", "verify", "--heads", "heads")).code).toBe(0);
+    const empty = { ...env, ...npm, STORAGE_URL: `sqlite:${join(folder, "other.db")}` };
+    expect((await runCli(["restore", "all.backup"], { env: empty })).code).toBe(0);
+    expect(["all.backup", "heads"].map((name) => existsSync(join(folder, name)))).toEqual([
+      ...[true, true],
+    ]);
   });
 
   test("D-4.12, D-4.12.2 on a terminal an import shows a bar, and no escape reaches a pipe", async () => {

@@ -8,6 +8,7 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
+import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { withProgress } from "../../progress.ts";
 
 interface BackupOptions extends CommonOptions {
@@ -24,7 +25,7 @@ export const addBackupCommand: AddCommand = (parent, run) => {
     .argument("<file>", "path of a file that is not there yet")
     .option("--force", "replace the file if it is there")
     .action((path: string, { force, ...options }: BackupOptions) =>
-      run(options, (tools) => writeBackup(tools, path, force === true)),
+      run(options, (tools) => writeBackup(tools, fromCallersFolder(path), force === true)),
     );
 };
 

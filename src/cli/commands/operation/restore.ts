@@ -8,6 +8,7 @@ import {
   readDeploymentConfig,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
+import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { ageText } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
@@ -19,7 +20,7 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
     )
     .argument("<file>", "file of repsync backup")
     .action((path: string, options: CommonOptions) =>
-      run(options, (tools) => restore(tools, path)),
+      run(options, (tools) => restore(tools, fromCallersFolder(path))),
     );
 };
 

@@ -12,6 +12,7 @@ import {
   declareJob,
 } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
+import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
 import type { Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
@@ -47,13 +48,13 @@ export const addAuditCommand: AddCommand = (parent, run) => {
 /** Writes the heads to a file, or else to the standard output. */
 async function writeHeads(
   { output, openToRead }: CommandTools,
-  path: string | undefined,
+  out = STANDARD_STREAM,
 ): Promise<ExitCode> {
   const { services } = await openToRead();
   const heads = await services.audit.audit.heads();
   const text = formatKeptHeads(heads, services.accounts.clock.nowMs());
-  await writeText(path ?? STANDARD_STREAM, [text]);
-  if (path === undefined) return EXIT.success;
+  await writeText(fromCallersFolder(out), [text]);
+  if (out === STANDARD_STREAM) return EXIT.success;
   const written = `${countOf(heads.length, "head")} written: keep the file on another machine`;
   output.show({ heads: heads.length }, written);
   return EXIT.success;
@@ -63,7 +64,8 @@ async function verify(
   { output, openToRead }: CommandTools,
   headsPath: string | undefined,
 ): Promise<ExitCode> {
-  const keptHeads = headsPath === undefined ? [] : readKeptHeads(await readTextFile(headsPath));
+  const keptHeads =
+    headsPath === undefined ? [] : readKeptHeads(await readTextFile(fromCallersFolder(headsPath)));
   const { services } = await openToRead();
   const { problem, chains, records } = await withProgress(output, "verify", (progress) =>
     verifyAudit(services.audit, {
