@@ -1,5 +1,6 @@
 // Lookups of people's reputation over HTTP, for businesses. Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
 import { fromWire } from "../../domain/shared/wire-names.ts";
+import { readBaseUrl } from "./base-url.ts";
 
 export interface LookupClientOptions {
   /** `http:` or `https:` address of the service without `/v1`. */
@@ -108,11 +109,9 @@ export class LookupClient {
       timeoutMs = DEFAULT_TIMEOUT_MS,
       maxWaitMs = DEFAULT_MAX_WAIT_MS,
     } = options;
-    if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-      throw new TypeError("baseUrl is no address starting with http:// or https://");
-    }
+    const base = readBaseUrl(baseUrl);
     if (!KEY.test(key)) throw new TypeError("key is not printable ASCII");
-    this.#url = `${baseUrl.replace(/\/+$/, "")}/v1/public/profiles/`;
+    this.#url = `${base}/v1/public/profiles/`;
     this.#key = key;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#timeoutMs = timeoutMs;

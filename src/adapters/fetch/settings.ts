@@ -3,6 +3,7 @@ import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import { Turns } from "../../ports/runtime/turns.ts";
+import { readBaseUrl } from "./base-url.ts";
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 /** Greatest delay a timer takes; it fires at once beyond it. */
@@ -66,20 +67,9 @@ export function readSettings(options: SyncClientOptions, { clock, timer }: Clien
 }
 
 function readSyncUrl(baseUrl: string): string {
-  if (!URL.canParse(baseUrl)) throw new TypeError("baseUrl is not an absolute URL");
-  const url = new URL(baseUrl);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new TypeError("baseUrl does not start with http:// or https://");
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new TypeError("baseUrl must not contain a user name or password");
-  }
-  if (url.search !== "" || url.hash !== "") {
-    throw new TypeError("baseUrl must not have a query or fragment");
-  }
-  const prefix = url.pathname.replace(/\/+$/, "");
-  if (prefix.endsWith(SYNC_PATH)) throw new TypeError(`baseUrl must not include ${SYNC_PATH}`);
-  return `${url.origin}${prefix}${SYNC_PATH}`;
+  const base = readBaseUrl(baseUrl);
+  if (base.endsWith(SYNC_PATH)) throw new TypeError(`baseUrl must not include ${SYNC_PATH}`);
+  return base + SYNC_PATH;
 }
 
 /** Checked here, because runtimes quote a header value that they refuse. */

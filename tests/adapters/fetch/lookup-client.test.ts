@@ -135,6 +135,9 @@ test("replies that are not the documented ones are told", async () => {
 test.each([
   { baseUrl: "ftp://a.example", key: "k" },
   { baseUrl: "a.example", key: "k" },
+  { baseUrl: "https://a.example/?a=1", key: "k" },
+  { baseUrl: "https://a.example/#a", key: "k" },
+  { baseUrl: "https://a:b@a.example", key: "k" },
   { baseUrl: "https://a.example", key: "" },
   { baseUrl: "https://a.example", key: "a\nb" },
 ])("createLookupClient() refuses %j", (options) => {
