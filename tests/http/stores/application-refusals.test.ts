@@ -1,8 +1,9 @@
-// What a trigger of an application says to whoever breaks its rule.
+// Rules of an application in the tables of the registry: what they judge, and what a trigger says to whoever breaks them.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
-import { onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
+import { MongoClient } from "mongodb";
+import { onBackends, onEveryBackend, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
@@ -41,6 +42,50 @@ async function refuse(url: string, texts: typeof TEXTS, isDeferred = false): Pro
   );
   await sql.close();
 }
+
+/** Makes a rule of the table that no value is "bad". */
+async function refuseBad(url: string): Promise<void> {
+  if (url.startsWith("sqlite:")) {
+    const file = new Database(url.replace("sqlite:", ""));
+    for (const event of ["INSERT", "UPDATE"]) {
+      file.run(
+        `CREATE TRIGGER no_${event} BEFORE ${event} ON settings WHEN NEW.value = 'bad' BEGIN SELECT RAISE(ABORT, 'bad'); END`,
+      );
+    }
+    file.close();
+  } else if (url.startsWith("postgres:")) {
+    const sql = new SQL({ url, max: 1 });
+    await sql.unsafe("alter table public.settings add check (value is distinct from 'bad')");
+    await sql.close();
+  } else {
+    const client = new MongoClient(url);
+    await client.db().command({ collMod: "settings", validator: { value: { $ne: "bad" } } });
+    await client.close();
+  }
+}
+
+onEveryBackend("a rule of an application", (backend) => {
+  test("D-3.6 judges each of several records of one key, as if they were written one by one", async () => {
+    const url = await backend.makeUrl();
+    const { settings } = TABLES;
+    const app = await startApp({ tables: { settings }, env: { STORAGE_URL: url } });
+    await refuseBad(url);
+    const values = ["a bad", "b good", "a 1", "c 1", "b bad", "a bad", "a 2", "b 2", "d bad"];
+    const records = values.map((text, i) => {
+      const [name, value] = text.split(" ");
+      return { name, value, note: String(i) };
+    });
+    const { status, json } = await app.push("settings", { records });
+    expect([status, json]).toMatchObject([200, { upserted: 5, error_count: 4 }]);
+    const failed = (json["errors"] as readonly string[]).map((text) => text.slice(0, 6));
+    expect(failed).toEqual(["name=a", "name=b", "name=a", "name=d"]);
+    expect(await app.records("settings")).toEqual([
+      { name: "a", value: "2", note: "2" },
+      { name: "b", value: "2", note: "1" },
+      { name: "c", value: "1", note: "3" },
+    ]);
+  });
+});
 
 onBackends([SQLITE_FILE, POSTGRESQL], "a trigger of an application", (backend) => {
   test("S-2.4 a record that a trigger refuses fails with what that says, cut to 100 characters", async () => {

@@ -3,6 +3,9 @@
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
+  type Arrivals,
+  type ArrivingRecord,
+  type DecisionRule,
   decideWrite,
   type FoundByKey,
   type FoundRow,
@@ -33,6 +36,7 @@ import {
   arriving,
   type ByKey,
   type Decided,
+  inRounds,
   type KeyedRow,
   keysOf,
   locks,
@@ -76,20 +80,40 @@ export class BodyTables implements TableWrites {
     const deleted = (rule.deleted ?? []).filter(({ key }) => layout.holdsKey(key));
     const turns = this.#tables.turns();
     const failures: WriteFailure[] = [];
-    let records = await turns.run(arriving(table, writes, failures));
+    const records = await turns.run(arriving(table, writes, failures));
     await this.#tx.begin();
     const nowMs = this.#now();
+    const rules = { conflict, nowMs, stamps };
+    const rounds = await turns.run(inRounds(records));
+    // What rules judge is each row that a key has in between; without one, the last is as good. D-3.6.
+    const isJudged = rounds.length > 1 && (await this.#rows.hasRules(layout));
+    const decided: Decided[] = [];
+    for (const [i, round] of (isJudged ? rounds : [records]).entries()) {
+      const arrived = { deleted: i === 0 ? deleted : [], records: round };
+      decided.push(await this.#writeRound(layout, arrived, rules, failures));
+    }
+    return outcomeOf(decided, failures, nowMs);
+  }
+
+  /** Writes all records but those that the server refuses, which are added to the failures. */
+  async #writeRound(
+    layout: Layout,
+    { deleted, records }: Arrivals<ArrivingRecord>,
+    rules: DecisionRule<ArrivingRecord>,
+    failures: WriteFailure[],
+  ): Promise<Decided> {
+    const { table } = layout;
+    const turns = this.#tables.turns();
     const known = await this.#find(layout, await turns.run(keysOf(table, records, deleted)));
-    for (;;) {
+    for (let left = records; ; ) {
       const found = { rows: new Map(known.rows), tombstones: new Map(known.tombstones) };
-      const rules = { conflict, nowMs, stamps };
-      const deciding = decideWrite(table, { deleted, records }, found, rules);
+      const deciding = decideWrite(table, { deleted, records: left }, found, rules);
       const decided = await turns.run(deciding);
       const refused = await this.#send({ layout, known, found, decided });
-      if (refused.length === 0) return outcomeOf(decided, failures, nowMs);
+      if (refused.length === 0) return decided;
       failures.push(...refused);
       const without = new Set(refused.map(({ index }) => index));
-      records = records.filter(({ index }) => !without.has(index));
+      left = left.filter(({ index }) => !without.has(index));
     }
   }
 

@@ -18,6 +18,16 @@ interface PutOptions {
   readonly isWhole?: boolean;
 }
 
+/** Whether a table has anything that may refuse a row, beside what repsync makes: the columns of its key are `$2`. */
+const HAS_RULES = `
+select exists (select from pg_constraint where conrelid = t.oid and contype <> 'n')
+  or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like 'repsync\\_%')
+  or exists (select from pg_index as i join pg_class as c on c.oid = i.indexrelid where i.indrelid = t.oid and c.relname not like 'repsync\\_%')
+  or exists (select from pg_rewrite where ev_class = t.oid)
+  or exists (select from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped and (attnotnull and attname <> all($2::text[])
+    or atttypmod <> -1 or atttypid <> all('{text,int8,numeric,float8,bool,date,timestamptz,json}'::regtype[])))
+from pg_class as t where t.oid = to_regclass($1::text)`;
+
 export class RowStatements {
   readonly #tx: ServerTransaction;
   readonly #now: () => number;
@@ -48,6 +58,13 @@ export class RowStatements {
     const text = `with put as (${put}) select count(*) filter (where is_new) from put`;
     const [[inserted] = []] = await this.#tx.query(text, layout.lists(columns, rows));
     if (Number(inserted) > newRows) throw meeting("A row that was found has been removed since");
+  }
+
+  /** Whether a record may be refused by what another program has added to the table. */
+  async hasRules({ name, table }: Layout): Promise<boolean> {
+    const keys = textList(table.keyColumns.map((column) => column.name));
+    const [[has] = []] = await this.#tx.query(HAS_RULES, [name, keys]);
+    return has === true;
   }
 
   async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<void> {

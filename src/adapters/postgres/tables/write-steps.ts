@@ -3,7 +3,7 @@
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type {
   ArrivingRecord,
@@ -40,6 +40,20 @@ export function* arriving(
     } else failures.push({ index: write.index, ...problem });
   }
   return records;
+}
+
+/** Rounds in none of which a key comes twice. */
+export function* inRounds(records: readonly ArrivingRecord[]): Steps<ArrivingRecord[][]> {
+  const rounds: ArrivingRecord[][] = [[]];
+  const counts = new Map<string, number>();
+  for (const record of records) {
+    yield;
+    const count = counts.get(record.keyText) ?? 0;
+    counts.set(record.keyText, count + 1);
+    rounds[count] ??= [];
+    rounds[count].push(record);
+  }
+  return rounds;
 }
 
 /** The rows that arrive and the keys that are deleted, by `keyText`. */
@@ -95,19 +109,22 @@ export function numbered(
   return column === null ? row : { ...row, [column.name]: number ?? null };
 }
 
+/** What all rounds did. */
 export function outcomeOf(
-  decided: Decided,
+  rounds: readonly Decided[],
   failures: readonly WriteFailure[],
   visibleMs: number,
 ): Written {
+  const buried = rounds.flatMap((decided) => decided.buried);
+  const refused = [...failures, ...rounds.flatMap((decided) => decided.failures)];
   return {
-    failures: [...failures, ...decided.failures].sort((a, b) => a.index - b.index),
-    kept: decided.kept,
-    ...(decided.buried.length === 0 ? {} : { buried: decided.buried }),
-    changed: decided.sent.length,
-    deleted: decided.removed.size,
-    earliestChanged: decided.earliestChanged,
-    earliestKept: decided.earliestKept,
+    failures: refused.sort((a, b) => a.index - b.index),
+    kept: rounds.flatMap(({ kept }) => kept).sort((a, b) => a - b),
+    ...(buried.length === 0 ? {} : { buried }),
+    changed: rounds.reduce((sum, { sent }) => sum + sent.length, 0),
+    deleted: rounds.reduce((sum, { removed }) => sum + removed.size, 0),
+    earliestChanged: earliestTime(rounds.map((decided) => decided.earliestChanged)),
+    earliestKept: earliestTime(rounds.map((decided) => decided.earliestKept)),
     visibleMs,
   };
 }

@@ -35,8 +35,14 @@ export interface FoundByKey {
   readonly tombstones: Map<string, string>;
 }
 
+/** What arrives: tombstones come first. */
+export interface Arrivals<Arriving> {
+  readonly deleted: readonly Tombstone[];
+  readonly records: readonly Arriving[];
+}
+
 /** What decides besides. */
-interface DecisionRule<Arriving> {
+export interface DecisionRule<Arriving> {
   readonly conflict: ConflictRule;
   /** Absent: records without a time stay so. D-14.2. */
   readonly stamps?: StampRule | undefined;
@@ -72,7 +78,7 @@ export interface WriteDecision<Arriving> {
 /** Decides tombstones that arrive, then records, each as if those before had been done; a step for each. */
 export function* decideWrite<Arriving extends ArrivingRecord>(
   table: Table,
-  arriving: { readonly deleted: readonly Tombstone[]; readonly records: readonly Arriving[] },
+  arriving: Arrivals<Arriving>,
   found: FoundByKey,
   rule: DecisionRule<Arriving>,
 ): Generator<undefined, WriteDecision<Arriving>, undefined> {
