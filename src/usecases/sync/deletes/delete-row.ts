@@ -3,12 +3,10 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/people/owned-row.ts";
 import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
-export interface DeleteRowDeps extends WriteRowsDeps {
-  readonly clock: Clock;
-}
+export type DeleteRowDeps = WriteRowsDeps & Pick<SyncDeps, "clock">;
 
 /** Tries to delete a row that others write to meanwhile. */
 const MAX_TRIES = 10;

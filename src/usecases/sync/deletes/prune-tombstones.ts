@@ -1,19 +1,13 @@
 // Forgets old tombstones. D-7.6.
 import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
-import type { Registry, Table } from "../../../domain/sync/table/table.ts";
-import type { Clock, Logger, Scheduler } from "../../../ports/runtime/runtime.ts";
-import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Scheduler } from "../../../ports/runtime/runtime.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { requireDeletes } from "./delete-row.ts";
 
-export interface PruneTombstonesDeps {
-  readonly registry: Registry;
-  readonly tombstones: Tombstones;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type PruneTombstonesDeps = Pick<SyncDeps, "registry" | "tombstones" | "clock" | "logger">;
 
 /** Once a day, at a quiet hour of most. */
 const DAILY = "23 4 * * *";

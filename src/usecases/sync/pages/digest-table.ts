@@ -17,28 +17,15 @@ import {
 } from "../../../domain/sync/digest/digest-page.ts";
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
-import {
-  findTable,
-  type Registry,
-  type Row,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
-import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
-import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
+import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { RowsQuery } from "../../../ports/tables/table-store.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** Rows that are read at once: one more than a segment has, to see whether another segment follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 
-export interface DigestTableDeps extends KeyReaderDeps {
-  readonly registry: Registry;
-  readonly clock: Clock;
-}
-
-interface KeyReaderDeps {
-  readonly tables: TableStore;
-  /** Yields to other work between reads, as a table may be long. */
-  readonly timer: Timer;
-}
+/** The timer yields to other work between reads, as a table may be long. */
+type DigestTableDeps = Pick<SyncDeps, "registry" | "tables" | "clock" | "timer">;
 
 /**
  * Digests a table by ranges of its key, so that another deployment can compare its own rows. D-4.10.
@@ -57,7 +44,11 @@ export async function digestTable(
   return { ...head, ...(await readSegments(deps, table, query)) };
 }
 
-async function readRecords({ tables }: KeyReaderDeps, table: Table, query: DigestQuery) {
+async function readRecords(
+  { tables }: Pick<DigestTableDeps, "tables" | "timer">,
+  table: Table,
+  query: DigestQuery,
+) {
   const { rows: found } = await tables.page(table, {
     from: rangeOf(table, query),
     limitRows: MAX_DIGEST_RECORDS + 1,
@@ -102,7 +93,11 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
   return { segments, hasMore: false };
 }
 
-export async function digestRange(deps: KeyReaderDeps, table: Table, range: DigestRange) {
+export async function digestRange(
+  deps: Pick<DigestTableDeps, "tables" | "timer">,
+  table: Table,
+  range: DigestRange,
+) {
   const sum: DigestSum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {
     for (const row of chunk) sum.add(row);
@@ -111,7 +106,7 @@ export async function digestRange(deps: KeyReaderDeps, table: Table, range: Dige
 }
 
 export async function* rowsByKey(
-  deps: KeyReaderDeps,
+  deps: Pick<DigestTableDeps, "tables" | "timer">,
   table: Table,
   range: DigestRange,
 ): AsyncGenerator<Row, void, undefined> {
@@ -119,7 +114,7 @@ export async function* rowsByKey(
 }
 
 async function* chunksByKey(
-  deps: KeyReaderDeps,
+  deps: Pick<DigestTableDeps, "tables" | "timer">,
   table: Table,
   range: DigestRange,
 ): AsyncGenerator<readonly Row[], void, undefined> {

@@ -14,20 +14,9 @@ import {
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
-import {
-  findTable,
-  type Registry,
-  type Row,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
-
-interface ListRowsDeps {
-  readonly registry: Registry;
-  readonly tables: TableStore;
-  readonly clock: Clock;
-}
+import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** As texts; null, absent or empty is none. */
 export interface ListRowsQuery extends ListParameters {
@@ -63,7 +52,7 @@ const MAX_LOOKED_ROWS = 2_000;
  * Throws `unknown_table`, `invalid_request`, `store_unavailable`.
  */
 export async function listRows(
-  { registry, tables, clock }: ListRowsDeps,
+  { registry, tables, clock }: Pick<SyncDeps, "registry" | "tables" | "clock">,
   tableName: string,
   query: ListRowsQuery,
 ): Promise<RowList> {
@@ -107,7 +96,7 @@ interface Search {
 
 /** Reads on until enough rows fit, none is left, or the time is over. */
 async function lookThrough(
-  { tables, clock }: Omit<ListRowsDeps, "registry">,
+  { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
   { table, wanted, fits }: Search,
 ): Promise<RowsPage> {
   const endMs = clock.monotonicMs() + LOOKING_MS;

@@ -9,21 +9,12 @@ import {
   readDeletedQuery,
   readPageRequest,
 } from "../../../domain/sync/rows/page.ts";
-import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
-import type { Tombstones } from "../../../ports/tables/tombstones.ts";
-
-export interface PullPageDeps {
-  readonly registry: Registry;
-  readonly tables: TableStore;
-  /** `SYNC_MAX_BATCH_SIZE`, 1 or more. */
-  readonly maxPageRows: number;
-}
+import { findTable } from "../../../domain/sync/table/table.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** Serves one page of a table. Throws `unknown_table`, `store_unavailable`. S-4.1. */
 export async function pullPage(
-  deps: PullPageDeps,
+  deps: Pick<SyncDeps, "registry" | "tables" | "maxPageRows">,
   tableName: string,
   query: PageQuery,
 ): Promise<PullPage> {
@@ -40,21 +31,13 @@ export async function pullPage(
   return buildPullPage(table, request, rows, totalRows);
 }
 
-export interface ListDeletedDeps {
-  readonly registry: Registry;
-  readonly tombstones: Tombstones;
-  readonly clock: Clock;
-  /** `SYNC_MAX_BATCH_SIZE`, 1 or more. */
-  readonly maxPageRows: number;
-}
-
 /**
  * Lists the tombstones of a table. A table without `deletes` has none, and its record is complete from now on only: a
  * peer that goes on from here after it has opted in is told to compare. Throws `unknown_table`, `invalid_request` for a
  * cursor that was never given, `store_unavailable`. D-7.6.
  */
 export async function listDeleted(
-  deps: ListDeletedDeps,
+  deps: Pick<SyncDeps, "registry" | "tombstones" | "clock" | "maxPageRows">,
   tableName: string,
   query: DeletedQuery,
 ): Promise<DeletedPage> {

@@ -13,23 +13,17 @@ import {
 } from "../../../domain/sync/rows/push-result.ts";
 import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
-import type { RowCounter } from "../shared/sync-deps.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { planDeletes } from "./plan-deletes.ts";
 
 /** Longer than any time; other text that a caller sends there is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
-export interface PushRecordsDeps extends WriteRowsDeps {
-  /** Counts the rows that pushes really write or remove; absent: nobody does. D-9.5. */
-  readonly traffic?: RowCounter;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly logger: Logger;
-}
+type PushRecordsDeps = WriteRowsDeps & Pick<SyncDeps, "traffic" | "clock" | "timer" | "logger">;
 
 export interface PushInput {
   readonly table: Table;

@@ -1,20 +1,14 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
-import type { Registry, Table } from "../../../domain/sync/table/table.ts";
-import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
-import type { RemoteMemory } from "../../../repositories/remote-memory.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import { countRows } from "../shared/count-rows.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 
-export interface SyncStatusDeps {
-  readonly isSyncEnabled: boolean;
-  readonly registry: Registry;
-  readonly tables: TableStore;
-  readonly memory: RemoteMemory;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+export type SyncStatusDeps = Pick<
+  SyncDeps,
+  "isSyncEnabled" | "registry" | "tables" | "memory" | "clock" | "logger"
+>;
 
 /** The status result. A table that cannot be counted is reported as -1; the others are unaffected. S-4.3, D-3.10. */
 export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {

@@ -9,32 +9,19 @@ import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import {
-  type CallOptions,
-  type DocumentStore,
-  SYNC_CALLS,
-  type Transaction,
-} from "../../../ports/documents.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
+import { type CallOptions, SYNC_CALLS, type Transaction } from "../../../ports/documents.ts";
 import type { RowWrite, TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
-import {
-  type ExchangedBlocks,
-  forgetBlocks,
-  lastBlockQuery,
-} from "../../../repositories/exchanged-blocks.ts";
-import type { LateRows } from "../../../repositories/late-rows.ts";
+import { forgetBlocks, lastBlockQuery } from "../../../repositories/exchanged-blocks.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
 import { keepRejections } from "../../../repositories/rejected-records.ts";
 import { keepMemory, type MemoryOwner, memoryQuery } from "../../../repositories/remote-memory.ts";
+import type { SyncDeps } from "./sync-deps.ts";
 
-export interface WriteRowsDeps {
-  readonly documents: DocumentStore;
-  readonly tables: TableStore;
-  readonly names: Names;
-  readonly lateRows: LateRows;
-  readonly exchanged: ExchangedBlocks;
-}
+export type WriteRowsDeps = Pick<
+  SyncDeps,
+  "documents" | "tables" | "names" | "lateRows" | "exchanged"
+>;
 
 /** Rows, and tombstones that take effect before them; of a profile with an owner none does. D-8.1. */
 export interface RowsToWrite {
