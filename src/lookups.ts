@@ -7,10 +7,12 @@ export {
   LookupError,
   type LookupFailure,
   type LookupRequest,
-  type Platform,
-  type Profile,
-  type Reputation,
 } from "./adapters/fetch/lookup-client.ts";
+export type {
+  PlatformEntry as Platform,
+  ProfileBody as Profile,
+  ReputationBody as Reputation,
+} from "./domain/reputation/score/profile.ts";
 
 /** Makes a client; nothing is sent yet. Throws `TypeError` for unusable options. */
 export function createLookupClient(options: LookupClientOptions): LookupClient {

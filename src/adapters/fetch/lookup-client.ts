@@ -1,4 +1,9 @@
 // Lookups of people's reputation over HTTP, for businesses. Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
+import type {
+  PlatformEntry,
+  ProfileBody,
+  ReputationBody,
+} from "../../domain/reputation/score/profile.ts";
 import { fromWire } from "../../domain/shared/wire-names.ts";
 import { readBaseUrl } from "./base-url.ts";
 
@@ -18,37 +23,6 @@ export interface LookupClientOptions {
 export interface LookupRequest {
   /** Ends the request, also while it waits. */
   readonly signal?: AbortSignal;
-}
-
-/** R-2.1 */
-export interface Reputation {
-  readonly username: string;
-  /** 0 to 100. */
-  readonly score: number;
-  /** 1 to 5. */
-  readonly starLevel: number;
-  readonly verifiedPlatforms: number;
-  /** ISO 8601, UTC. */
-  readonly updatedAt: string;
-}
-
-/** R-2.2 */
-export interface Profile {
-  readonly username: string;
-  readonly displayName: string;
-  readonly bio: string;
-  readonly profession: string;
-  readonly location: string;
-  readonly verified: boolean;
-}
-
-/** R-2.3 */
-export interface Platform {
-  readonly platform: string;
-  readonly handle: string;
-  readonly verified: boolean;
-  /** ISO 8601, UTC; `""` when it is not known. */
-  readonly lastSyncedAt: string;
 }
 
 /**
@@ -119,18 +93,21 @@ export class LookupClient {
   }
 
   /** Score and stars. R-3. */
-  async reputation(username: string, request: LookupRequest = {}): Promise<Reputation> {
-    return fromWire(await this.#get(username, "/reputation", request)) as unknown as Reputation;
+  async reputation(username: string, request: LookupRequest = {}): Promise<ReputationBody> {
+    return fromWire(await this.#get(username, "/reputation", request)) as unknown as ReputationBody;
   }
 
-  async profile(username: string, request: LookupRequest = {}): Promise<Profile> {
-    return fromWire(await this.#get(username, "", request)) as unknown as Profile;
+  async profile(username: string, request: LookupRequest = {}): Promise<ProfileBody> {
+    return fromWire(await this.#get(username, "", request)) as unknown as ProfileBody;
   }
 
-  async platforms(username: string, request: LookupRequest = {}): Promise<readonly Platform[]> {
+  async platforms(
+    username: string,
+    request: LookupRequest = {},
+  ): Promise<readonly PlatformEntry[]> {
     const platforms = await this.#get(username, "/platforms", request);
     if (!Array.isArray(platforms)) throw new LookupError("invalid_reply", "No list of platforms");
-    return platforms.map((one) => fromWire(one) as unknown as Platform);
+    return platforms.map((one) => fromWire(one) as unknown as PlatformEntry);
   }
 
   async #get(username: string, rest: string, { signal }: LookupRequest) {

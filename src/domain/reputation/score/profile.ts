@@ -8,11 +8,14 @@ import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 // Bodies of the three lookups from stored rows, and what owners may change. R-2.1 to R-2.3, D-5.5, D-6.2.
 
 /** In the field order of R-2.1. */
-interface ReputationBody {
+export interface ReputationBody {
   readonly username: string;
+  /** 0 to 100. */
   readonly score: number;
+  /** 1 to 5. */
   readonly starLevel: number;
   readonly verifiedPlatforms: number;
+  /** ISO 8601, UTC. */
   readonly updatedAt: string;
 }
 
@@ -27,10 +30,11 @@ export interface ProfileBody {
 }
 
 /** In the field order of R-2.3. */
-interface PlatformEntry {
+export interface PlatformEntry {
   readonly platform: string;
   readonly handle: string;
   readonly verified: boolean;
+  /** ISO 8601, UTC; `""` when it is not known. */
   readonly lastSyncedAt: string;
 }
 
