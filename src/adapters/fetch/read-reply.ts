@@ -20,23 +20,20 @@ import {
   FLAG,
   mapOf,
   OBJECT,
+  oneOf,
   orNull,
   ReplyFields,
   type Shape,
   SOME_TEXT,
   TEXT,
   TIME,
-  wholeNumberFrom,
-  wholeNumberTo,
+  wholeNumber,
 } from "./reply-fields.ts";
 
-const COUNT = wholeNumberFrom(0);
+const COUNT = wholeNumber(0);
 /** -1: the table cannot be counted. S-2.5. */
-const TABLE_COUNT = wholeNumberFrom(-1);
-const INTEGRITY: Shape<Integrity> = {
-  wanted: `"verified" or "no_checksum"`,
-  fits: (value) => value === "verified" || value === "no_checksum",
-};
+const TABLE_COUNT = wholeNumber(-1);
+const INTEGRITY = oneOf<Integrity>(["verified", "no_checksum"]);
 
 const KEY: Shape<UpsertKey> = {
   wanted: "a list of key values",
@@ -98,7 +95,7 @@ export async function readPushResult(
     ...fields.readOptional("integrity", INTEGRITY),
     ...(isGuarded && records.length > 0 ? readGuarded(fields, upserted) : {}),
     ...(isDeletesDryRun || deleted.length > 0
-      ? { deleted: fields.read("deleted", wholeNumberTo(deleted.length)) }
+      ? { deleted: fields.read("deleted", wholeNumber(0, deleted.length)) }
       : {}),
     ...fields.readOptional("message", TEXT),
     ...fields.readOptional("errors", arrayOf(TEXT)),
@@ -113,8 +110,8 @@ export async function readPushResult(
 
 /** Every record was kept, was changed, was as it is already, or failed. D-7.2. */
 function readGuarded(fields: ReplyFields, upserted: number) {
-  const kept = fields.read("kept", wholeNumberTo(upserted));
-  const changed = fields.read("changed", wholeNumberTo(upserted - kept));
+  const kept = fields.read("kept", wholeNumber(0, upserted));
+  const changed = fields.read("changed", wholeNumber(0, upserted - kept));
   return { kept, changed, ...fields.readOptional("erased", COUNT) };
 }
 

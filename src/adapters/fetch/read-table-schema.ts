@@ -9,32 +9,24 @@ import {
   FLAG,
   mapOf,
   OBJECT,
+  oneOf,
   orNull,
   ReplyFields,
   type Shape,
   SOME_TEXT,
   TEXT,
   TIME,
-  wholeNumberFrom,
+  wholeNumber,
 } from "./reply-fields.ts";
 
-const COLUMN_TYPE: Shape<ColumnType> = {
-  wanted: `one of ${COLUMN_TYPES.join(", ")}`,
-  fits: (value): value is ColumnType => COLUMN_TYPES.some((type) => type === value),
-};
-const DIRECTION: Shape<"push" | "pull"> = {
-  wanted: "push or pull",
-  fits: (value) => value === "push" || value === "pull",
-};
-const CONFLICT: Shape<ConflictRule> = {
-  wanted: "overwrite or newer",
-  fits: (value) => value === "overwrite" || value === "newer",
-};
+const COLUMN_TYPE = oneOf<ColumnType>(COLUMN_TYPES);
+const DIRECTION = oneOf(["push", "pull"]);
+const CONFLICT = oneOf<ConflictRule>(["overwrite", "newer"]);
 const TIME_OR_START: Shape<string> = {
   wanted: `${TIME.wanted} or an empty text`,
   fits: (value): value is string => value === "" || TIME.fits(value),
 };
-const LENGTH = orNull(wholeNumberFrom(1));
+const LENGTH = orNull(wholeNumber(1));
 const SECONDS: Shape<number> = {
   wanted: `a number from 0 to ${MAX_LAG_SECONDS}`,
   fits: (value): value is number =>

@@ -45,20 +45,20 @@ export const FLAG: Shape<boolean> = {
 
 export const OBJECT: Shape<JsonObject> = { wanted: "an object", fits: isJsonObject };
 
-/** An integer that a JS number holds exactly, `least` or more. */
-export function wholeNumberFrom(least: number): Shape<number> {
+/** An integer that a JS number holds exactly. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Shape<number> {
+  const to = most === Number.MAX_SAFE_INTEGER ? "" : ` to ${most}`;
   return {
-    wanted: `a whole number from ${least}`,
-    fits: (value): value is number => Number.isSafeInteger(value) && Number(value) >= least,
+    wanted: `a whole number from ${least}${to}`,
+    fits: (value): value is number =>
+      Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
   };
 }
 
-/** 0 to `most`. */
-export function wholeNumberTo(most: number): Shape<number> {
+export function oneOf<T extends string>(words: readonly T[]): Shape<T> {
   return {
-    wanted: `a whole number from 0 to ${most}`,
-    fits: (value): value is number =>
-      Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most,
+    wanted: `one of ${words.join(", ")}`,
+    fits: (value): value is T => words.some((word) => word === value),
   };
 }
 

@@ -117,7 +117,7 @@ test.each([
   [{ table: "t", upserted: 0, message: "No records" }, `"received" is not 1: missing`],
   [
     { table: "t", received: 1, upserted: 1, integrity: "yes" },
-    `"integrity" is not "verified" or "no_checksum": another text`,
+    `"integrity" is not one of verified, no_checksum: another text`,
   ],
   [
     { table: "t", received: 1, upserted: 0, errors: "e" },

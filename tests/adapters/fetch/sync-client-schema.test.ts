@@ -112,7 +112,7 @@ test.each([
   [{ deletes: null }, `"deletes" is not true or false: null`],
   [{ lag_seconds: -1 }, `"lag_seconds" is not a number from 0 to 3153600000: -1`],
   [{ lag_seconds: 1e300 }, `"lag_seconds" is not a number from 0 to 3153600000: 1e+300`],
-  [{ conflict: "older" }, `"conflict" is not overwrite or newer: another text`],
+  [{ conflict: "older" }, `"conflict" is not one of overwrite, newer: another text`],
   [{ late: null }, `"late" is not an object: null`],
   [{ late: { mark: "", from: null } }, `"mark" is not a text that is not empty: another text`],
   [{ late: { mark: "1" } }, `"from" is not an ISO 8601 time or an empty text or null: missing`],
