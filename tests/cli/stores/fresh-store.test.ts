@@ -42,7 +42,7 @@ test.skipIf(!MONGODB.isAvailable)(
     });
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const more = (await collectionsOf(url)).filter((name) => !FIRST.includes(name));
-    expect(more).toEqual(["repsync_accounts"]);
+    expect(more).toEqual(["repsync_accounts", "repsync_subjects"]);
     expect((await cli("keys", "create", "ana", "--name", "till")).code).toBe(0);
     expect((await cli("keys", "list", "ana")).stdout).toContain("till");
     expect((await cli("status")).code).toBe(0);

@@ -17,12 +17,8 @@ import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import { updatedEntry } from "../../../domain/sync/table/registry-entries.ts";
-import {
-  COLUMN_TYPES,
-  type ImportEntry,
-  type TableEntry,
-} from "../../../domain/sync/table/registry-schema.ts";
-import type { ColumnType } from "../../../domain/sync/table/table.ts";
+import type { ImportEntry, TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";

@@ -5,20 +5,18 @@ import { MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const Name = Type.String({ pattern: NAME_PATTERN });
 
-export const COLUMN_TYPES = [
-  "text",
-  "integer",
-  "bigint",
-  "numeric",
-  "real",
-  "boolean",
-  "datetime",
-  "date",
-  "json",
-] as const;
-
 const ColumnTypeName = Type.Union(
-  COLUMN_TYPES.map((type) => Type.Literal(type)),
+  [
+    Type.Literal("text"),
+    Type.Literal("integer"),
+    Type.Literal("bigint"),
+    Type.Literal("numeric"),
+    Type.Literal("real"),
+    Type.Literal("boolean"),
+    Type.Literal("datetime"),
+    Type.Literal("date"),
+    Type.Literal("json"),
+  ],
   { description: "How values are converted on push and shown in pages." },
 );
 

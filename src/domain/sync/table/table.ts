@@ -4,7 +4,19 @@ import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { cutText, nearestWord } from "../../shared/text.ts";
 import type { DateFormat } from "./date-format.ts";
-import type { COLUMN_TYPES, Encoding, TableEntry } from "./registry-schema.ts";
+import type { Encoding, TableEntry } from "./registry-schema.ts";
+
+export const COLUMN_TYPES = [
+  "text",
+  "integer",
+  "bigint",
+  "numeric",
+  "real",
+  "boolean",
+  "datetime",
+  "date",
+  "json",
+] as const;
 
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
