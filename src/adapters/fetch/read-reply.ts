@@ -20,7 +20,6 @@ import {
   FLAG,
   mapOf,
   OBJECT,
-  oneOf,
   orNull,
   ReplyFields,
   type Shape,
@@ -28,12 +27,13 @@ import {
   TEXT,
   TIME,
   wholeNumber,
+  wordOf,
 } from "./reply-fields.ts";
 
 const COUNT = wholeNumber(0);
 /** -1: the table cannot be counted. S-2.5. */
 const TABLE_COUNT = wholeNumber(-1);
-const INTEGRITY = oneOf<Integrity>(["verified", "no_checksum"]);
+const INTEGRITY = wordOf<Integrity>(["verified", "no_checksum"]);
 
 const KEY: Shape<UpsertKey> = {
   wanted: "a list of key values",

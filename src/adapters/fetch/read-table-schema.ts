@@ -8,7 +8,6 @@ import {
   FLAG,
   mapOf,
   OBJECT,
-  oneOf,
   orNull,
   ReplyFields,
   type Shape,
@@ -16,11 +15,12 @@ import {
   TEXT,
   TIME,
   wholeNumber,
+  wordOf,
 } from "./reply-fields.ts";
 
-const COLUMN_TYPE = oneOf<ColumnType>(COLUMN_TYPES);
-const DIRECTION = oneOf(["push", "pull"]);
-const CONFLICT = oneOf<ConflictRule>(["overwrite", "newer"]);
+const COLUMN_TYPE = wordOf<ColumnType>(COLUMN_TYPES);
+const DIRECTION = wordOf(["push", "pull"]);
+const CONFLICT = wordOf<ConflictRule>(["overwrite", "newer"]);
 const TIME_OR_START: Shape<string> = {
   wanted: `${TIME.wanted} or an empty text`,
   fits: (value): value is string => value === "" || TIME.fits(value),

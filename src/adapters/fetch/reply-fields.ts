@@ -55,7 +55,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Shap
   };
 }
 
-export function oneOf<T extends string>(words: readonly T[]): Shape<T> {
+export function wordOf<T extends string>(words: readonly T[]): Shape<T> {
   return {
     wanted: `one of ${words.join(", ")}`,
     fits: (value): value is T => words.some((word) => word === value),

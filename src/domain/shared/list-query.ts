@@ -1,4 +1,4 @@
-// `limit` and `cursor` of lists. D-5.5.
+// `limit` and `cursor` of lists, and places of lists that only grow. D-5.5, D-7.6.
 import { AppError, type InputProblem, refuse } from "./errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "./limits.ts";
 
@@ -72,4 +72,24 @@ export function listPart<Stored, Item>(
   const last = shown.at(-1);
   const hasMore = found.length > limit && last !== undefined;
   return { items: shown.map(toItem), nextCursor: hasMore ? cursorOf(last) : null };
+}
+
+// Places of a list that only grows, as text: the list's name, which is random, and a number from 0.
+
+export function placeText(list: string, place: number): string {
+  return `${list}-${place}`;
+}
+
+/** The number in a `placeText` of this list; null for a text that it never gave. */
+export function parsePlace(list: string, lastPlace: number, text: string): number | null {
+  const place = Number(text.slice(list.length + 1));
+  const isGiven = Number.isInteger(place) && place >= 0 && place <= lastPlace;
+  return isGiven && text === placeText(list, place) ? place : null;
+}
+
+/** The place of a cursor; null is 0, the place before all. Throws `invalid_request` for a cursor that was never given. */
+export function placeOfCursor(list: string, lastPlace: number, cursor: string | null): number {
+  const place = cursor === null ? 0 : parsePlace(list, lastPlace, cursor);
+  if (place !== null) return place;
+  throw new AppError("invalid_request", "The cursor is none that this store gave");
 }

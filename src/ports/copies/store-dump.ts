@@ -103,7 +103,7 @@ export interface DumpReader {
   documents(from: AnyCollection): Items<object>;
   rows(table: Table): Items<DumpedRow>;
   tombstones(table: Table): Items<DumpedTombstone>;
-  /** The error that comes out where reading throws one. */
+  /** What the dump throws where reading has thrown this error. */
   failure(error: unknown): unknown;
   /** Gives the moment up; called once. */
   end(): Promise<void> | void;

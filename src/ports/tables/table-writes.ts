@@ -21,7 +21,7 @@ export interface TombstoneWrite extends Tombstone {
 /** A record the store itself refused; nothing of it was written. */
 export interface WriteFailure {
   readonly index: number;
-  /** Why, in words for the caller: no path, no driver text, but what an application's own trigger says. */
+  /** Why, for the caller: the words of an application's own trigger, else ours, never a path or text of the driver. */
   readonly message: string;
   /** The column that cannot hold its value, where it is one that the store knows. */
   readonly column?: string;

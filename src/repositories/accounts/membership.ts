@@ -48,8 +48,8 @@ export class Membership {
   /**
    * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that
    * name exists, or the name was erased and is taken; `email_taken` when an account has the address in any case; nothing is
-   * written then. Of two at once one wins. Throws `commit_failed`, `store_unavailable`, and `conflict` where the registry's own
-   * table of profiles takes no such row.
+   * written then. Of two at once one wins. Throws `commit_failed`, `store_unavailable`, and `conflict` where a table of
+   * profiles that the registry brings takes no such row.
    */
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { documents, tables, hmacOf } = this.#deps;
@@ -68,18 +68,17 @@ export class Membership {
       const outcome = await createAccount(tx, this.#deps, account);
       if (outcome !== "created") return outcome;
       const { failures } = await tx.tables.write(profiles, [{ index: 0, row }]);
-      for (const { message } of failures) {
-        const hint = "Mend the table in the registry, or leave it out for the one that is built in";
-        throw new AppError("conflict", `No profile can be made here: ${message}`, { hint });
-      }
-      return "enrolled";
+      const [failure] = failures;
+      if (failure === undefined) return "enrolled";
+      const hint = "Mend the table in the registry, or leave it out for the one that is built in";
+      throw new AppError("conflict", `No profile can be made here: ${failure.message}`, { hint });
     });
   }
 
   /**
    * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
-   * their rows in the rejected store and in what comparisons and imports told, failed sign-ins, and what connects their audit records with their name. Once it has
-   * resolved, no instance answers from any of it.
+   * their rows in the rejected store and in what comparisons and imports told, failed sign-ins, and what connects their audit
+   * records with their name. Once it has resolved, no instance answers from any of it.
    * The name is remembered as an HMAC, with the time and the calls of its month, and is taken until `Administration.release`
    * or `Accounts.create` (D-8.2). By an administrator's request it keeps the audit record in the same commit.
    * `last_administrator`, and nothing is removed, when nobody else could administer then; `absent` when there was no account.

@@ -123,7 +123,7 @@ export class AuditChains {
     return await this.begin(tx, this.#actsChainId);
   }
 
-  /** Null for what is no head, or not as signed. */
+  /** The chain of a head; null where another document stands there, or the signature is not that of the head. */
   #chainOf(head: LookupLogDocument | Damaged): WrittenChain | null {
     if (head instanceof Damaged || head.kind !== "head") return null;
     const { kind: _kind, signature, ...statement } = head;

@@ -1,6 +1,11 @@
 // Stores in databases of their own, with a bare client beside them.
 import { test } from "bun:test";
 import { SQL } from "bun";
+import {
+  bunDriver,
+  type Driver,
+  type Parameter,
+} from "../../../src/adapters/postgres/driver/bun-driver.ts";
 import { openPostgresStorage } from "../../../src/adapters/postgres/storage.ts";
 import { castType, held } from "../../../src/adapters/postgres/tables/columns.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
@@ -99,6 +104,30 @@ export function otherProgram({ sql }: TestDatabase): OtherProgram {
     async removeAll(table) {
       await sql.unsafe(`delete from "${table.name}"`);
     },
+  };
+}
+
+/** Sends a statement, or what stands for it; of `parameters` a script has none. */
+export type Send = <T>(
+  statement: () => Promise<T>,
+  text: string,
+  parameters: readonly Parameter[],
+) => Promise<T>;
+
+/** A driver of one connection whose statements all go through a function. */
+export function watchedDriver(url: string, send: Send): Driver {
+  const driver = bunDriver({ url, tls: false, maxConnections: 1, connectSeconds: 5 });
+  return {
+    async connect() {
+      const connection = await driver.connect();
+      return {
+        query: (text, parameters = []) =>
+          send(() => connection.query(text, parameters), text, parameters),
+        script: (text) => send(() => connection.script(text), text, []),
+        release: (isUsable) => connection.release(isUsable),
+      };
+    },
+    close: () => driver.close(),
   };
 }
 

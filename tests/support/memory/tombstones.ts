@@ -1,4 +1,4 @@
-import { placeOfCursor, placeText } from "../../../src/domain/shared/list-place.ts";
+import { placeOfCursor, placeText } from "../../../src/domain/shared/list-query.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import type { Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";

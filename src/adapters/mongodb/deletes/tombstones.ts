@@ -1,6 +1,6 @@
 import type { ClientSession, Collection, Filter } from "mongodb";
 import { parseJson } from "../../../domain/shared/json.ts";
-import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
+import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";

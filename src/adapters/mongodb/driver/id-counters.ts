@@ -19,8 +19,8 @@ interface CounterDocument {
 }
 
 /**
- * Takes the next `count` numbers and returns the first of them, 1 or more. In a transaction they are in the order of commits,
- * without gaps; outside of one no others wait for its end, and a gap does no harm.
+ * Takes the next `count` numbers and returns the first of them, 1 or more. In a transaction the numbers follow the order of
+ * commits, without gaps, and others wait for its end. Outside of one nobody waits, and numbers may be left out.
  */
 export async function takeNumbers(
   db: Db,

@@ -22,10 +22,9 @@ do $body$ begin
 end $body$;`;
 
 /**
- * Makes it; a `create` of what is there does nothing, but one of an index waits for all who write the table, which is each program
- * that writes rows. Versions are counted by lines that are added, so that raising one waits
- * for nobody; the sum of a slot is its version. Times that other programs wrote a table with are lines, too. Locks are those of
- * the bodies under way, so a server that fell needs none.
+ * Makes it. A `create` of what is there does nothing; but one of an index would wait for every program that writes rows, as each
+ * adds versions. Versions are lines that are added, so that raising one waits for nobody; the sum of a slot is its version. Times
+ * that other programs wrote a table with are lines, too. Locks are those of the bodies under way, so a server that fell needs none.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);

@@ -117,8 +117,7 @@ export class PostgresTables implements TableStore {
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
     const sequence = { tableName: layout.name, sinceTime: since, version: String(version) };
     const first = { ...boundsOf(order, layout.table, from), since };
-    const isSkipping = offsetRows > 0;
-    const bounds = isSkipping ? await this.#nearest(tx, layout, first, sequence) : first;
+    const bounds = offsetRows > 0 ? await this.#nearest(tx, layout, first, sequence) : first;
     const reading = readRows(tx, layout, {
       order,
       bounds,

@@ -1,6 +1,6 @@
 // Tombstones of a table, in a table of their own. They get their places in the list when somebody asks for it, one after the
 // other: what was committed later, however early it began, stands behind.
-import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
+import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";

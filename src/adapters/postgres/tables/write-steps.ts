@@ -74,7 +74,7 @@ export function* keysOf(
   return keys;
 }
 
-/** Statements that lock where other writes may meet this one: people whom rows name and, in a table that records deletes, keys. */
+/** Locks what two writes at once must not both decide on: the people whom rows name and, in a table that records deletes, keys. */
 export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[]> {
   const names = new Set<string>();
   const hasPeople = isOfPeople(table);

@@ -39,7 +39,7 @@ const LAST_PLACE = "SELECT seq FROM sqlite_sequence WHERE name = ?";
 /** Behind the type of a column by which rows are numbered. */
 const NUMBERED = " auto_increment";
 
-/** Reads a file by a connection of its own, which is closed with the dump. */
+/** Reads a file by another connection than the service's; the end of the dump closes it. */
 export async function dumpFile(
   openSqlite: OpenSqlite,
   path: string,

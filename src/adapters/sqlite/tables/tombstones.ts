@@ -1,4 +1,4 @@
-import { placeOfCursor, placeText } from "../../../domain/shared/list-place.ts";
+import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";

@@ -24,7 +24,7 @@ export function isLeftOut(table: Table, row: Row, erasure: Erasure, limit: strin
   return erasure.isTaken || rankTimes(rowTime(table, row), erasure.at, limit) <= 0;
 }
 
-/** True for a tombstone that is not taken in, as it would keep the name. `limit` as in `rankTimes`. */
+/** True for a tombstone that is not kept: its key has the name of somebody erased. `limit` as in `rankTimes`. */
 export function isTombstoneLeftOut(
   { at, isTaken }: Erasure,
   { deletedAt }: Tombstone,

@@ -1,5 +1,5 @@
 // The notes of rows that runs would pass over: of each table a mark that grows, and the earliest time noted since. D-7.4.
-import { parsePlace, placeText } from "../../shared/list-place.ts";
+import { parsePlace, placeText } from "../../shared/list-query.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../shared/time.ts";
 import { earliestTime } from "../rows/row-time.ts";
 import { type Table, timestampColumnOf } from "../table/table.ts";

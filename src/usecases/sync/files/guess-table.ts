@@ -34,8 +34,8 @@ export interface FileGuess extends GuessedTable {
 }
 
 /**
- * Reads the records in bounded memory, with turns for others in between. Throws `file_failed` when there are none and nothing names the columns, `invalid_request`
- * for wishes about other columns, and what reading throws.
+ * Reads the records in bounded memory, with turns for others in between. Throws `file_failed` when there are none and nothing
+ * names the columns, `invalid_request` for wishes about other columns, and what reading throws.
  */
 export async function guessTable(source: GuessSource, turns: Turns): Promise<FileGuess> {
   const guess = new TableGuess(source.name, source.form, source.declaration, source.wishes);

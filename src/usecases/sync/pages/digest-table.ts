@@ -25,7 +25,8 @@ import type { SyncDeps } from "../shared/sync-deps.ts";
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 
 /** The timer yields to other work between reads, as a table may be long. */
-type DigestTableDeps = Pick<SyncDeps, "registry" | "tables" | "clock" | "timer">;
+type KeyReaderDeps = Pick<SyncDeps, "tables" | "timer">;
+type DigestTableDeps = KeyReaderDeps & Pick<SyncDeps, "registry" | "clock">;
 
 /**
  * Digests a table by ranges of its key, so that another deployment can compare its own rows. D-4.10.
@@ -44,11 +45,7 @@ export async function digestTable(
   return { ...head, ...(await readSegments(deps, table, query)) };
 }
 
-async function readRecords(
-  { tables }: Pick<DigestTableDeps, "tables" | "timer">,
-  table: Table,
-  query: DigestQuery,
-) {
+async function readRecords({ tables }: KeyReaderDeps, table: Table, query: DigestQuery) {
   const { rows: found } = await tables.page(table, {
     from: rangeOf(table, query),
     limitRows: MAX_DIGEST_RECORDS + 1,
@@ -93,11 +90,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
   return { segments, hasMore: false };
 }
 
-export async function digestRange(
-  deps: Pick<DigestTableDeps, "tables" | "timer">,
-  table: Table,
-  range: DigestRange,
-) {
+export async function digestRange(deps: KeyReaderDeps, table: Table, range: DigestRange) {
   const sum: DigestSum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {
     for (const row of chunk) sum.add(row);
@@ -106,7 +99,7 @@ export async function digestRange(
 }
 
 export async function* rowsByKey(
-  deps: Pick<DigestTableDeps, "tables" | "timer">,
+  deps: KeyReaderDeps,
   table: Table,
   range: DigestRange,
 ): AsyncGenerator<Row, void, undefined> {
@@ -114,7 +107,7 @@ export async function* rowsByKey(
 }
 
 async function* chunksByKey(
-  deps: Pick<DigestTableDeps, "tables" | "timer">,
+  deps: KeyReaderDeps,
   table: Table,
   range: DigestRange,
 ): AsyncGenerator<readonly Row[], void, undefined> {

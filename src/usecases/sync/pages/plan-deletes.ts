@@ -9,7 +9,7 @@ import {
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
-import { type CountRemovableDeps, countRemovable } from "../shared/count-removable.ts";
+import { type CountRemovableDeps, countRemovable } from "../shared/count-rows.ts";
 
 /** The members of a push's `deleted` that take effect, and those that fail. D-7.6. */
 interface PlannedDeletes {

@@ -19,7 +19,7 @@ import {
 } from "../../../ports/tables/remote-peer.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
-import { countRemovable } from "../shared/count-removable.ts";
+import { countRemovable } from "../shared/count-rows.ts";
 import type { WriteOutcome } from "../shared/write-rows.ts";
 import {
   DeleteBudget,

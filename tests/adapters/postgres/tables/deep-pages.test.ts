@@ -1,10 +1,5 @@
 // What a page costs PostgreSQL that stands far behind what was read before it. D-3.4.
 import { describe, expect } from "bun:test";
-import {
-  bunDriver,
-  type Driver,
-  type Parameter,
-} from "../../../../src/adapters/postgres/driver/bun-driver.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { PostgresTables } from "../../../../src/adapters/postgres/tables/postgres-tables.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -12,38 +7,11 @@ import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest } from "../support.ts";
+import { databaseTest, watchedDriver } from "../support.ts";
 
 const ITEMS = makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" } } });
 const ROWS = 1_000;
 const PAGE = { sinceTime: null, offsetRows: 900, limitRows: 50 };
-
-/** Counts the rows that statements pass over. */
-class SkipsDriver implements Driver {
-  readonly #driver: Driver;
-  skippedRows = 0;
-
-  constructor(driver: Driver) {
-    this.#driver = driver;
-  }
-
-  async connect() {
-    const connection = await this.#driver.connect();
-    return {
-      query: (text: string, parameters: readonly Parameter[] = []) => {
-        const place = /offset \$(\d+)/.exec(text)?.[1];
-        this.skippedRows += Number(place === undefined ? 0 : parameters[Number(place) - 1]);
-        return connection.query(text, parameters);
-      },
-      script: (text: string) => connection.script(text),
-      release: (isUsable: boolean) => connection.release(isUsable),
-    };
-  }
-
-  close() {
-    return this.#driver.close();
-  }
-}
 
 describe.skipIf(!postgresAvailable)("PostgreSQL: deep pages", () => {
   databaseTest(
@@ -51,15 +19,19 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: deep pages", () => {
     async ({ url, open }) => {
       const table = await TableUnderTest.prepare(await open(), ITEMS);
       await table.write(...Array.from({ length: ROWS }, (_, n) => ({ n })));
-      const options = { url, tls: false, maxConnections: 1, connectSeconds: 5 } as const;
-      const driver = new SkipsDriver(bunDriver(options));
+      let skippedRows = 0;
+      const driver = watchedDriver(url, (statement, text, parameters) => {
+        const place = /offset \$(\d+)/.exec(text)?.[1];
+        skippedRows += Number(place === undefined ? 0 : parameters[Number(place) - 1]);
+        return statement();
+      });
       const database = new PostgresDatabase({ driver, clock: new SystemClock() });
       const tables = new PostgresTables(database, "public");
       const skips: number[] = [];
       for (let i = 0; i < 2; i++) {
         const { rows, totalRows } = await readPage(tables, ITEMS, PAGE);
         expect([rows.length, rows[0], totalRows]).toEqual([50, { n: 900 }, ROWS]);
-        skips.push(driver.skippedRows);
+        skips.push(skippedRows);
       }
       expect(skips).toEqual([899, 899]);
       await database.close();
