@@ -14,7 +14,7 @@ import { isPrepared, prepareFacts, readFacts } from "./driver/store-facts.ts";
 import type { ServerTransaction } from "./driver/transaction.ts";
 import { Layout } from "./tables/layout.ts";
 import { PostgresTables } from "./tables/postgres-tables.ts";
-import { examineTables } from "./tables/prepare.ts";
+import { examineTables } from "./tables/table-fit.ts";
 import { PostgresTombstones } from "./tables/tombstones.ts";
 
 interface PostgresStorageOptions extends OpenOptions {
@@ -37,7 +37,7 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
   const { database, schema } = opened;
   const layouts = tables.map((table) => new Layout(table, schema));
   const examine = async (tx: ServerTransaction) => {
-    await examineTables(tx, schema, layouts);
+    await examineTables(tx, layouts);
   };
   try {
     const identity = await prepareFacts(database, { ...options, examine });
@@ -60,7 +60,6 @@ export async function isUsed({
     return await database.read({ name: "store.look" }, async (tx) => {
       await examineTables(
         tx,
-        schema,
         tables.map((table) => new Layout(table, schema)),
       );
       return (await isPrepared(tx)) || (await readFacts(tx)).size > 0;

@@ -4,7 +4,14 @@ import { existsSync } from "node:fs";
 import { BUN } from "../../../.ci/setup.mjs";
 
 const FOLDER = "/usr/lib/postgresql/15";
-const TABLES = ["late-commits", "other-writers", "own-triggers", "stamp-trigger", "tombstones"];
+const TABLES = [
+  "foreign-tables",
+  "late-commits",
+  "other-writers",
+  "own-triggers",
+  "stamp-trigger",
+  "tombstones",
+];
 
 test.skipIf(!existsSync(FOLDER))(
   "D-12.2 PostgreSQL 15 does for rows what newer ones do",

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { ERROR_KINDS } from "../../../src/domain/shared/error-kinds.ts";
 import {
@@ -14,7 +15,13 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { MONGODB } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
+import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { SYNC_KEY } from "../../http/support/sync-app.ts";
+import {
+  dropPostgresDatabase,
+  makePostgresDatabase,
+  postgresAvailable,
+} from "../../support/stores/shared-postgres.ts";
 import { runCli } from "../support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -237,5 +244,76 @@ describe.skipIf(!MONGODB.isAvailable)("the MongoDB database of an application", 
     const kept = await db.collection("orders").findOne({ code: "a" });
     expect(kept).toMatchObject({ code: "a", at: new Date(0), other: [1] });
     await client.close();
+  });
+});
+
+describe.skipIf(!postgresAvailable)("the PostgreSQL database of an application", () => {
+  const LISTED = {
+    orders: {
+      ...{ upsert_key: ["id"], timestamp_column: "changed_at", deletes: true },
+      columns: {
+        id: { type: "integer" },
+        note: { type: "text" },
+        changed_at: { type: "datetime" },
+      },
+    },
+    guests: {
+      upsert_key: ["name"],
+      columns: { name: { type: "text" }, born: { type: "datetime" }, note: { type: "json" } },
+    },
+    recent: { upsert_key: ["id"], columns: { id: { type: "integer" } } },
+  };
+  const REFUSALS = [
+    'Table "guests", which another program made, cannot be used: column "born" is timestamp without time zone in the database, where datetime is kept as timestamp with time zone; column "note" is jsonb in the database, where json is kept as json',
+    'Table "recent", which another program made, cannot be used: its name belongs to a view in the database',
+  ]
+    .map((line) => `${line}${ADVICE}`)
+    .join("");
+
+  test("D-11.4.2, D-12.4 all tables that do not fit are named, nothing is made, and those that fit are used as they are", async () => {
+    const folder = makeTempFolder();
+    const url = await makePostgresDatabase();
+    keepResource(() => dropPostgresDatabase(url));
+    const env = { ...serviceEnv(folder, LISTED), STORAGE_URL: url, LOG_LEVEL: "" };
+    const sql = new SQL({ url, max: 1 });
+    await sql.unsafe(`create table orders (id bigserial primary key, note text not null default '', changed_at timestamptz not null default now(), total numeric(10, 2));
+      create table guests (name text collate "C" primary key, born timestamp, note jsonb);
+      create view recent as select id from orders; insert into orders (note) values ('first')`);
+    const look = async () =>
+      await sql`select relname, relnamespace::regnamespace::text as schema, relkind::text from pg_class where relnamespace::regnamespace::text in ('public', 'repsync') and relname not like 'repsync%' order by 1`.values();
+    const before = await look();
+    for (const args of [["status"], ["keys", "list", "mallory"], ["runs"]]) {
+      const { code, stderr } = await runCli(args, { folder, env });
+      expect([args, code, stderr]).toEqual([args, 2, `${REFUSALS}${HINT}\n`]);
+    }
+    const start = await runProcess([...BUN, MAIN], { folder, env });
+    expect([start.code, start.stderr]).toEqual([2, `repsync cannot start: ${REFUSALS}${HINT}\n`]);
+    expect(await look()).toEqual(before);
+    const columns = async () =>
+      await sql`select attname, format_type(atttypid, atttypmod), attnotnull, atthasdef from pg_attribute where attrelid = 'orders'::regclass order by attnum`.values();
+    const shape = await columns();
+    const { orders } = LISTED;
+    const service = await startService({ folder, env, tables: { orders } });
+    const records = [{ id: 7, note: "pushed", changed_at: "2124-03-01T00:00:00Z" }];
+    const refused = { id: 8, note: null, changed_at: "2124-03-01T00:00:00Z" };
+    const pushed = await service.push("orders", { records: [...records, refused] });
+    expect(pushed.json).toMatchObject({ upserted: 1, error_count: 1 });
+    expect((await service.pull("orders")).json.records).toMatchObject([
+      { id: 1, note: "first" },
+      ...records,
+    ]);
+    await sql`delete from orders where id = 1`;
+    await sql`insert into orders (note) values ('by the application')`;
+    expect((await service.pull("orders")).json.records).toMatchObject([
+      { id: 2, note: "by the application" },
+      ...records,
+    ]);
+    const deleted = await service.send("/api/v1/sync/deleted/orders", {
+      headers: { "X-Sync-Key": SYNC_KEY },
+    });
+    expect(deleted.json["items"]).toMatchObject([{ key: { id: 1 } }]);
+    expect((await service.stop()).code).toBe(0);
+    expect(await columns()).toEqual(shape);
+    await sql.close();
   });
 });

@@ -17,12 +17,11 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
-import { textList } from "../driver/sql.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
+import type { TableEntryKept } from "../tables/found-table.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
-import type { TableEntryKept } from "../tables/prepare.ts";
 import { DELETED_AT, deletedAtOf, settle } from "../tables/tombstone-places.ts";
 
 /** Rows that a cursor of the server gives at once. */
@@ -30,10 +29,6 @@ const FETCH_ROWS = 500;
 
 const TABLES =
   "select name, entry, deletes, last_place, complete_since from repsync._tables order by name";
-const LAST_NUMBERS = `
-select coalesce(pg_sequence_last_value(to_regclass(name)), 0)::text
-from unnest($1::text[]) with ordinality as numbers(name, place) order by place`;
-
 const TOLD = "select slot::text, min(at)::text from repsync._told group by slot";
 
 export class DatabaseDump {
@@ -81,14 +76,15 @@ export class DatabaseDump {
     if (isThere !== true) return [];
     const kept = await tx.query(TABLES);
     const tables = kept.map(describedBy);
-    const numbers = tables.map((table) => this.#layout(table).numbers);
-    const last = await tx.query(LAST_NUMBERS, [textList(numbers)]);
     const told = new Map((await tx.query(TOLD)).map(([slot, at]) => [slot, timeOf(String(at))]));
-    return tables.map((table, i) => {
-      const at = told.get(String(this.#layout(table).slot));
-      const lastNumber = Number(last[i]?.[0]);
-      return { ...table, lastNumber, ...(at === undefined ? {} : { told: at }) };
-    });
+    const dumped: DumpedTable[] = [];
+    for (const table of tables) {
+      const layout = this.#layout(table);
+      const at = told.get(String(layout.slot));
+      const lastNumber = await lastNumberOf(tx, layout);
+      dumped.push({ ...table, lastNumber, ...(at === undefined ? {} : { told: at }) });
+    }
+    return dumped;
   }
 
   #layout(dumped: DumpedTable): Layout {
@@ -108,6 +104,14 @@ export class DatabaseDump {
     }
     return items;
   }
+}
+
+async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<number> {
+  const { numbered } = layout;
+  if (numbered === null) return 0;
+  const text = `select coalesce(pg_sequence_last_value(${layout.sequence(numbered)}), 0)`;
+  const [[last] = []] = await tx.query(text);
+  return Number(last);
 }
 
 /** Collections whose tables are there. */
@@ -170,7 +174,9 @@ async function* tombstonesOf(tx: ServerTransaction, layout: Layout) {
 
 function describedBy(line: readonly unknown[]): DumpedTable {
   const [name, entry, list, lastPlace, completeSince] = line;
-  const { columns, key, timestamp, numbered } = JSON.parse(String(entry)) as TableEntryKept;
+  const { columns, key, timestamp, numbered, isForeign } = JSON.parse(
+    String(entry),
+  ) as TableEntryKept;
   const described = Object.entries(columns).map(([column, type]) => [
     column,
     numbered && column === "id" && !key.includes("id") ? { type, auto_increment: true } : { type },
@@ -187,7 +193,7 @@ function describedBy(line: readonly unknown[]): DumpedTable {
       timestamp_column: timestamp,
       columns: Object.fromEntries(described) as TableEntry["columns"],
     } as DumpedTable["entry"],
-    isForeign: false,
+    isForeign: isForeign === true,
     lastNumber: 0,
     deletes: list === null ? null : deletes,
   };

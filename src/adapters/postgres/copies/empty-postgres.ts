@@ -173,12 +173,12 @@ async function refuseFull(
   schema: string,
   { adminUsername, tables }: Pick<EmptyPostgresOptions, "adminUsername" | "tables">,
 ): Promise<void> {
-  const known = new Set((await tx.query("select name from repsync._tables")).map(([name]) => name));
-  for (const name of new Set([...tables, ...[...known].map(String)])) {
+  const own = new Set(await tableNames(tx, "made here"));
+  for (const name of new Set([...tables, ...(await tableNames(tx, "all"))])) {
     const full = `${quoted(schema)}.${quoted(name)}`;
     const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [full]);
     if (isThere !== true) continue;
-    if (!known.has(name)) throw storeNotEmpty(`another program has a table "${name}" there`);
+    if (!own.has(name)) throw storeNotEmpty(`another program has a table "${name}" there`);
     if ((await tx.query(`select from ${full} limit 1`)).length > 0) {
       throw storeNotEmpty(`table "${name}" has rows`);
     }
@@ -190,10 +190,19 @@ async function refuseFull(
   if ((await tx.query(other, [adminUsername])).length > 0) throw storeNotEmpty("it has accounts");
 }
 
+/** Of tables that were prepared; those of other programs are not among what was made here. */
+async function tableNames(tx: ServerTransaction, which: "all" | "made here"): Promise<string[]> {
+  const kept = await tx.query(
+    "select name, entry::json->>'isForeign' is not null from repsync._tables",
+  );
+  const names = kept.filter(([, isForeign]) => which === "all" || isForeign !== true);
+  return names.map(([name]) => String(name));
+}
+
 /** Drops what is the service's own but the mark and the holders, and the tables that it made. */
 async function empty(tx: ServerTransaction, schema: string): Promise<void> {
-  for (const [name] of await tx.query("select name from repsync._tables")) {
-    await tx.script(`drop table if exists ${quoted(schema)}.${quoted(String(name))}`);
+  for (const name of await tableNames(tx, "made here")) {
+    await tx.script(`drop table if exists ${quoted(schema)}.${quoted(name)}`);
   }
   const text =
     "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";

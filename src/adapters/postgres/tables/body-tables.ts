@@ -25,7 +25,7 @@ import type {
 } from "../../../ports/tables/table-writes.ts";
 import { Failure, isRefusal, refusalText } from "../driver/errors.ts";
 import { TAKE_TOLD, TELL } from "../driver/schema.ts";
-import { inParts, literal, quoted, textList } from "../driver/sql.ts";
+import { inParts, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
@@ -276,9 +276,10 @@ export class BodyTables implements TableWrites {
 
   /** Next numbers for rows that are new, in the order of their records. */
   async #numbers(layout: Layout, decided: Decided): Promise<ReadonlyMap<string, ColumnValue>> {
-    if (layout.numbered === null) return new Map();
+    const { numbered: column } = layout;
+    if (column === null) return new Map();
     const texts = [...new Set(decided.added.map((record) => record.keyText))];
-    const text = `select nextval(${literal(layout.numbers)}::regclass) from generate_series(1, $1::int4)`;
+    const text = `select nextval(${layout.sequence(column)}) from generate_series(1, $1::int4)`;
     const numbers = new Map<string, ColumnValue>();
     for (const some of inParts(texts)) {
       const lines = await this.#tx.query(text, [String(some.length)]);

@@ -5,7 +5,7 @@ import { fieldOf } from "../../../domain/shared/json.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
-import { quoted, textList } from "../driver/sql.ts";
+import { literal, quoted, textList } from "../driver/sql.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
 /** Slots of tables come after those of names. */
@@ -25,9 +25,12 @@ export class Layout {
   readonly table: Table;
   /** With its schema, quoted. */
   readonly name: string;
+  /** The names of its indexes on the key and on the order. */
+  readonly keyIndex: string;
+  readonly orderIndex: string;
   /** The table of its tombstones. */
   readonly deleted: string;
-  /** Gives its new rows their numbers. */
+  /** Gives rows their numbers in a table that repsync made. */
   readonly numbers: string;
   /** Under which its version is counted. */
   readonly slot: number;
@@ -36,14 +39,24 @@ export class Layout {
   /** Stands in names of what belongs to it, which have at most 63 bytes. */
   readonly short: string;
 
+  readonly #schema: string;
+
   constructor(table: Table, schema: string) {
     this.table = table;
-    this.name = `${quoted(schema)}.${quoted(table.name)}`;
+    this.#schema = schema;
+    this.name = this.inSchema(table.name);
     const hash = hashHex(`${schema} ${table.name}`);
     this.short = hash.slice(0, 12);
+    this.keyIndex = `repsync_key_${this.short}`;
+    this.orderIndex = `repsync_order_${this.short}`;
     this.deleted = `${SCHEMA}.${quoted(`_deleted_${this.short}`)}`;
     this.numbers = `${SCHEMA}.${quoted(`_numbers_${this.short}`)}`;
     this.slot = FIRST_SLOT + Number.parseInt(hash.slice(0, 8), 16);
+  }
+
+  /** The name of a table or an index beside it. */
+  inSchema(name: string): string {
+    return `${quoted(this.#schema)}.${quoted(name)}`;
   }
 
   /** The order of the table, or that of its key. */
@@ -62,6 +75,12 @@ export class Layout {
   /** True for a table that numbers rows which come without a number. */
   get numbered(): Column | null {
     return this.table.columns.find(({ autoIncrement, isKey }) => autoIncrement && !isKey) ?? null;
+  }
+
+  /** In SQL: the sequence that numbers its new rows, which is the column's own where another program made the table. */
+  sequence(column: Column): string {
+    const own = `pg_get_serial_sequence(${literal(this.name)}, ${literal(column.name)})`;
+    return `(select coalesce(${own}, ${literal(this.numbers)})::regclass)`;
   }
 
   /** Columns as texts. */

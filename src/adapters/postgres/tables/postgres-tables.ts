@@ -63,7 +63,6 @@ export class PostgresTables implements TableStore {
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     return await prepareTables(
       this.#database,
-      this.#schema,
       tables.map((table) => this.layout(table)),
     );
   }

@@ -3,48 +3,24 @@ import { randomBytes } from "node:crypto";
 
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
-import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import type { Column } from "../../../domain/sync/table/table.ts";
 import { PreparedTables } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { literal, nameText, quoted } from "../driver/sql.ts";
-import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
+import { type Found, isForeign, type TableEntryKept } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
+import {
+  changeProblems,
+  type ExaminedTable,
+  examineTables,
+  hasOwnKeyIndex,
+  isInOrder,
+  servingIndex,
+} from "./table-fit.ts";
 import { triggersText } from "./triggers.ts";
 
-/** What is kept of a table that was prepared. */
-export interface TableEntryKept {
-  /** Every column that it ever had, in the order of coming; the types are those of the registry. */
-  readonly columns: Readonly<Record<string, Column["type"]>>;
-  readonly key: readonly string[];
-  readonly timestamp: string | null;
-  readonly deletes: boolean;
-  readonly numbered: boolean;
-  /** A digest of its triggers: another version of repsync may make others. */
-  readonly triggers: string;
-}
-
-interface Found {
-  readonly kept: TableEntryKept | null;
-  readonly isThere: boolean;
-  readonly hasRows: boolean;
-  readonly list: string | null;
-  /** Triggers of repsync that always fire. */
-  readonly triggers: number;
-}
-
-/** Names that every table of the server has. */
-const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
-/** The server's own limit. */
-const MAX_INDEX_COLUMNS = 32;
-/** What a tombstone has beside its key. */
-const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
-
-const COUNT_TRIGGERS = `
-select count(*)::int4 from pg_trigger where tgrelid = to_regclass($1::text) and tgname like 'repsync\\_%' and tgenabled = 'A'`;
-const KEPT = "select entry, deletes from repsync._tables where name = $1::text";
 const KEEP = `
 insert into repsync._tables as t (name, entry, deletes, complete_since) values ($1::text, $2::text, $3::text, $4::text)
 on conflict (name) do update set entry = excluded.entry, deletes = excluded.deletes, complete_since = coalesce(excluded.complete_since, t.complete_since),
@@ -52,141 +28,51 @@ on conflict (name) do update set entry = excluded.entry, deletes = excluded.dele
 
 export async function prepareTables(
   database: PostgresDatabase,
-  schema: string,
   layouts: readonly Layout[],
 ): Promise<PreparedTables> {
   await database.makeSchema();
   const tables = layouts.map(({ table }) => table);
   await database.change("tables.prepare", async (tx) => {
-    for (const { layout, found } of await examineTables(tx, schema, layouts)) {
-      await prepare(tx, layout, found);
-    }
+    for (const examined of await examineTables(tx, layouts)) await prepare(tx, examined);
   });
   return new PreparedTables(tables);
 }
 
-/** What is there of tables. Throws `schema_conflict` where the database cannot have all of them. */
-export async function examineTables(
-  tx: ServerTransaction,
-  schema: string,
-  layouts: readonly Layout[],
-): Promise<readonly { readonly layout: Layout; readonly found: Found }[]> {
-  const isUsed = await isPrepared(tx);
-  const examined: { layout: Layout; found: Found }[] = [];
-  for (const layout of layouts) {
-    examined.push({ layout, found: await find(tx, schema, layout, isUsed) });
-  }
-  const described = examined.map(({ layout, found }) => ({
-    tableName: layout.table.name,
-    isForeign: found.isThere && found.kept === null,
-    problems: problemsOf(layout, found),
-  }));
-  refuseTables(described);
-  return examined;
-}
-
-async function find(
-  tx: ServerTransaction,
-  schema: string,
-  layout: Layout,
-  isUsed: boolean,
-): Promise<Found> {
-  const [[entry, list] = []] = isUsed ? await tx.query(KEPT, [layout.table.name]) : [];
-  const name = `${quoted(schema)}.${quoted(layout.table.name)}`;
-  const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [name]);
-  const [[triggers] = []] = await tx.query(COUNT_TRIGGERS, [name]);
-  const rows = isThere === true ? await tx.query(`select exists (select from ${layout.name})`) : [];
-  return {
-    kept: typeof entry === "string" ? (JSON.parse(entry) as TableEntryKept) : null,
-    isThere: isThere === true,
-    hasRows: rows[0]?.[0] === true,
-    list: typeof list === "string" ? list : null,
-    triggers: Number(triggers),
-  };
-}
-
-function problemsOf(layout: Layout, { kept, isThere, hasRows }: Found): readonly string[] {
-  const problems = [...limitProblems(layout)];
-  if (isThere && kept === null) {
-    problems.push("tables of other programs are not used in PostgreSQL yet");
-  }
-  const changes = kept !== null && hasRows ? changeProblems(layout.table, kept) : [];
-  if (changes.length > 0) problems.push(`${changes.join("; ")}. ${CHANGE_ADVICE}`);
-  return problems;
-}
-
-/** What the server has no room or another use for. */
-function limitProblems(layout: Layout): readonly string[] {
-  const { columns, deletes, keyColumns } = layout.table;
-  const problems = columns.flatMap(({ name }) =>
-    SYSTEM_COLUMNS.includes(name)
-      ? [`its column "${name}" has a name that PostgreSQL keeps for itself: give it another one`]
-      : [],
-  );
-  const width = layout.order().length;
-  if (width > MAX_INDEX_COLUMNS) {
-    problems.push(
-      `its order has ${width} columns, the timestamp and the upsert key, and PostgreSQL's indexes at most ${MAX_INDEX_COLUMNS}: shorten the key`,
-    );
-  }
-  for (const { name } of deletes ? keyColumns : []) {
-    if (!TOMBSTONE_COLUMNS.includes(name)) continue;
-    problems.push(
-      `its key column "${name}" has the name of one in its record of deletes: give it another one`,
-    );
-  }
-  return problems;
-}
-
-/** Changes of the registry that the rows of a table cannot follow. */
-function changeProblems(table: Table, kept: TableEntryKept): readonly string[] {
-  const problems: string[] = [];
-  const key = table.keyColumns.map(({ name }) => name);
-  if (kept.key.join() !== key.join()) {
-    problems.push(`its rows have the upsert key ${kept.key.join(", ")}, not ${key.join(", ")}`);
-  }
-  for (const { name, type, nullable } of table.columns) {
-    const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
-    if (known === undefined && !nullable) {
-      problems.push(`the new column "${name}" must be nullable, as the table has rows`);
-    }
-    if (known !== undefined && known !== type) {
-      problems.push(`column "${name}" is of type ${known}, not ${type}`);
-    }
-  }
-  return problems;
-}
-
-async function prepare(tx: ServerTransaction, layout: Layout, found: Found): Promise<void> {
+async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable): Promise<void> {
   const { table } = layout;
-  const before = found.kept;
-  const isWhole = isWatched(layout, found);
-  const isSame = before !== null && found.isThere && isSameEntry(before, entryOf(layout, before));
-  if (isSame && isWhole && (found.list !== null || !table.deletes)) return;
-  const isKept =
-    before !== null &&
-    found.isThere &&
-    (found.hasRows || changeProblems(table, before).length === 0);
-  const known = isKept ? before : null;
-  if (known === null) await makeTable(tx, layout);
+  const { kept, list: keptList, table: there } = found;
+  const isOthers = isForeign(found);
+  const indexes = isOthers ? lackingIndexes(layout, found) : "";
+  const isSame = kept !== null && there !== null && isSameEntry(kept, entryOf(layout, found, kept));
+  const isWhole = indexes === "" && isWatched(layout, found);
+  if (isSame && isWhole && (keptList !== null || !table.deletes)) return;
+  const staysThere =
+    isOthers ||
+    there?.hasRows === true ||
+    (kept !== null && changeProblems(table, kept).length === 0);
+  const known = there !== null && staysThere ? kept : null;
+  if (isOthers) await tx.script(indexes);
+  else if (known === null) await makeTable(tx, layout);
   else await changeTable(tx, layout, known);
-  const entry = entryOf(layout, known);
-  const { list, completeSince } = await makeDeletes(tx, layout, found, before);
+  const entry = entryOf(layout, found, known);
+  const { list, completeSince } = await makeDeletes(tx, layout, found);
   await tx.script(triggersText(layout));
   await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
 }
 
 /** False where somebody has dropped or switched off a trigger: what was written since nobody has recorded. */
-function isWatched(layout: Layout, { kept, isThere, triggers }: Found): boolean {
+function isWatched(layout: Layout, { kept, table }: Found): boolean {
   const text = triggersText(layout);
-  if (!isThere || kept?.triggers !== hashHex(text)) return true;
-  return triggers === text.split("create trigger ").length - 1;
+  if (table === null || kept?.triggers !== hashHex(text)) return true;
+  return table.triggers === text.split("create trigger ").length - 1;
 }
 
-function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept {
+/** Columns that the registry dropped stay in it, where they are still there. */
+function entryOf(layout: Layout, found: Found, before: TableEntryKept | null): TableEntryKept {
   const { table } = layout;
+  const names = found.table?.columns.map(({ name }) => name) ?? [];
   const columns = [
-    ...Object.entries(before?.columns ?? {}),
+    ...Object.entries(before?.columns ?? {}).filter(([name]) => names.includes(name)),
     ...table.columns.map(({ name, type }) => [name, type] as const),
   ];
   return {
@@ -196,6 +82,7 @@ function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept 
     deletes: table.deletes,
     numbered: layout.numbered !== null,
     triggers: hashHex(triggersText(layout)),
+    ...(isForeign(found) ? { isForeign: true } : {}),
   };
 }
 
@@ -204,13 +91,12 @@ function isSameEntry(a: TableEntryKept, b: TableEntryKept): boolean {
 }
 
 async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {
-  const { name, table, short } = layout;
-  const keys = nameText(table.keyColumns);
+  const { name, table } = layout;
   const columns = table.columns.map(columnText);
   await tx.script(`drop table if exists ${name};
 create table ${name} (${columns.join(", ")});
-create unique index ${quoted(`repsync_key_${short}`)} on ${name} (${keys});`);
-  await orderRows(tx, layout);
+${keyIndexText(layout, "unique")}
+${orderIndexText(layout)}`);
   await numberRows(tx, layout);
 }
 
@@ -223,7 +109,7 @@ async function changeTable(
     if (Object.hasOwn(before.columns, column.name)) continue;
     await tx.script(`alter table ${layout.name} add column ${columnText(column)}`);
   }
-  if (before.timestamp !== layout.table.timestampColumn) await orderRows(tx, layout);
+  if (before.timestamp !== layout.table.timestampColumn) await tx.script(orderIndexText(layout));
   await numberRows(tx, layout);
 }
 
@@ -231,15 +117,44 @@ function columnText(column: Column): string {
   return `${quoted(column.name)} ${serverType(column)}${column.isKey ? " not null" : ""}`;
 }
 
+/** Makes the indexes that a table of another program lacks, and drops what it does not need any more. */
+function lackingIndexes(layout: Layout, { kept, table: there }: Found): string {
+  if (there === null) return "";
+  const { table, keyIndex } = layout;
+  const texts: string[] = [];
+  const serving = servingIndex(layout, there);
+  const own = there.indexes.find(({ name }) => name === keyIndex);
+  if (serving === undefined) {
+    if (!hasOwnKeyIndex(layout, there)) texts.push(keyIndexText(layout, "unique"));
+  } else if (isInOrder(serving, table)) {
+    if (own !== undefined) texts.push(dropText(layout, keyIndex));
+  } else if (own === undefined || !isInOrder(own, table)) texts.push(keyIndexText(layout, ""));
+  const hasOrder = there.indexNames.includes(layout.orderIndex);
+  const key = table.keyColumns.map(({ name }) => name);
+  const isSameOrder =
+    kept?.timestamp === table.timestampColumn && kept.key.join("\n") === key.join("\n");
+  if (!isSameOrder || hasOrder === (table.timestampColumn === null)) {
+    texts.push(orderIndexText(layout));
+  }
+  return texts.join("\n");
+}
+
+function dropText(layout: Layout, index: string): string {
+  return `drop index if exists ${layout.inSchema(index)};`;
+}
+
+function keyIndexText(layout: Layout, how: "unique" | ""): string {
+  const { keyIndex, name, table } = layout;
+  return `${dropText(layout, keyIndex)} create ${how} index ${quoted(keyIndex)} on ${name} (${nameText(table.keyColumns)});`;
+}
+
 /** The index of the table's order; without a time that of the key is enough. */
-async function orderRows(tx: ServerTransaction, layout: Layout): Promise<void> {
-  const { name, table, short } = layout;
-  const schema = name.slice(0, name.length - quoted(table.name).length);
-  const index = quoted(`repsync_order_${short}`);
+function orderIndexText(layout: Layout): string {
+  const { name, orderIndex, table } = layout;
+  const drop = dropText(layout, orderIndex);
+  if (table.timestampColumn === null) return drop;
   const order = layout.order().map(({ text }) => text.replaceAll("t.", ""));
-  const make =
-    table.timestampColumn === null ? "" : `create index ${index} on ${name} (${order.join(", ")});`;
-  await tx.script(`drop index if exists ${schema}${index}; ${make}`);
+  return `${drop} create index ${quoted(orderIndex)} on ${name} (${order.join(", ")});`;
 }
 
 /** Rows without a number get one, in the order of the key, and so do those that other programs add. */
@@ -261,9 +176,9 @@ async function makeDeletes(
   tx: ServerTransaction,
   layout: Layout,
   found: Found,
-  before: TableEntryKept | null,
 ): Promise<{ readonly list: string | null; readonly completeSince: string | null }> {
   const { deleted, table, short } = layout;
+  const { kept: before } = found;
   const types = (names: readonly string[]) =>
     names.map((name) => `${name} ${before?.columns[name]}`).join();
   const key = table.keyColumns.map(({ name, type }) => `${name} ${type}`).join();

@@ -1,0 +1,154 @@
+// A table as it is in the database.
+import type { Column } from "../../../domain/sync/table/table.ts";
+import { nameText, textList } from "../driver/sql.ts";
+import { isPrepared } from "../driver/store-facts.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import type { Layout } from "./layout.ts";
+
+/** What is kept of a table that was prepared. */
+export interface TableEntryKept {
+  /** Every column that it ever had, in the order of coming; the types are those of the registry. */
+  readonly columns: Readonly<Record<string, Column["type"]>>;
+  readonly key: readonly string[];
+  readonly timestamp: string | null;
+  readonly deletes: boolean;
+  readonly numbered: boolean;
+  /** A digest of its triggers: another version of repsync may make others. */
+  readonly triggers: string;
+  /** There, and true, for a table that another program made. */
+  readonly isForeign?: true;
+}
+
+interface FoundColumn {
+  readonly name: string;
+  /** As the server calls it, with its length or precision. */
+  readonly type: string;
+  readonly mayBeNull: boolean;
+  /** True where nobody but the database writes it. */
+  readonly isGenerated: boolean;
+  /** True where a sequence of the column's own numbers the rows. */
+  readonly isNumbered: boolean;
+  /** Empty for what is no text. */
+  readonly collation: string;
+  readonly isOrderedByBytes: boolean;
+  readonly isComparedByBytes: boolean;
+}
+
+/** An index on columns, of all rows, which compares as they do. */
+export interface FoundIndex {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly isUnique: boolean;
+  /** True where it may let rows share a key until their commit. */
+  readonly isDeferrable: boolean;
+  readonly isAscending: boolean;
+}
+
+/** What has the name of a table in the schema. */
+export interface FoundTable {
+  readonly kind: string;
+  /** Why rows of such a table cannot be told from others, kept, or written; clauses. */
+  readonly obstacles: readonly string[];
+  readonly columns: readonly FoundColumn[];
+  readonly indexes: readonly FoundIndex[];
+  /** Of all its indexes. */
+  readonly indexNames: readonly string[];
+  /** Triggers of repsync that always fire. */
+  readonly triggers: number;
+  /** False too where an obstacle may be that nobody lets repsync look. */
+  readonly hasRows: boolean;
+}
+
+/** What is there, and what is kept of it. */
+export interface Found {
+  readonly kept: TableEntryKept | null;
+  readonly table: FoundTable | null;
+  /** The id of its list of tombstones; null where deletes were never recorded. */
+  readonly list: string | null;
+}
+
+const KEPT = "select name, entry, deletes from repsync._tables where name = any($1::text[])";
+/** The server orders by bytes in the collation C, and where that is what the database has. */
+const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
+const COLUMNS = `
+select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull,
+  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isNumbered', pg_get_serial_sequence(asked.name, a.attname) is not null,
+  'collation', coalesce(case l.collname when 'default' then d.datcollate else l.collname end, ''),
+  'isOrderedByBytes', a.attcollation = 0 or ${IS_C}, 'isComparedByBytes', coalesce(l.collisdeterministic, true))
+from pg_attribute as a left join pg_collation as l on l.oid = a.attcollation, pg_database as d
+where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and d.datname = current_database()`;
+const INDEX_COLUMNS = `
+select a.attname
+from unnest(i.indkey::int2[]) with ordinality as k(attnum, place) join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum
+where k.place <= i.indnkeyatts order by k.place`;
+const INDEXES = `
+select json_build_object('name', n.relname, 'columns', array(${INDEX_COLUMNS}), 'isUnique', i.indisunique, 'isDeferrable', not i.indimmediate,
+  'isAscending', 0 = all (i.indoption::int2[]))
+from pg_index as i join pg_class as n on n.oid = i.indexrelid join pg_am as m on m.oid = n.relam
+where i.indrelid = c.oid and i.indisvalid and i.indpred is null and i.indexprs is null and m.amname = 'btree' and not exists (
+  select from unnest(i.indkey::int2[], i.indcollation::oid[]) as k(attnum, collated) join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum
+  where k.collated <> a.attcollation)`;
+const OBSTACLES = `
+select text from (values
+  ('it shares rows with other tables: they are its partitions, or inherit from it, or it from them', exists (select from pg_inherits where inhrelid = c.oid or inhparent = c.oid)),
+  ('a crash of the server empties it, as it is unlogged', c.relpersistence <> 'p'),
+  ('rules rewrite what is written', exists (select from pg_rewrite where ev_class = c.oid)),
+  ('policies hide rows of it', row_security_active(c.oid)),
+  (format('it belongs to the role %I: let that say grant %1$I to %I', pg_get_userbyid(c.relowner), current_user), not pg_has_role(c.relowner, 'USAGE'))
+) as obstacle(text, is_there) where is_there`;
+const LOOK = `
+select asked.name, json_build_object(
+  'kind', case c.relkind when 'r' then 'table' when 'p' then 'partitioned table' when 'v' then 'view' when 'm' then 'materialized view'
+    when 'f' then 'foreign table' when 'S' then 'sequence' when 'c' then 'type' else 'index' end,
+  'obstacles', array(${OBSTACLES}), 'columns', array(${COLUMNS}), 'indexes', array(${INDEXES}),
+  'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
+  'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and tgenabled = 'A'))::text
+from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name)`;
+
+/** Finds what has the names of tables, in their order. */
+export async function findTables(
+  tx: ServerTransaction,
+  layouts: readonly Layout[],
+): Promise<readonly Found[]> {
+  const isUsed = await isPrepared(tx);
+  const names = textList(layouts.map(({ table }) => table.name));
+  const kept = new Map<unknown, readonly unknown[]>();
+  for (const [name, ...line] of isUsed ? await tx.query(KEPT, [names]) : []) kept.set(name, line);
+  const looked = new Map(
+    (await tx.query(LOOK, [textList(layouts.map(({ name }) => name))])) as [unknown, unknown][],
+  );
+  return await Promise.all(
+    layouts.map(async ({ name, table }) => {
+      const [entry, list] = kept.get(table.name) ?? [];
+      const found = looked.get(name);
+      return {
+        kept: typeof entry === "string" ? (JSON.parse(entry) as TableEntryKept) : null,
+        list: typeof list === "string" ? list : null,
+        table: typeof found === "string" ? await withRows(tx, name, found) : null,
+      };
+    }),
+  );
+}
+
+async function withRows(tx: ServerTransaction, name: string, found: string): Promise<FoundTable> {
+  const table = JSON.parse(found) as Omit<FoundTable, "hasRows">;
+  const isReadable = table.kind === "table" && table.obstacles.length === 0;
+  const rows = isReadable ? await tx.query(`select exists (select from ${name})`) : [];
+  return { ...table, hasRows: rows[0]?.[0] === true };
+}
+
+/** True for a table that repsync did not make. */
+export function isForeign({ kept, table }: Found): boolean {
+  return table !== null && (kept === null || kept.isForeign === true);
+}
+
+/** Whether rows of a table share their upsert key. */
+export async function hasDuplicates(
+  tx: ServerTransaction,
+  { name, table }: Layout,
+): Promise<boolean> {
+  const keys = nameText(table.keyColumns);
+  const text = `select exists (select from ${name} group by ${keys} having count(*) > 1)`;
+  const [[has] = []] = await tx.query(text);
+  return has === true;
+}

@@ -1,0 +1,194 @@
+// Whether a table of the database can be the registry's, which is looked at before anything is written. D-2.4, D-11.4. One that
+// another program made fits where the columns of the registry are as repsync would have made them; what else it declares refuses
+// single records at most.
+import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { castType } from "./columns.ts";
+import {
+  type Found,
+  type FoundIndex,
+  type FoundTable,
+  findTables,
+  hasDuplicates,
+  isForeign,
+  type TableEntryKept,
+} from "./found-table.ts";
+import type { Layout } from "./layout.ts";
+
+/** A table of the registry beside what the database has in its place. */
+export interface ExaminedTable {
+  readonly layout: Layout;
+  readonly found: Found;
+}
+
+/** Names that every table of the server has. */
+const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+/** The server's own limit. */
+const MAX_INDEX_COLUMNS = 32;
+/** What a tombstone has beside its key. */
+const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
+/** The server's other names of types. */
+const SHOWN_TYPES: Readonly<Record<string, string>> = {
+  int8: "bigint",
+  float8: "double precision",
+  bool: "boolean",
+  timestamptz: "timestamp with time zone",
+};
+
+/** What is there of tables. Throws `schema_conflict` where the database cannot have all of them. */
+export async function examineTables(
+  tx: ServerTransaction,
+  layouts: readonly Layout[],
+): Promise<readonly ExaminedTable[]> {
+  const found = await findTables(tx, layouts);
+  const examined = layouts.map((layout, i) => ({ layout, found: found[i] as Found }));
+  const refusals = [];
+  for (const { layout, found } of examined) {
+    const tableName = layout.table.name;
+    const problems = await problemsOf(tx, layout, found);
+    refusals.push({ tableName, isForeign: isForeign(found), problems });
+  }
+  refuseTables(refusals);
+  return examined;
+}
+
+/** The unique index of another program on the upsert key, whatever the order of its columns; undefined without one. */
+export function servingIndex({ table, keyIndex }: Layout, found: FoundTable) {
+  const serving = uniqueOnKey(table, found).filter(({ name }) => name !== keyIndex);
+  return serving.find((index) => isInOrder(index, table)) ?? serving[0];
+}
+
+function uniqueOnKey({ keyColumns }: Table, { indexes }: FoundTable): readonly FoundIndex[] {
+  return indexes.filter(
+    ({ columns, isUnique }) =>
+      isUnique &&
+      columns.length === keyColumns.length &&
+      keyColumns.every(({ name }) => columns.includes(name)),
+  );
+}
+
+/** True for an index that rows can be read by in the order of the upsert key. */
+export function isInOrder({ columns, isAscending }: FoundIndex, { keyColumns }: Table): boolean {
+  return (
+    isAscending &&
+    columns.length === keyColumns.length &&
+    keyColumns.every(({ name }, i) => columns[i] === name)
+  );
+}
+
+/** Changes of the registry that the rows of a table cannot follow. */
+export function changeProblems(table: Table, kept: TableEntryKept): readonly string[] {
+  const problems = keyProblems(table, kept);
+  for (const { name, type, nullable } of table.columns) {
+    const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
+    if (known === undefined && !nullable) {
+      problems.push(`the new column "${name}" must be nullable, as the table has rows`);
+    }
+    if (known !== undefined && known !== type) {
+      problems.push(`column "${name}" is of type ${known}, not ${type}`);
+    }
+  }
+  return problems;
+}
+
+function keyProblems({ keyColumns }: Table, kept: TableEntryKept): string[] {
+  const key = keyColumns.map(({ name }) => name).join(", ");
+  const before = kept.key.join(", ");
+  return before === key ? [] : [`its rows have the upsert key ${before}, not ${key}`];
+}
+
+async function problemsOf(
+  tx: ServerTransaction,
+  layout: Layout,
+  found: Found,
+): Promise<readonly string[]> {
+  const problems = [...limitProblems(layout)];
+  const { kept, table } = found;
+  if (table === null) return problems;
+  if (table.kind !== "table") {
+    const article = table.kind === "index" ? "an" : "a";
+    return [...problems, `its name belongs to ${article} ${table.kind} in the database`];
+  }
+  if (isForeign(found)) {
+    const foreign = foreignProblems(layout.table, table);
+    const changes = kept !== null && table.hasRows ? keyProblems(layout.table, kept) : [];
+    problems.push(...foreign, ...changes);
+    const isTold = problems.length > 0 || servingIndex(layout, table) !== undefined;
+    if (!isTold && !hasOwnKeyIndex(layout, table) && (await hasDuplicates(tx, layout))) {
+      const keys = layout.table.keyColumns.map(({ name }) => name);
+      problems.push(`rows in the database share an upsert key (${keys.join(", ")})`);
+    }
+    return problems;
+  }
+  const changes = kept !== null && table.hasRows ? changeProblems(layout.table, kept) : [];
+  if (changes.length > 0) problems.push(`${changes.join("; ")}. ${CHANGE_ADVICE}`);
+  return problems;
+}
+
+/** True where repsync has made a unique index on the key. */
+export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTable): boolean {
+  const own = indexes.find(({ name }) => name === keyIndex);
+  return own?.isUnique === true && isInOrder(own, table);
+}
+
+/** What the server has no room or another use for. */
+function limitProblems(layout: Layout): readonly string[] {
+  const { columns, deletes, keyColumns } = layout.table;
+  const problems = columns.flatMap(({ name }) =>
+    SYSTEM_COLUMNS.includes(name)
+      ? [`its column "${name}" has a name that PostgreSQL keeps for itself: give it another one`]
+      : [],
+  );
+  const width = layout.order().length;
+  if (width > MAX_INDEX_COLUMNS) {
+    problems.push(
+      `its order has ${width} columns, the timestamp and the upsert key, and PostgreSQL's indexes at most ${MAX_INDEX_COLUMNS}: shorten the key`,
+    );
+  }
+  for (const { name } of deletes ? keyColumns : []) {
+    if (!TOMBSTONE_COLUMNS.includes(name)) continue;
+    problems.push(
+      `its key column "${name}" has the name of one in its record of deletes: give it another one`,
+    );
+  }
+  return problems;
+}
+
+/** What keeps repsync from using a table that another program made. */
+function foreignProblems(table: Table, found: FoundTable): string[] {
+  const columns = table.columns.flatMap((column) => {
+    const problem = columnProblem(column, found);
+    return problem === null ? [] : [`column "${column.name}" ${problem}`];
+  });
+  const deferrable = uniqueOnKey(table, found).filter((index) => index.isDeferrable);
+  return [
+    ...found.obstacles,
+    ...columns,
+    ...deferrable.map(({ name }) => `its key "${name}" is deferrable, so nothing can be upserted`),
+  ];
+}
+
+function columnProblem(column: Column, { columns }: FoundTable): string | null {
+  const there = columns.find(({ name }) => name === column.name);
+  if (there === undefined) {
+    const other = columns.find(({ name }) => name.toLowerCase() === column.name.toLowerCase());
+    if (other !== undefined) return `is called "${other.name}" in the database`;
+    return "is missing in the database, and nothing is added there";
+  }
+  // It cannot be written. D-7.10.
+  if (there.isGenerated) return "is generated by the database, so nobody can write it";
+  const type = castType(column);
+  const needed = SHOWN_TYPES[type] ?? type;
+  if (there.type !== needed) {
+    return `is ${there.type} in the database, where ${column.type} is kept as ${needed}`;
+  }
+  if (column.isKey && there.mayBeNull) return "is of the key, and may be null in the database";
+  if (!there.isComparedByBytes || (column.isKey && !there.isOrderedByBytes)) {
+    return `has the collation ${there.collation} in the database, where it is compared by bytes (collation "C")`;
+  }
+  if (column.autoIncrement && !column.isKey && !there.isNumbered) {
+    return "has no sequence of its own in the database that numbers rows";
+  }
+  return null;
+}
