@@ -139,6 +139,7 @@ function functionText(layout: Layout, event: Event): string {
     or ${on("d", "r")} and r.repsync_at <= repsync_ahead and d.deleted_at > repsync_ahead;`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+#variable_conflict use_column -- a column may be called "new"
 declare ${NOW_AND_AHEAD}
 begin
   if not (${IS_OTHERS}) then return null; end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}

@@ -36,4 +36,33 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
       expect(items.map(({ key }) => key)).toEqual([{ k: "0 later" }, { k: "1 later" }]);
     },
   );
+
+  databaseTest(
+    "D-7.6, D-14.2.3 columns may have the names that functions of the server give to rows",
+    async (database) => {
+      const storage = await database.open();
+      const table = makeTable({
+        ...{ timestamp_column: "tg_op", upsert_key: ["new", "old"], deletes: true, stamped: true },
+        columns: {
+          new: { type: "text" },
+          old: { type: "integer" },
+          tg_op: { type: "datetime" },
+          seen: { type: "text" },
+        },
+      });
+      await storage.tables.prepare([table]);
+      const { sql } = database;
+      await sql.unsafe(`insert into items ("new", "old") values ('a', 1), ('b', 2)`);
+      await sql.unsafe(`update items set seen = 'x'; update items set "old" = 3 where "old" = 2`);
+      await sql.unsafe("delete from items where seen = 'x'");
+      const { items } = await storage.tombstones.list(table, QUERY);
+      expect(items.map(({ key }) => key)).toEqual([
+        { new: "b", old: 2 },
+        { new: "a", old: 1 },
+        { new: "b", old: 3 },
+      ]);
+      await sql.unsafe(`insert into items ("new", "old") values ('b', 3)`);
+      expect(await storage.tombstones.list(table, QUERY)).toMatchObject({ items: items.slice(0, 2) });
+    },
+  );
 });
