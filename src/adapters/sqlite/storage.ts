@@ -119,10 +119,30 @@ export class SqliteStorage implements FullStorage {
   }
 }
 
+/** What was prepared last: while no schema has changed since, a table that is the same needs no other look. */
+class PreparedSchema {
+  readonly #version: number;
+  readonly #tables: ReadonlySet<string>;
+
+  constructor(version: number, tables: readonly Table[]) {
+    this.#version = version;
+    this.#tables = new Set(tables.map((table) => JSON.stringify(table)));
+  }
+
+  has(table: Table, version: number): boolean {
+    return this.#version === version && this.#tables.has(JSON.stringify(table));
+  }
+}
+
+function schemaVersion(database: SqliteDatabase): number {
+  return Number(database.all("PRAGMA schema_version")[0]?.["schema_version"]);
+}
+
 /** Rows in real SQLite tables with the registry's names and columns. */
 class SqliteTableStore extends TableReader implements TableStore {
   readonly stampsOthers = true;
   readonly #database: SqliteDatabase;
+  #prepared = new PreparedSchema(-1, []);
 
   constructor(database: SqliteDatabase) {
     super(database);
@@ -130,7 +150,13 @@ class SqliteTableStore extends TableReader implements TableStore {
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
-    await this.#database.write(() => prepareTables(this.#database, tables));
+    const changed = (version: number) =>
+      tables.filter((table) => !this.#prepared.has(table, version));
+    const version = await this.#database.write(() => {
+      prepareTables(this.#database, changed(schemaVersion(this.#database)));
+      return schemaVersion(this.#database);
+    });
+    this.#prepared = new PreparedSchema(version, tables);
     return new PreparedTables(tables);
   }
 
