@@ -7,9 +7,10 @@ import type { FullStorage } from "../../ports/storage.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
 import { PostgresDocuments } from "./documents/postgres-documents.ts";
 import type { PostgresDatabase } from "./driver/database.ts";
-import { SERVERS_HINT } from "./driver/errors.ts";
+import { lackingRight, SERVERS_HINT } from "./driver/errors.ts";
 import { Holder } from "./driver/holders.ts";
 import { type OpenOptions, openDatabase } from "./driver/open-database.ts";
+import { quoted } from "./driver/sql.ts";
 import { isPrepared, prepareFacts, readFacts } from "./driver/store-facts.ts";
 import type { ServerTransaction } from "./driver/transaction.ts";
 import { Layout } from "./tables/layout.ts";
@@ -37,7 +38,8 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
   const { database, schema } = opened;
   const layouts = tables.map((table) => new Layout(table, schema));
   const examine = async (tx: ServerTransaction) => {
-    await examineTables(tx, layouts);
+    const examined = await examineTables(tx, layouts);
+    if (examined.some(({ found }) => found.table === null)) await requireCreate(tx, schema);
   };
   try {
     const identity = await prepareFacts(database, { ...options, examine });
@@ -48,6 +50,12 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     await database.close();
     throw error;
   }
+}
+
+async function requireCreate(tx: ServerTransaction, schema: string): Promise<void> {
+  const text = "select has_schema_privilege(to_regnamespace($1::text), 'create')";
+  const [[isAllowed] = []] = await tx.query(text, [quoted(schema)]);
+  if (isAllowed !== true) throw lackingRight(`permission denied for schema ${schema}`);
 }
 
 /** False for a database that repsync has written nothing to; one that it could not use is refused. Throws as `openPostgresStorage` does. */

@@ -70,6 +70,11 @@ export function lacksRight(error: unknown): error is Failure {
   return error instanceof Failure && error.state === "42501";
 }
 
+/** A right that is found to be missing before the server says so. */
+export function lackingRight(message: string): Failure {
+  return new Failure(Object.assign(new Error(message), { errno: "42501" }));
+}
+
 /** What a call that failed throws. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
   const known = failure instanceof Failure ? failure : null;

@@ -97,7 +97,17 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
       `The user of STORAGE_URL lacks a right in PostgreSQL: permission denied for database ${name}`,
       `Let an owner say: grant create on database "${name}" to "${name}"; grant usage, create on schema "public" to "${name}"`,
     ]);
-    await database.sql.unsafe(`drop role ${name}`);
+    await database.sql.unsafe(`grant create on database ${name} to ${name}`);
+    const lacking = await openPostgresStorage({ url: weak.href, clock, tables: [ITEMS] }).catch(
+      (error) => error,
+    );
+    expect([lacking.kind, lacking.message, lacking.hint]).toEqual([
+      "invalid_request",
+      "The user of STORAGE_URL lacks a right in PostgreSQL: permission denied for schema public",
+      refused.hint,
+    ]);
+    expect(await database.sql`select to_regnamespace('repsync')`.values()).toEqual([[null]]);
+    await database.sql.unsafe(`drop owned by ${name}; drop role ${name}`);
   });
 
   it("D-12.4, D-11.4.2 who only looks, and who cannot have its tables, makes nothing", async (database) => {

@@ -62,7 +62,9 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
         { new: "b", old: 3 },
       ]);
       await sql.unsafe(`insert into items ("new", "old") values ('b', 3)`);
-      expect(await storage.tombstones.list(table, QUERY)).toMatchObject({ items: items.slice(0, 2) });
+      expect(await storage.tombstones.list(table, QUERY)).toMatchObject({
+        items: items.slice(0, 2),
+      });
     },
   );
 });
