@@ -240,10 +240,10 @@ export interface DocumentStore {
   readonly gatherMs?: number;
 
   /**
-   * True where bodies are told what other programs commit to rows (`TableWrites.takeCommitted`), so that runs need no allowance
-   * for late commits; absent where nothing tells of them. D-12.3.
+   * True where bodies are told what other programs commit to the rows of a table that is prepared (`TableWrites.takeCommitted`),
+   * so that runs need no allowance for late commits; absent where nothing tells of them. D-12.3.
    */
-  readonly tellsCommits?: true;
+  tellsCommits?(table: Table): boolean;
 
   /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */
   prepare(collections: readonly AnyCollection[]): Promise<void>;

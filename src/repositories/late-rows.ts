@@ -47,25 +47,25 @@ const MAX_COMMITS = 100;
  * Notes of rows that runs would pass over: per table a mark that grows, and for each mark the earliest time noted since. A
  * commit puts a document of its own, so that commits do not meet; whoever reads adds those to the notes of the table and
  * gives the mark. What it does not see becomes visible later, and so gets a later mark. Where the store tells of every commit
- * (`DocumentStore.tellsCommits`), those are noted alike, so that no allowance is needed. Throws `store_unavailable`. D-7.4,
+ * to a table (`DocumentStore.tellsCommits`), those are noted alike, so that no allowance is needed. Throws `store_unavailable`. D-7.4,
  * D-12.3.
  */
 export class LateRows {
   readonly #documents: RunDocuments;
   readonly #ids: Ids;
-  readonly #tellsCommits: boolean;
+  readonly #tellsCommits: (table: Table) => boolean;
   /** Commits noted since they were last added, by table. */
   readonly #noted = new Map<string, number>();
 
   constructor(documents: DocumentStore, ids: Ids) {
     this.#documents = new RunDocuments(documents);
     this.#ids = ids;
-    this.#tellsCommits = documents.tellsCommits ?? false;
+    this.#tellsCommits = (table) => documents.tellsCommits?.(table) ?? false;
   }
 
   /** By how many seconds commits of a table may come later than the times of their rows, unnoted. */
-  lagSeconds({ lagSeconds }: Table): number {
-    return this.#tellsCommits ? 0 : lagSeconds;
+  lagSeconds(table: Table): number {
+    return this.#tellsCommits(table) ? 0 : table.lagSeconds;
   }
 
   /** Reads the mark of a table, and the earliest time noted after another one. */
@@ -78,12 +78,13 @@ export class LateRows {
   }
 
   /** Notes what a commit has to note, within it. */
-  note(tx: Transaction, table: string, times: LateTimes): void {
+  note(tx: Transaction, table: Table, times: LateTimes): void {
+    const { name } = table;
     const { byOwnRuns, byOthers } = times;
-    const noted = this.#tellsCommits ? times : { byOwnRuns, byOthers };
+    const noted = this.#tellsCommits(table) ? times : { byOwnRuns, byOthers };
     if (isNothing(noted)) return;
-    tx.put(LATE_ROWS, { table, id: this.#ids.next(), ...noted });
-    this.#noted.set(table, (this.#noted.get(table) ?? MAX_COMMITS) + 1);
+    tx.put(LATE_ROWS, { table: name, id: this.#ids.next(), ...noted });
+    this.#noted.set(name, (this.#noted.get(name) ?? MAX_COMMITS) + 1);
   }
 
   /** Adds commits to the notes of their table, once in a while. Call it after a commit that noted; never rejects. */
@@ -95,12 +96,12 @@ export class LateRows {
   }
 
   /** Null when there are no notes yet, or commits are to be added. */
-  async #readComplete({ name: table }: Table): Promise<LateNotes | null> {
-    if (this.#tellsCommits) return null;
+  async #readComplete(table: Table): Promise<LateNotes | null> {
+    if (this.#tellsCommits(table)) return null;
     return await this.#documents.read("late_rows.read", async (at) => {
       const [[first, ...commits]] = await at.read({
         from: LATE_ROWS,
-        stretch: { within: [[table]], limit: 2 },
+        stretch: { within: [[table.name]], limit: 2 },
       });
       return first?.id === undefined && commits.length === 0 ? (first ?? null) : null;
     });

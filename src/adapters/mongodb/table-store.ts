@@ -6,7 +6,6 @@ import { prepareTables } from "./tables/table-preparer.ts";
 import { TableReader } from "./tables/table-reader.ts";
 
 export class MongoTableStore extends TableReader implements TableStore {
-  readonly stampsOthers = false;
   readonly #deps: VersionedDeps;
   readonly #recorder: DeleteRecorder;
 
@@ -14,6 +13,10 @@ export class MongoTableStore extends TableReader implements TableStore {
     super(deps);
     this.#deps = deps;
     this.#recorder = recorder;
+  }
+
+  stampsOthers(): boolean {
+    return false;
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {

@@ -140,7 +140,6 @@ function schemaVersion(database: SqliteDatabase): number {
 
 /** Rows in real SQLite tables with the registry's names and columns. */
 class SqliteTableStore extends TableReader implements TableStore {
-  readonly stampsOthers = true;
   readonly #database: SqliteDatabase;
   #prepared = new PreparedSchema(-1, []);
 
@@ -158,6 +157,10 @@ class SqliteTableStore extends TableReader implements TableStore {
     });
     this.#prepared = new PreparedSchema(version, tables);
     return new PreparedTables(tables);
+  }
+
+  stampsOthers(): boolean {
+    return true;
   }
 
   /** Triggers make tombstones in the commit of the delete. */

@@ -124,8 +124,8 @@ export class PreparedTables {
  * the bytes of their JSON text. The same data gives the same order on every store. D-3.1.
  */
 export interface TableStore {
-  /** True when rows of stamped tables that other programs write, and whose time they leave alone, get a time too. D-14.2. */
-  readonly stampsOthers: boolean;
+  /** True when rows of this stamped table that other programs write, and whose time they leave alone, get a time too. D-14.2. */
+  stampsOthers(table: Table): boolean;
 
   /**
    * Makes what is missing: tables, their columns, a unique index on the upsert key and one on (timestamp, key).

@@ -21,7 +21,7 @@ export interface Finding {
   readonly hint: string | null;
 }
 
-interface ExamineDeps {
+export interface ExamineDeps {
   readonly sync: SyncDeps;
   readonly storage: Pick<FullStorage, "ping" | "isDamaged">;
   readonly outbox: AlertOutbox;
@@ -40,7 +40,6 @@ const PROBE_LEASE_MS = 1_000;
 const SHORT_KEY_CHARS = 16;
 /** Clocks set by time servers differ by less. */
 const CLOCK_WARN_MS = 5_000;
-const NOTED_TEXT = "every commit is noted, so none is waited for: lag_seconds is 0 here";
 
 /** Checks one part after the other. A failure is a finding; only a bug throws. */
 export async function* examineDeployment(
@@ -51,7 +50,7 @@ export async function* examineDeployment(
   yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
   const unstamped = stampedByHalf(sync);
   if (unstamped !== null) yield { check: "stamps", ...unstamped };
-  if (sync.documents.tellsCommits) yield { check: "late commits", ...ok(NOTED_TEXT) };
+  if (sync.documents.tellsCommits) yield { check: "late commits", ...checkCommits(sync) };
   yield { check: "API_KEY_PEPPER", ...checkPepper(deps) };
   yield { check: "sync", ...checkSync(deps) };
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
@@ -108,13 +107,32 @@ async function checkTables({ registry, tables }: SyncDeps): Promise<Verdict> {
 
 /** Null where rows of every program are stamped. D-14.2. */
 function stampedByHalf({ registry, tables }: SyncDeps): Verdict | null {
-  const stamped = [...registry.values()].filter((table) => table.stamped);
-  if (tables.stampsOthers || stamped.length === 0) return null;
+  const stamped = [...registry.values()].filter(
+    (table) => table.stamped && !tables.stampsOthers(table),
+  );
+  if (stamped.length === 0) return null;
   const names = stamped.map(({ name }) => name).join(", ");
   return warn(
     `what other programs write here gets no time: ${names}`,
     "Let them write the time of a change themselves, or change rows by repsync only",
   );
+}
+
+/** Of a store that tells of commits, wherever it may. D-12.3. */
+function checkCommits(sync: SyncDeps): Verdict {
+  const waiting = untold(sync);
+  if (waiting.length === 0) {
+    return ok("every commit is noted, so none is waited for: lag_seconds is 0 here");
+  }
+  return warn(
+    `nothing notes the commits of other programs, so ${sync.lagSeconds} s are waited for them (SYNC_LAG_SECONDS): ${waiting.join(", ")}`,
+    `Let the owner of these tables say: grant trigger on ${waiting.map((name) => `"${name}"`).join(", ")} to the user of STORAGE_URL`,
+  );
+}
+
+function untold({ registry, documents }: SyncDeps): readonly string[] {
+  const waiting = [...registry.values()].filter((table) => !documents.tellsCommits?.(table));
+  return waiting.map(({ name }) => name);
 }
 
 /** Of tables that a remote has too. D-11.9. */
@@ -197,7 +215,7 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
   return fail("it answers, but sync is disabled there", REFUSALS.sync_disabled.hint);
 }
 
-function checkClock({ clockAheadMs }: RemoteStatus, { documents, lagSeconds }: SyncDeps): Verdict {
+function checkClock({ clockAheadMs }: RemoteStatus, sync: SyncDeps): Verdict {
   if (clockAheadMs === null) {
     return fail("its server_time is not a time", ERROR_KINDS.invalid_reply.hint);
   }
@@ -205,8 +223,8 @@ function checkClock({ clockAheadMs }: RemoteStatus, { documents, lagSeconds }: S
   const text = `it is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
   if (Math.abs(clockAheadMs) <= CLOCK_WARN_MS) return ok(text);
   const hint = "Set both machines' clocks by a time server";
-  const late = `; rows may be ${lagSeconds} s late (SYNC_LAG_SECONDS)`;
-  return warn(text, documents.tellsCommits ? hint : hint + late);
+  const late = `; rows may be ${sync.lagSeconds} s late (SYNC_LAG_SECONDS)`;
+  return warn(text, untold(sync).length === 0 ? hint : hint + late);
 }
 
 function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Verdict {

@@ -6,6 +6,7 @@ import { BUN } from "../../../.ci/setup.mjs";
 const FOLDER = "/usr/lib/postgresql/15";
 const TABLES = [
   "foreign-tables",
+  "rights",
   "late-commits",
   "other-writers",
   "own-triggers",

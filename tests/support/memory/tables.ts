@@ -37,7 +37,6 @@ let lists = 0;
 
 /** Tables in memory. `failure` makes every call fail, as a broken store would. */
 export class MemoryTables implements Storage, TableStore {
-  readonly stampsOthers = false;
   readonly tombstones: MemoryTombstones;
   /** Thrown by every method while it is set. */
   failure: AppError | null = null;
@@ -64,6 +63,10 @@ export class MemoryTables implements Storage, TableStore {
 
   get tables(): TableStore {
     return this;
+  }
+
+  stampsOthers(): boolean {
+    return false;
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {

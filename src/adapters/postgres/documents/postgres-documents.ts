@@ -1,6 +1,7 @@
 // Documents in tables of the schema `repsync`. A body is a transaction that sees one moment; who changes what another has
 // changed since then runs again.
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import {
   type Answers,
   type AnyCollection,
@@ -38,7 +39,6 @@ import { CollectionTable } from "./collection-table.ts";
 export class PostgresDocuments implements DocumentStore {
   /** A commit waits for the disk: with this, a third more lookups a second. */
   readonly gatherMs = 3;
-  readonly tellsCommits = true;
   readonly #database: PostgresDatabase;
   readonly #tables: PostgresTables;
   readonly #prepared = new Map<string, CollectionTable>();
@@ -46,6 +46,10 @@ export class PostgresDocuments implements DocumentStore {
   constructor(database: PostgresDatabase, tables: PostgresTables) {
     this.#database = database;
     this.#tables = tables;
+  }
+
+  tellsCommits(table: Table): boolean {
+    return this.#tables.noticesOthers(table);
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {

@@ -26,7 +26,7 @@ interface FoundColumn {
   readonly mayBeNull: boolean;
   /** True where nobody but the database writes it. */
   readonly isGenerated: boolean;
-  /** True where a sequence of the column's own numbers the rows. */
+  /** True where a sequence of the column's own numbers the rows, and repsync may use it. */
   readonly isNumbered: boolean;
   /** Empty for what is no text. */
   readonly collation: string;
@@ -53,8 +53,13 @@ export interface FoundTable {
   readonly indexes: readonly FoundIndex[];
   /** Of all its indexes. */
   readonly indexNames: readonly string[];
-  /** Triggers of repsync that always fire. */
+  /** Triggers of repsync that fire as it makes them. */
   readonly triggers: number;
+  /** The role of repsync, quoted. */
+  readonly user: string;
+  /** True where repsync may alter it, and make indexes. */
+  readonly isOwned: boolean;
+  readonly mayTrigger: boolean;
   /** False too where an obstacle may be that nobody lets repsync look. */
   readonly hasRows: boolean;
 }
@@ -72,7 +77,7 @@ const KEPT = "select name, entry, deletes from repsync._tables where name = any(
 const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
 const COLUMNS = `
 select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull,
-  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isNumbered', pg_get_serial_sequence(asked.name, a.attname) is not null,
+  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isNumbered', has_sequence_privilege(pg_get_serial_sequence(asked.name, a.attname), 'USAGE') is true,
   'collation', coalesce(case l.collname when 'default' then d.datcollate else l.collname end, ''),
   'isOrderedByBytes', a.attcollation = 0 or ${IS_C}, 'isComparedByBytes', coalesce(l.collisdeterministic, true))
 from pg_attribute as a left join pg_collation as l on l.oid = a.attcollation, pg_database as d
@@ -94,7 +99,8 @@ select text from (values
   ('a crash of the server empties it, as it is unlogged', c.relpersistence <> 'p'),
   ('rules rewrite what is written', exists (select from pg_rewrite where ev_class = c.oid)),
   ('policies hide rows of it', row_security_active(c.oid)),
-  (format('it belongs to the role %I: let that say grant %1$I to %I', pg_get_userbyid(c.relowner), current_user), not pg_has_role(c.relowner, 'USAGE'))
+  (format('the user may not read and write it: let its owner say grant select, insert, update, delete on %s to %I', asked.name, current_user),
+    not (has_table_privilege(c.oid, 'SELECT') and has_table_privilege(c.oid, 'INSERT') and has_table_privilege(c.oid, 'UPDATE') and has_table_privilege(c.oid, 'DELETE')))
 ) as obstacle(text, is_there) where is_there`;
 const LOOK = `
 select asked.name, json_build_object(
@@ -102,8 +108,10 @@ select asked.name, json_build_object(
     when 'f' then 'foreign table' when 'S' then 'sequence' when 'c' then 'type' else 'index' end,
   'obstacles', array(${OBSTACLES}), 'columns', array(${COLUMNS}), 'indexes', array(${INDEXES}),
   'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
-  'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and tgenabled = 'A'))::text
-from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name)`;
+  'user', quote_ident(current_user), 'isOwned', o.is_owned, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
+  'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and (tgenabled = 'A' or tgenabled = 'O' and not o.is_owned)))::text
+from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name),
+  lateral (select pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE') as is_owned) as o`;
 
 /** Finds what has the names of tables, in their order. */
 export async function findTables(

@@ -21,6 +21,9 @@ export interface OrderColumn {
   readonly isTime: boolean;
 }
 
+/** For which writes its triggers fire: all, all but those that replication applies, or none, as it has no triggers. */
+export type Watch = "always" | "unless replicated" | "never";
+
 export class Layout {
   readonly table: Table;
   /** With its schema, quoted. */
@@ -34,6 +37,8 @@ export class Layout {
   readonly numbers: string;
   /** Under which its version is counted. */
   readonly slot: number;
+  /** Known once it was examined. */
+  watch: Watch = "always";
   /** Rows that take some MiB, as the last ones that were read did; few until then. */
   portionRows = 200;
   /** Stands in names of what belongs to it, which have at most 63 bytes. */

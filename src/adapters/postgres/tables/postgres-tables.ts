@@ -37,10 +37,10 @@ interface Bounds extends PartPlace {
 }
 
 export class PostgresTables implements TableStore {
-  readonly stampsOthers = true;
   readonly #database: PostgresDatabase;
   readonly #schema: string;
   readonly #layouts = new WeakMap<Table, Layout>();
+  #pages = 0;
   readonly #bookmarks = new PageBookmarks<Position>();
 
   constructor(database: PostgresDatabase, schema: string) {
@@ -54,6 +54,15 @@ export class PostgresTables implements TableStore {
     const layout = new Layout(table, this.#schema);
     this.#layouts.set(table, layout);
     return layout;
+  }
+
+  stampsOthers(table: Table): boolean {
+    return this.noticesOthers(table);
+  }
+
+  /** True where triggers notice what other programs write. */
+  noticesOthers(table: Table): boolean {
+    return this.layout(table).watch !== "never";
   }
 
   turns(): Turns {
@@ -114,7 +123,9 @@ export class PostgresTables implements TableStore {
     const offsetRows = "offsetRows" in from ? from.offsetRows : 0;
     const isCounted = "offsetRows" in from || query.hasTotal === true;
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
-    const sequence = { tableName: layout.name, sinceTime: since, version: String(version) };
+    // Nothing counts the versions of a table without triggers: each page is one of its own.
+    const known = this.noticesOthers(layout.table) ? String(version) : `page ${this.#pages++}`;
+    const sequence = { tableName: layout.name, sinceTime: since, version: known };
     const first = { ...boundsOf(order, layout.table, from), since };
     const bounds = offsetRows > 0 ? await this.#nearest(tx, layout, first, sequence) : first;
     const reading = readRows(tx, layout, {

@@ -10,16 +10,10 @@ import { literal, nameText, quoted } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
 import { type Found, isForeign, type TableEntryKept } from "./found-table.ts";
+import { indexChanges, keyIndexTexts, orderIndexTexts } from "./indexes.ts";
 import type { Layout } from "./layout.ts";
-import {
-  changeProblems,
-  type ExaminedTable,
-  examineTables,
-  hasOwnKeyIndex,
-  isInOrder,
-  servingIndex,
-} from "./table-fit.ts";
-import { triggersText } from "./triggers.ts";
+import { changeProblems, type ExaminedTable, examineTables } from "./table-fit.ts";
+import { MAKES_TRIGGER, triggersText } from "./triggers.ts";
 
 const KEEP = `
 insert into repsync._tables as t (name, entry, deletes, complete_since) values ($1::text, $2::text, $3::text, $4::text)
@@ -42,16 +36,16 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   const { table } = layout;
   const { kept, list: keptList, table: there } = found;
   const isOthers = isForeign(found);
-  const indexes = isOthers ? lackingIndexes(layout, found) : "";
+  const indexes = isOthers ? indexChanges(layout, found) : [];
   const isSame = kept !== null && there !== null && isSameEntry(kept, entryOf(layout, found, kept));
-  const isWhole = indexes === "" && isWatched(layout, found);
+  const isWhole = indexes.length === 0 && isWatched(layout, found);
   if (isSame && isWhole && (keptList !== null || !table.deletes)) return;
   const staysThere =
     isOthers ||
     there?.hasRows === true ||
     (kept !== null && changeProblems(table, kept).length === 0);
   const known = there !== null && staysThere ? kept : null;
-  if (isOthers) await tx.script(indexes);
+  if (isOthers) await tx.script(indexes.join("\n"));
   else if (known === null) await makeTable(tx, layout);
   else await changeTable(tx, layout, known);
   const entry = entryOf(layout, found, known);
@@ -64,7 +58,7 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
 function isWatched(layout: Layout, { kept, table }: Found): boolean {
   const text = triggersText(layout);
   if (table === null || kept?.triggers !== hashHex(text)) return true;
-  return table.triggers === text.split("create trigger ").length - 1;
+  return table.triggers === text.split(MAKES_TRIGGER).length - 1;
 }
 
 /** Columns that the registry dropped stay in it, where they are still there. */
@@ -95,8 +89,7 @@ async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {
   const columns = table.columns.map(columnText);
   await tx.script(`drop table if exists ${name};
 create table ${name} (${columns.join(", ")});
-${keyIndexText(layout, "unique")}
-${orderIndexText(layout)}`);
+${[...keyIndexTexts(layout, "unique"), ...orderIndexTexts(layout)].join("\n")}`);
   await numberRows(tx, layout);
 }
 
@@ -109,52 +102,13 @@ async function changeTable(
     if (Object.hasOwn(before.columns, column.name)) continue;
     await tx.script(`alter table ${layout.name} add column ${columnText(column)}`);
   }
-  if (before.timestamp !== layout.table.timestampColumn) await tx.script(orderIndexText(layout));
+  if (before.timestamp !== layout.table.timestampColumn)
+    await tx.script(orderIndexTexts(layout).join("\n"));
   await numberRows(tx, layout);
 }
 
 function columnText(column: Column): string {
   return `${quoted(column.name)} ${serverType(column)}${column.isKey ? " not null" : ""}`;
-}
-
-/** Makes the indexes that a table of another program lacks, and drops what it does not need any more. */
-function lackingIndexes(layout: Layout, { kept, table: there }: Found): string {
-  if (there === null) return "";
-  const { table, keyIndex } = layout;
-  const texts: string[] = [];
-  const serving = servingIndex(layout, there);
-  const own = there.indexes.find(({ name }) => name === keyIndex);
-  if (serving === undefined) {
-    if (!hasOwnKeyIndex(layout, there)) texts.push(keyIndexText(layout, "unique"));
-  } else if (isInOrder(serving, table)) {
-    if (own !== undefined) texts.push(dropText(layout, keyIndex));
-  } else if (own === undefined || !isInOrder(own, table)) texts.push(keyIndexText(layout, ""));
-  const hasOrder = there.indexNames.includes(layout.orderIndex);
-  const key = table.keyColumns.map(({ name }) => name);
-  const isSameOrder =
-    kept?.timestamp === table.timestampColumn && kept.key.join("\n") === key.join("\n");
-  if (!isSameOrder || hasOrder === (table.timestampColumn === null)) {
-    texts.push(orderIndexText(layout));
-  }
-  return texts.join("\n");
-}
-
-function dropText(layout: Layout, index: string): string {
-  return `drop index if exists ${layout.inSchema(index)};`;
-}
-
-function keyIndexText(layout: Layout, how: "unique" | ""): string {
-  const { keyIndex, name, table } = layout;
-  return `${dropText(layout, keyIndex)} create ${how} index ${quoted(keyIndex)} on ${name} (${nameText(table.keyColumns)});`;
-}
-
-/** The index of the table's order; without a time that of the key is enough. */
-function orderIndexText(layout: Layout): string {
-  const { name, orderIndex, table } = layout;
-  const drop = dropText(layout, orderIndex);
-  if (table.timestampColumn === null) return drop;
-  const order = layout.order().map(({ text }) => text.replaceAll("t.", ""));
-  return `${drop} create index ${quoted(orderIndex)} on ${name} (${order.join(", ")});`;
 }
 
 /** Rows without a number get one, in the order of the key, and so do those that other programs add. */

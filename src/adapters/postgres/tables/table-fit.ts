@@ -1,20 +1,21 @@
 // Whether a table of the database can be the registry's, which is looked at before anything is written. D-2.4, D-11.4. One that
 // another program made fits where the columns of the registry are as repsync would have made them; what else it declares refuses
 // single records at most.
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType } from "./columns.ts";
 import {
   type Found,
-  type FoundIndex,
   type FoundTable,
   findTables,
   hasDuplicates,
   isForeign,
   type TableEntryKept,
 } from "./found-table.ts";
-import type { Layout } from "./layout.ts";
+import { hasOwnKeyIndex, indexChanges, servingIndex, uniqueOnKey } from "./indexes.ts";
+import type { Layout, Watch } from "./layout.ts";
 
 /** A table of the registry beside what the database has in its place. */
 export interface ExaminedTable {
@@ -46,6 +47,7 @@ export async function examineTables(
   const refusals = [];
   for (const { layout, found } of examined) {
     const tableName = layout.table.name;
+    layout.watch = watchOf(found);
     const problems = await problemsOf(tx, layout, found);
     refusals.push({ tableName, isForeign: isForeign(found), problems });
   }
@@ -53,28 +55,11 @@ export async function examineTables(
   return examined;
 }
 
-/** The unique index of another program on the upsert key, whatever the order of its columns; undefined without one. */
-export function servingIndex({ table, keyIndex }: Layout, found: FoundTable) {
-  const serving = uniqueOnKey(table, found).filter(({ name }) => name !== keyIndex);
-  return serving.find((index) => isInOrder(index, table)) ?? serving[0];
-}
-
-function uniqueOnKey({ keyColumns }: Table, { indexes }: FoundTable): readonly FoundIndex[] {
-  return indexes.filter(
-    ({ columns, isUnique }) =>
-      isUnique &&
-      columns.length === keyColumns.length &&
-      keyColumns.every(({ name }) => columns.includes(name)),
-  );
-}
-
-/** True for an index that rows can be read by in the order of the upsert key. */
-export function isInOrder({ columns, isAscending }: FoundIndex, { keyColumns }: Table): boolean {
-  return (
-    isAscending &&
-    columns.length === keyColumns.length &&
-    keyColumns.every(({ name }, i) => columns[i] === name)
-  );
+/** Who may not make triggers has none; `alter table` is for its owner. D-12.2. */
+function watchOf({ table }: Found): Watch {
+  if (table === null) return "always";
+  if (!table.mayTrigger) return "never";
+  return table.isOwned ? "always" : "unless replicated";
 }
 
 /** Changes of the registry that the rows of a table cannot follow. */
@@ -110,8 +95,9 @@ async function problemsOf(
     const article = table.kind === "index" ? "an" : "a";
     return [...problems, `its name belongs to ${article} ${table.kind} in the database`];
   }
+  problems.push(...watchProblems(layout, table));
   if (isForeign(found)) {
-    const foreign = foreignProblems(layout.table, table);
+    const foreign = foreignProblems(layout, found, table);
     const changes = kept !== null && table.hasRows ? keyProblems(layout.table, kept) : [];
     problems.push(...foreign, ...changes);
     const isTold = problems.length > 0 || servingIndex(layout, table) !== undefined;
@@ -124,12 +110,6 @@ async function problemsOf(
   const changes = kept !== null && table.hasRows ? changeProblems(layout.table, kept) : [];
   if (changes.length > 0) problems.push(`${changes.join("; ")}. ${CHANGE_ADVICE}`);
   return problems;
-}
-
-/** True where repsync has made a unique index on the key. */
-export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTable): boolean {
-  const own = indexes.find(({ name }) => name === keyIndex);
-  return own?.isUnique === true && isInOrder(own, table);
 }
 
 /** What the server has no room or another use for. */
@@ -155,16 +135,27 @@ function limitProblems(layout: Layout): readonly string[] {
   return problems;
 }
 
+/** What nobody would notice without triggers. */
+function watchProblems({ name, table, watch }: Layout, { user }: FoundTable): readonly string[] {
+  if (watch !== "never" || !(table.deletes || isOfPeople(table))) return [];
+  const what = table.deletes ? "its deletes are" : "what lookups answer from is";
+  return [`${what} noticed by triggers: let its owner say grant trigger on ${name} to ${user}`];
+}
+
 /** What keeps repsync from using a table that another program made. */
-function foreignProblems(table: Table, found: FoundTable): string[] {
+function foreignProblems(layout: Layout, found: Found, there: FoundTable): string[] {
+  const { table } = layout;
   const columns = table.columns.flatMap((column) => {
-    const problem = columnProblem(column, found);
+    const problem = columnProblem(column, there);
     return problem === null ? [] : [`column "${column.name}" ${problem}`];
   });
-  const deferrable = uniqueOnKey(table, found).filter((index) => index.isDeferrable);
+  const deferrable = uniqueOnKey(table, there).filter((index) => index.isDeferrable);
+  const makes = indexChanges(layout, found).filter((text) => text.startsWith("create"));
+  const lacking = there.isOwned || columns.length > 0 ? [] : makes;
   return [
-    ...found.obstacles,
+    ...there.obstacles,
     ...columns,
+    ...lacking.map((text) => `it lacks an index: let its owner say ${text.slice(0, -1)}`),
     ...deferrable.map(({ name }) => `its key "${name}" is deferrable, so nothing can be upserted`),
   ];
 }
@@ -188,7 +179,7 @@ function columnProblem(column: Column, { columns }: FoundTable): string | null {
     return `has the collation ${there.collation} in the database, where it is compared by bytes (collation "C")`;
   }
   if (column.autoIncrement && !column.isKey && !there.isNumbered) {
-    return "has no sequence of its own in the database that numbers rows";
+    return "has no sequence of its own in the database that numbers rows, or none for this user";
   }
   return null;
 }

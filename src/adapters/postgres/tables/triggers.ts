@@ -25,9 +25,13 @@ const PEOPLE: Readonly<Record<Event, string>> = {
   truncate: `_changed('${EVERYBODY}')`,
 };
 
-/** Makes the triggers of a table, and the functions that its tombstones take. */
+/** Begins the statement of each trigger. */
+export const MAKES_TRIGGER = "create or replace trigger ";
+
+/** Makes the triggers of a table, and the functions that its tombstones take; drops those that it does not need. */
 export function triggersText(layout: Layout): string {
-  const { name, slot, table } = layout;
+  const { slot, table } = layout;
+  if (layout.watch === "never") return "";
   const events = "insert or update or delete or truncate";
   const statements = [
     trigger(layout, { short: "changed", events, call: `repsync._changed('${slot}')` }),
@@ -44,7 +48,7 @@ export function triggersText(layout: Layout): string {
       statements.push(
         trigger(layout, { ...shared, short, call: `${functionName(layout, event)}()` }),
       );
-    } else statements.push(`drop trigger if exists repsync_${short} on ${name};`);
+    } else statements.push(dropText(functionName(layout, event)));
   }
   statements.push(...tellingTriggers(layout), stampTriggerText(layout));
   return statements.join("\n");
@@ -62,16 +66,24 @@ interface Trigger {
   readonly when?: string;
 }
 
-/** `enable always`: what another server's changes are applied by would pass it over otherwise. */
 function trigger(
-  { name }: Layout,
+  layout: Layout,
   { short, events, call, referencing = "", time = "after", when }: Trigger,
 ): string {
-  const called = `repsync_${short}`;
   const condition = when === undefined ? "" : `when (${when})`;
-  return `drop trigger if exists ${called} on ${name};
-create trigger ${called} ${time} ${events} on ${name} ${referencing} for each statement ${condition} execute function ${call};
-alter table ${name} enable always trigger ${called};`;
+  const what = `${time} ${events} on ${layout.name} ${referencing} for each statement ${condition} execute function ${call}`;
+  return makeText(layout, `repsync_${short}`, what);
+}
+
+/** `enable always`: what another server's changes are applied by would pass it over otherwise. */
+function makeText({ name, watch }: Layout, called: string, what: string): string {
+  const always = watch === "always" ? `\nalter table ${name} enable always trigger ${called};` : "";
+  return `${MAKES_TRIGGER}${called} ${what};${always}`;
+}
+
+/** Drops a function and the triggers that call it, which takes no right to the table. */
+function dropText(called: string): string {
+  return `drop function if exists ${called}() cascade;`;
 }
 
 function functionName({ short }: Layout, event: string): string {
@@ -82,11 +94,7 @@ function functionName({ short }: Layout, event: string): string {
 function tellingTriggers(layout: Layout): readonly string[] {
   const { slot, table } = layout;
   const column = timestampColumnOf(table);
-  if (column === null) {
-    return ["insert", "update"].map(
-      (event) => `drop trigger if exists repsync_told_${event} on ${layout.name};`,
-    );
-  }
+  if (column === null) return [dropText(functionName(layout, "told"))];
   const call = `${functionName(layout, "told")}()`;
   const lasts = column.type === "date" ? " + interval '1 day'" : "";
   const made = `create or replace function ${call} returns trigger
@@ -178,10 +186,10 @@ export function timeText({ table }: Layout, row: string): string {
 
 /** Makes the trigger of a table, or drops it. */
 function stampTriggerText(layout: Layout): string {
-  const { name, short, table } = layout;
-  const drop = `drop trigger if exists repsync_stamp on ${name};`;
-  if (!table.stamped) return drop;
-  const call = `repsync.${quoted(`_stamp_${short}`)}()`;
+  const { name, table } = layout;
+  const called = functionName(layout, "stamp");
+  if (!table.stamped) return dropText(called);
+  const call = `${called}()`;
   const at = quoted(table.timestampColumn ?? "");
   const seen = [
     `select ${timeText(layout, "old")} as at`,
@@ -204,7 +212,5 @@ begin
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
   return new;
 end $body$;
-${drop}
-create trigger repsync_stamp before insert or update on ${name} for each row when (${IS_OTHERS}) execute function ${call};
-alter table ${name} enable always trigger repsync_stamp;`;
+${makeText(layout, "repsync_stamp", `before insert or update on ${name} for each row when (${IS_OTHERS}) execute function ${call}`)}`;
 }

@@ -171,7 +171,7 @@ async function commit(
   });
   const earliestKept = earliestTime([written.earliestKept, ...(arrivals?.mergedTimes ?? [])]);
   const times = { earliestChanged: written.earliestChanged, earliestKept };
-  deps.lateRows.note(tx, table.name, lateTimesOf(table, times, isOwnRun, written.visibleMs));
+  deps.lateRows.note(tx, table, lateTimesOf(table, times, isOwnRun, written.visibleMs));
   const { failures, changed, buried = [] } = written;
   const keptAll = [...written.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
   const erased = arrivals?.erased ?? [];

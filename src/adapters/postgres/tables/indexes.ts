@@ -1,0 +1,84 @@
+// The indexes by which rows are found: one on the upsert key, and one on the order where a table has times.
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { nameText, quoted } from "../driver/sql.ts";
+import type { Found, FoundIndex, FoundTable } from "./found-table.ts";
+import type { Layout } from "./layout.ts";
+
+/** Statements that make what a table of another program lacks, and drop what it does not need any more. */
+export function indexChanges(layout: Layout, { kept, table: there }: Found): readonly string[] {
+  if (there === null) return [];
+  const { table, keyIndex, orderIndex } = layout;
+  const changes: string[] = [];
+  const serving = servingIndex(layout, there);
+  const own = there.indexes.find(({ name }) => name === keyIndex);
+  if (serving === undefined) {
+    if (!hasOwnKeyIndex(layout, there)) changes.push(...keyIndexTexts(layout, "unique"));
+  } else if (isInOrder(serving, table)) {
+    if (own !== undefined) changes.push(dropText(layout, keyIndex));
+  } else if (own === undefined || !isInOrder(own, table)) {
+    changes.push(...keyIndexTexts(layout, "plain"));
+  }
+  const hasOrder = there.indexNames.includes(orderIndex);
+  const key = table.keyColumns.map(({ name }) => name);
+  const isAnother =
+    kept !== null &&
+    (kept.timestamp !== table.timestampColumn || kept.key.join("\n") !== key.join("\n"));
+  if (isAnother || hasOrder === (table.timestampColumn === null)) {
+    changes.push(...orderIndexTexts(layout));
+  }
+  return changes;
+}
+
+/** The unique index of another program on the upsert key, whatever the order of its columns; undefined without one. */
+export function servingIndex({ table, keyIndex }: Layout, found: FoundTable) {
+  const serving = uniqueOnKey(table, found).filter(({ name }) => name !== keyIndex);
+  return serving.find((index) => isInOrder(index, table)) ?? serving[0];
+}
+
+/** True where repsync has made a unique index on the key. */
+export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTable): boolean {
+  const own = indexes.find(({ name }) => name === keyIndex);
+  return own?.isUnique === true && isInOrder(own, table);
+}
+
+/** Unique indexes on the columns of the upsert key. */
+export function uniqueOnKey({ keyColumns }: Table, { indexes }: FoundTable): readonly FoundIndex[] {
+  return indexes.filter(
+    ({ columns, isUnique }) =>
+      isUnique &&
+      columns.length === keyColumns.length &&
+      keyColumns.every(({ name }) => columns.includes(name)),
+  );
+}
+
+/** True for an index that rows can be read by in the order of the upsert key. */
+function isInOrder({ columns, isAscending }: FoundIndex, { keyColumns }: Table): boolean {
+  return (
+    isAscending &&
+    columns.length === keyColumns.length &&
+    keyColumns.every(({ name }, i) => columns[i] === name)
+  );
+}
+
+/** Makes it anew. */
+export function keyIndexTexts(layout: Layout, how: "unique" | "plain"): readonly string[] {
+  const { keyIndex, name, table } = layout;
+  const index = how === "unique" ? "unique index" : "index";
+  return [
+    dropText(layout, keyIndex),
+    `create ${index} ${quoted(keyIndex)} on ${name} (${nameText(table.keyColumns)});`,
+  ];
+}
+
+/** Makes it anew; without a time that of the key is enough. */
+export function orderIndexTexts(layout: Layout): readonly string[] {
+  const { name, orderIndex, table } = layout;
+  const drop = dropText(layout, orderIndex);
+  if (table.timestampColumn === null) return [drop];
+  const order = layout.order().map(({ text }) => text.replaceAll("t.", ""));
+  return [drop, `create index ${quoted(orderIndex)} on ${name} (${order.join(", ")});`];
+}
+
+function dropText(layout: Layout, index: string): string {
+  return `drop index if exists ${layout.inSchema(index)};`;
+}

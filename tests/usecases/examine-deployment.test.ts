@@ -1,0 +1,66 @@
+// What `doctor` says.
+import { expect, test } from "bun:test";
+import type { Table } from "../../src/domain/sync/table/table.ts";
+import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
+import { Alerts } from "../../src/usecases/alerts/alerts.ts";
+import {
+  type ExamineDeps,
+  examineDeployment,
+} from "../../src/usecases/operations/examine-deployment.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
+import { makeTwoEnds } from "./sync/two-ends.ts";
+
+/** What a check says; undefined where it is not made. */
+async function verdictOf(check: string, deps: ExamineDeps) {
+  const findings = await Array.fromAsync(examineDeployment(deps));
+  const { status, message, hint } = findings.find((one) => one.check === check) ?? {};
+  return status && [`${status} ${message}`, ...(hint == null ? [] : [hint])];
+}
+
+test("D-10.12 doctor tells of alerts that could not be delivered, where any are sent", async () => {
+  const ends = await makeTwoEnds();
+  const outbox = new AlertOutbox(ownDocuments(ends.time.clock()));
+  const alerts = new Alerts({ outbox, clock: ends.time.clock(), ids: { next: () => "alert-1" } });
+  const examine = async (told: Alerts | null) => {
+    const deps = {
+      sync: { ...ends.deps, alerts: told },
+      storage: { ping: async () => {}, isDamaged: async () => false },
+      outbox,
+      syncApiKey: "key",
+      isFirstPepper: true,
+    };
+    return await verdictOf("alerts", deps);
+  };
+  expect(await examine(null)).toBeUndefined();
+  expect(await examine(alerts)).toEqual(["ok none waits for its delivery"]);
+  await alerts.raise({ type: "backup.failed", error: "The disk is full" });
+  expect(await examine(alerts)).toEqual(["ok 1 on the way"]);
+  await outbox.postpone("alert-1", { attempts: 1, atMs: ends.time.nowMs + 900_000 });
+  expect(await examine(alerts)).toEqual([
+    "warn 1 could not be delivered yet",
+    "The log of the service says why; check WEBHOOK_URL and its receiver",
+  ]);
+});
+
+test("D-12.2 doctor names the tables of which nothing notes late commits, where a store can", async () => {
+  const { deps, time } = await makeTwoEnds();
+  const examine = async (tellsCommits?: (table: Table) => boolean) => {
+    const documents = Object.assign(ownDocuments(time.clock()), tellsCommits && { tellsCommits });
+    return await verdictOf("late commits", {
+      sync: { ...deps, documents },
+      storage: { ping: async () => {}, isDamaged: async () => false },
+      outbox: new AlertOutbox(documents),
+      syncApiKey: "key",
+      isFirstPepper: true,
+    });
+  };
+  expect(await examine()).toBeUndefined();
+  expect(await examine(() => true)).toEqual([
+    "ok every commit is noted, so none is waited for: lag_seconds is 0 here",
+  ]);
+  const names = [...deps.registry.keys()];
+  expect(await examine(({ name }) => name !== names[0])).toEqual([
+    `warn nothing notes the commits of other programs, so 60 s are waited for them (SYNC_LAG_SECONDS): ${names[0]}`,
+    `Let the owner of these tables say: grant trigger on "${names[0]}" to the user of STORAGE_URL`,
+  ]);
+});
