@@ -17,6 +17,7 @@ import {
   openSqliteFile,
   ownNameOf,
   recordsOf,
+  shadowed,
 } from "./sqlite-file.ts";
 
 const ASKING = "Give --table a name of letters, digits and underscores";
@@ -88,8 +89,10 @@ function sourcesOf(
 ): OpenedSources {
   const found = asked === undefined ? database.tables() : [findForeignTable(database, asked)];
   if (found.length === 0) throw new AppError("file_failed", "The SQLite file has no tables");
-  const tables = found.filter((table) => asked !== undefined || isTableName(ownNameOf(table)));
-  const nameless = found.filter((table) => !tables.includes(table)).map(({ name }) => name);
+  const named = found.filter((table) => asked !== undefined || isTableName(ownNameOf(table)));
+  const nameless = found.filter((table) => !named.includes(table)).map(({ name }) => name);
+  const twins = shadowed(named.map(({ name }) => name));
+  const tables = named.filter(({ name }) => !twins.includes(name));
   if (tables.length === 0) {
     const text = `No table of the SQLite file has a name that a table can have: ${nameless.join(", ")}`;
     throw new AppError("file_failed", text, { hint: RENAMING });
@@ -108,6 +111,7 @@ function sourcesOf(
   });
   const leftOut = [
     ...nameless.map((name) => `table ${name}, as no table can have its name`),
+    ...twins.map((name) => `table ${name}, as ${ownNameOf({ name })} is another one's name`),
     ...(asked === undefined ? database.leftOut() : []),
   ];
   return { sources, format: "sqlite", leftOut, close: () => database.close() };

@@ -49,8 +49,18 @@ export async function* recordsOf({ rows }: ForeignTable): AsyncGenerator<readonl
 }
 
 /** The name that the registry gives a table of the file. */
-export function ownNameOf({ name }: ForeignTable): string {
+export function ownNameOf({ name }: Pick<ForeignTable, "name">): string {
   return registryNameOf(name) ?? name;
+}
+
+/** Those of a file's tables whose name in the registry means another one of them. */
+export function shadowed(names: readonly string[]): readonly string[] {
+  const ownName = (name: string) => ownNameOf({ name });
+  return names.filter((name) => {
+    const own = ownName(name);
+    const meant = names.includes(own) ? own : names.find((other) => ownName(other) === own);
+    return meant !== name;
+  });
 }
 
 /** The table of that name, its own or the registry's. Throws `unknown_table`. */

@@ -173,6 +173,29 @@ describe("tables infer and import", () => {
     expect(again.json.tables.map((one: { same: number }) => one.same)).toEqual([2, 1]);
   });
 
+  test("D-14.1 of tables of a SQLite file that would have one name, one has it, and the others are told", async () => {
+    const database = new Database(join(folder, "twins.db"));
+    for (const name of ["a b", "a_b", "c d", "c-d"]) {
+      database.run(`CREATE TABLE "${name}" (id INTEGER PRIMARY KEY, origin TEXT)`);
+      database.run(`INSERT INTO "${name}" VALUES (1, '${name}')`);
+    }
+    database.close();
+    const inferred = await infer("twins.db");
+    expect(inferred.stderr).toContain(
+      "Left out: table a b, as a_b is another one's name, table c-d, as c_d is another one's name\n",
+    );
+    const imported = await cli("import", "--all", "twins.db");
+    expect([imported.code, imported.stdout]).toEqual([
+      0,
+      "a_b: 1 row imported: 1 new\nc_d: 1 row imported: 1 new\n",
+    ]);
+    expect(imported.stderr).toContain(
+      "Left out, as the registry's name is another table's: a b, c-d\n",
+    );
+    const named = await cli("import", "a_b", "twins.db");
+    expect(named.stdout).toContain("1 same");
+  });
+
   test.each([
     [["infer", "a.csv", "--type", "x"], "It must be a column, =, and one of text"],
     [["infer", "a.csv", "--type", "x=text"], '"a" has no column "x"; it has id, v'],

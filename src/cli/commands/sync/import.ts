@@ -35,6 +35,7 @@ import {
 } from "../../files/file-arguments.ts";
 import { ToldReport } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
+import { shadowed } from "../../files/sqlite-file.ts";
 import { withProgress } from "../../progress.ts";
 import { mayRemove, warnOfRemoteRows } from "./import-ends.ts";
 
@@ -132,12 +133,16 @@ async function importTables(
     );
   }
   if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
+  const twins = shadowed([...sources.keys()]).filter((own) => !unknown.includes(own));
+  if (twins.length > 0) {
+    output.warn(`Left out, as the registry's name is another table's: ${twins.join(", ")}`);
+  }
   const fileTime = await modificationTime(path);
   const files: Imported[] = [];
   let all: ExitCode = EXIT.success;
   for (const [own, source] of sources) {
     const tableName = nameOf(own);
-    if (tableName === undefined) continue;
+    if (tableName === undefined || twins.includes(own)) continue;
     const imported = await importFile(tools, { tableName, source, fileTime }, options);
     files.push(imported);
     if (imported.code !== EXIT.success) all = imported.code;
