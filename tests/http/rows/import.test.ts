@@ -188,6 +188,22 @@ onEveryBackend("imports", (backend) => {
     expect(people).toMatchObject({ read: 2, new: 1, failed: 1 });
   });
 
+  test("D-14.7.1, D-12.1 a dry run names the values that the store cannot hold as the import does", async () => {
+    const app = await startRunApp({ backend, tables: { stock: STOCK } });
+    const rows = [
+      '{"sku":"a","qty":"many"}',
+      '{"sku":"b\\u0000","qty":1}',
+      '{"sku":"c","qty":1e300}',
+      '{"sku":"d","qty":4}',
+    ];
+    const ask = async (query: string) => {
+      const file = fileOf(rows.join("\n"), "application/x-ndjson");
+      const told = resultOf(await app.ask(`/import/stock?lax=true${query}`, file));
+      return [told?.["new"], told?.["failed"], told?.["failures"]];
+    };
+    expect(await ask("&dry_run=true")).toEqual(await ask(""));
+  });
+
   test("D-14.4.2 a session that ends meanwhile ends it before the next batch", async () => {
     const app = await startRunApp({ backend });
     const connection = await begin(app, "/import/notes");

@@ -21,6 +21,7 @@ import { cursorText, type PartPlace, readCursor } from "./part-cursor.ts";
 import { comparison, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
 import { settle } from "./tombstone-places.ts";
+import { refusalOfRow } from "./write-steps.ts";
 
 /** A portion of a page has as many rows as fill some MiB. */
 const MOST_PORTION = 2_000;
@@ -63,6 +64,10 @@ export class PostgresTables implements TableStore {
   /** True where triggers notice what other programs write. */
   noticesOthers(table: Table): boolean {
     return this.layout(table).watch !== "never";
+  }
+
+  refusal(table: Table, row: Row) {
+    return refusalOfRow(table, row);
   }
 
   turns(): Turns {

@@ -33,7 +33,7 @@ export function* arriving(
   const records: ArrivingRecord[] = [];
   for (const write of writes) {
     yield;
-    const problem = problemOf(table, write.row);
+    const problem = refusalOfRow(table, write.row);
     if (problem === null) {
       const row = asRead(table, write.row);
       records.push({ ...write, row, keyText: keyText(table, row), time: rowTime(table, row) });
@@ -129,7 +129,8 @@ export function outcomeOf(
   };
 }
 
-function problemOf(table: Table, row: Row): Omit<WriteFailure, "index"> | null {
+/** Why a row fails, by the first of its values that its column cannot hold. */
+export function refusalOfRow(table: Table, row: Row): Omit<WriteFailure, "index"> | null {
   for (const column of table.pushColumns) {
     const value = fieldOf(row, column.name);
     if (held(column, value) !== null) continue;

@@ -14,7 +14,7 @@ import {
   type FoundRow,
 } from "../../../domain/sync/rows/write-decision.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type ImportWriter, NOTHING, type RowChange, type WrittenBatch } from "./import-writer.ts";
 
@@ -47,8 +47,10 @@ export class DryWriter implements ImportWriter {
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
     if (writes.length === 0) return NOTHING;
     const table = this.#table;
-    const { records: met, erased } = await this.#meet(writes);
-    const stored = (await this.#deps?.tables.byKeys(table, rowsOf(writes), "sent")) ?? [];
+    const { able, refusals } = this.#judge(writes);
+    const { records: met, erased } = await this.#meet(able);
+    for (const index of erased) refusals.set(index, { message: ERASED_MESSAGE });
+    const stored = (await this.#deps?.tables.byKeys(table, rowsOf(able), "sent")) ?? [];
     const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
     const rows = new Map<string, FoundRow>();
     for (const [key, row] of storedByKey) rows.set(key, { time: rowTime(table, row), row });
@@ -63,7 +65,7 @@ export class DryWriter implements ImportWriter {
     });
     const { nowMs, stamps } = this.#rule;
     const rule = { conflict: table.conflict, nowMs, stamps: table.stamped ? stamps : undefined };
-    const found = { rows, tombstones: await this.#tombstones(writes) };
+    const found = { rows, tombstones: await this.#tombstones(able) };
     const decision = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
     const { added, sent, buried } = decision;
     for (const { index } of sent) {
@@ -71,12 +73,23 @@ export class DryWriter implements ImportWriter {
       if (memory !== undefined && this.#sent.size < MAX_REMEMBERED) this.#sent.note(memory, 1);
     }
     return {
-      refusals: new Map(erased.map((index) => [index, { message: ERASED_MESSAGE }])),
+      refusals,
       deleted: buried.length,
       added: added.length,
       changed: sent.length - added.length,
       changes: changesOf(table, sent, storedByKey),
     };
+  }
+
+  /** What the store can hold, and why it refuses the others. */
+  #judge(writes: readonly RowWrite[]) {
+    const refusals = new Map<number, Omit<WriteFailure, "index">>();
+    const able = writes.filter(({ index, row }) => {
+      const refusal = this.#deps?.tables.refusal?.(this.#table, row) ?? null;
+      if (refusal !== null) refusals.set(index, refusal);
+      return refusal === null;
+    });
+    return { able, refusals };
   }
 
   /** The records without those of erased people, with the texts that owners keep. */
