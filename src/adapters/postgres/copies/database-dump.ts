@@ -17,10 +17,10 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
-import { readFacts } from "../driver/store-facts.ts";
+import { isPrepared, readFacts } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
-import type { TableEntryKept } from "../tables/found-table.ts";
+import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
 import { DELETED_AT, deletedAtOf, settle } from "../tables/tombstone-places.ts";
 
@@ -72,10 +72,8 @@ export class DatabaseDump {
   }
 
   async #tables(tx: ServerTransaction): Promise<readonly DumpedTable[]> {
-    const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
-    if (isThere !== true) return [];
-    const kept = await tx.query(TABLES);
-    const tables = kept.map(describedBy);
+    const tables = await preparedTables(tx, this.#schema);
+    if (tables.length === 0) return [];
     const told = new Map((await tx.query(TOLD)).map(([slot, at]) => [slot, timeOf(String(at))]));
     const dumped: DumpedTable[] = [];
     for (const table of tables) {
@@ -104,6 +102,30 @@ export class DatabaseDump {
     }
     return items;
   }
+}
+
+/** Every table that was ever prepared, as far as it is there still: programs may drop one that has left the registry. */
+export async function preparedTables(
+  tx: ServerTransaction,
+  schema: string,
+): Promise<readonly DumpedTable[]> {
+  if (!(await isPrepared(tx))) return [];
+  const described = (await tx.query(TABLES)).map(describedBy);
+  const layouts = described.map((table) => new Layout(tableOf(table), schema));
+  const found = await findTables(tx, layouts);
+  return described.flatMap((table, i) => asFound(table, found[i] as Found));
+}
+
+function asFound(dumped: DumpedTable, found: Found): readonly DumpedTable[] {
+  const { kept, table } = found;
+  if (kept === null || table?.kind !== "table") return [];
+  const isThere = (name: string) => table.columns.some((column) => column.name === name);
+  if (!kept.key.every(isThere)) return [];
+  const columns = Object.entries(dumped.entry.columns).filter(([name]) => isThere(name));
+  const entry = { ...dumped.entry, columns: Object.fromEntries(columns) };
+  const described = { ...dumped, entry, isForeign: isForeign(found) };
+  if (kept.timestamp === null || isThere(kept.timestamp)) return [described];
+  return [{ ...described, entry: { ...entry, timestamp_column: null }, deletes: null }];
 }
 
 async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<number> {
@@ -174,9 +196,7 @@ async function* tombstonesOf(tx: ServerTransaction, layout: Layout) {
 
 function describedBy(line: readonly unknown[]): DumpedTable {
   const [name, entry, list, lastPlace, completeSince] = line;
-  const { columns, key, timestamp, numbered, isForeign } = JSON.parse(
-    String(entry),
-  ) as TableEntryKept;
+  const { columns, key, timestamp, numbered } = JSON.parse(String(entry)) as TableEntryKept;
   const described = Object.entries(columns).map(([column, type]) => [
     column,
     numbered && column === "id" && !key.includes("id") ? { type, auto_increment: true } : { type },
@@ -193,7 +213,7 @@ function describedBy(line: readonly unknown[]): DumpedTable {
       timestamp_column: timestamp,
       columns: Object.fromEntries(described) as TableEntry["columns"],
     } as DumpedTable["entry"],
-    isForeign: isForeign === true,
+    isForeign: false,
     lastNumber: 0,
     deletes: list === null ? null : deletes,
   };

@@ -31,7 +31,7 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { held, refusalOf } from "../tables/columns.ts";
 import { Layout } from "../tables/layout.ts";
 import { RowStatements } from "../tables/row-statements.ts";
-import { DatabaseDump } from "./database-dump.ts";
+import { DatabaseDump, preparedTables } from "./database-dump.ts";
 
 interface EmptyPostgresOptions extends StoreClaim {
   readonly url: string;
@@ -173,8 +173,10 @@ async function refuseFull(
   schema: string,
   { adminUsername, tables }: Pick<EmptyPostgresOptions, "adminUsername" | "tables">,
 ): Promise<void> {
-  const own = new Set(await tableNames(tx, "made here"));
-  for (const name of new Set([...tables, ...(await tableNames(tx, "all"))])) {
+  const prepared = await preparedTables(tx, schema);
+  const own = new Set(prepared.filter((one) => !one.isForeign).map(({ name }) => name));
+  const known = await tx.query("select name from repsync._tables");
+  for (const name of new Set([...tables, ...known.map(([kept]) => String(kept))])) {
     const full = `${quoted(schema)}.${quoted(name)}`;
     const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [full]);
     if (isThere !== true) continue;
@@ -190,19 +192,10 @@ async function refuseFull(
   if ((await tx.query(other, [adminUsername])).length > 0) throw storeNotEmpty("it has accounts");
 }
 
-/** Of tables that were prepared; those of other programs are not among what was made here. */
-async function tableNames(tx: ServerTransaction, which: "all" | "made here"): Promise<string[]> {
-  const kept = await tx.query(
-    "select name, entry::json->>'isForeign' is not null from repsync._tables",
-  );
-  const names = kept.filter(([, isForeign]) => which === "all" || isForeign !== true);
-  return names.map(([name]) => String(name));
-}
-
 /** Drops what is the service's own but the mark and the holders, and the tables that it made. */
 async function empty(tx: ServerTransaction, schema: string): Promise<void> {
-  for (const name of await tableNames(tx, "made here")) {
-    await tx.script(`drop table if exists ${quoted(schema)}.${quoted(name)}`);
+  for (const { name, isForeign } of await preparedTables(tx, schema)) {
+    if (!isForeign) await tx.script(`drop table ${quoted(schema)}.${quoted(name)}`);
   }
   const text =
     "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";

@@ -1,6 +1,6 @@
 // A table as it is in the database.
 import type { Column } from "../../../domain/sync/table/table.ts";
-import { nameText, textList } from "../driver/sql.ts";
+import { literal, nameText, textList } from "../driver/sql.ts";
 import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import type { Layout } from "./layout.ts";
@@ -17,9 +17,14 @@ export interface TableEntryKept {
   readonly triggers: string;
   /** There, and true, for a table that another program made. */
   readonly isForeign?: true;
+  /** That of the table; absent in entries of before, whose tables have no `MARK` yet. */
+  readonly schema?: string;
 }
 
-interface FoundColumn {
+/** The comment on tables that repsync made: another program may put its own in the place of one that was dropped. */
+export const MARK = "Made by repsync";
+
+export interface FoundColumn {
   readonly name: string;
   /** As the server calls it, with its length or precision. */
   readonly type: string;
@@ -53,6 +58,7 @@ export interface FoundTable {
   readonly indexes: readonly FoundIndex[];
   /** Of all its indexes. */
   readonly indexNames: readonly string[];
+  readonly isMarked: boolean;
   /** Triggers of repsync that fire as it makes them. */
   readonly triggers: number;
   /** The role of repsync, quoted. */
@@ -91,8 +97,9 @@ select json_build_object('name', n.relname, 'columns', array(${INDEX_COLUMNS}), 
   'isAscending', 0 = all (i.indoption::int2[]))
 from pg_index as i join pg_class as n on n.oid = i.indexrelid join pg_am as m on m.oid = n.relam
 where i.indrelid = c.oid and i.indisvalid and i.indpred is null and i.indexprs is null and m.amname = 'btree' and not exists (
-  select from unnest(i.indkey::int2[], i.indcollation::oid[]) as k(attnum, collated) join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum
-  where k.collated <> a.attcollation)`;
+  select from unnest(i.indkey::int2[], i.indcollation::oid[], i.indclass::oid[]) as k(attnum, collated, class)
+  join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum join pg_opclass as p on p.oid = k.class
+  where k.collated <> a.attcollation or not p.opcdefault)`;
 const OBSTACLES = `
 select text from (values
   ('it shares rows with other tables: they are its partitions, or inherit from it, or it from them', exists (select from pg_inherits where inhrelid = c.oid or inhparent = c.oid)),
@@ -108,7 +115,7 @@ select asked.name, json_build_object(
     when 'f' then 'foreign table' when 'S' then 'sequence' when 'c' then 'type' else 'index' end,
   'obstacles', array(${OBSTACLES}), 'columns', array(${COLUMNS}), 'indexes', array(${INDEXES}),
   'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
-  'user', quote_ident(current_user), 'isOwned', o.is_owned, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
+  'isMarked', obj_description(c.oid, 'pg_class') is not distinct from ${literal(MARK)}, 'user', quote_ident(current_user), 'isOwned', o.is_owned, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
   'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and (tgenabled = 'A' or tgenabled = 'O' and not o.is_owned)))::text
 from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name),
   lateral (select pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE') as is_owned) as o`;
@@ -126,12 +133,14 @@ export async function findTables(
     (await tx.query(LOOK, [textList(layouts.map(({ name }) => name))])) as [unknown, unknown][],
   );
   return await Promise.all(
-    layouts.map(async ({ name, table }) => {
-      const [entry, list] = kept.get(table.name) ?? [];
+    layouts.map(async ({ name, schema, table }) => {
+      const [text, list] = kept.get(table.name) ?? [];
+      const entry = typeof text === "string" ? (JSON.parse(text) as TableEntryKept) : null;
+      const isOfSchema = entry !== null && (entry.schema ?? schema) === schema;
       const found = looked.get(name);
       return {
-        kept: typeof entry === "string" ? (JSON.parse(entry) as TableEntryKept) : null,
-        list: typeof list === "string" ? list : null,
+        kept: isOfSchema ? entry : null,
+        list: isOfSchema && typeof list === "string" ? list : null,
         table: typeof found === "string" ? await withRows(tx, name, found) : null,
       };
     }),
@@ -147,7 +156,8 @@ async function withRows(tx: ServerTransaction, name: string, found: string): Pro
 
 /** True for a table that repsync did not make. */
 export function isForeign({ kept, table }: Found): boolean {
-  return table !== null && (kept === null || kept.isForeign === true);
+  if (table === null) return false;
+  return kept === null || kept.isForeign === true || !(table.isMarked || kept.schema === undefined);
 }
 
 /** Whether rows of a table share their upsert key. */

@@ -1,15 +1,16 @@
 // The indexes by which rows are found: one on the upsert key, and one on the order where a table has times.
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { nameText, quoted } from "../driver/sql.ts";
-import type { Found, FoundIndex, FoundTable } from "./found-table.ts";
+import { type Found, type FoundIndex, type FoundTable, isForeign } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
 
-/** Statements that make what a table of another program lacks, and drop what it does not need any more. */
-export function indexChanges(layout: Layout, { kept, table: there }: Found): readonly string[] {
+/** Statements that make what a table lacks, and drop what it does not need any more. */
+export function indexChanges(layout: Layout, found: Found): readonly string[] {
+  const { kept, table: there } = found;
   if (there === null) return [];
   const { table, keyIndex, orderIndex } = layout;
   const changes: string[] = [];
-  const serving = servingIndex(layout, there);
+  const serving = isForeign(found) ? servingIndex(layout, there) : undefined;
   const own = there.indexes.find(({ name }) => name === keyIndex);
   if (serving === undefined) {
     if (!hasOwnKeyIndex(layout, there)) changes.push(...keyIndexTexts(layout, "unique"));

@@ -44,11 +44,11 @@ export class Layout {
   /** Stands in names of what belongs to it, which have at most 63 bytes. */
   readonly short: string;
 
-  readonly #schema: string;
+  readonly schema: string;
 
   constructor(table: Table, schema: string) {
     this.table = table;
-    this.#schema = schema;
+    this.schema = schema;
     this.name = this.inSchema(table.name);
     const hash = hashHex(`${schema} ${table.name}`);
     this.short = hash.slice(0, 12);
@@ -61,7 +61,7 @@ export class Layout {
 
   /** The name of a table or an index beside it. */
   inSchema(name: string): string {
-    return `${quoted(this.#schema)}.${quoted(name)}`;
+    return `${quoted(this.schema)}.${quoted(name)}`;
   }
 
   /** The order of the table, or that of its key. */

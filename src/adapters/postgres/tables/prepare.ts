@@ -9,10 +9,16 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import { literal, nameText, quoted } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
-import { type Found, isForeign, type TableEntryKept } from "./found-table.ts";
+import {
+  type Found,
+  type FoundTable,
+  isForeign,
+  MARK,
+  type TableEntryKept,
+} from "./found-table.ts";
 import { indexChanges, keyIndexTexts, orderIndexTexts } from "./indexes.ts";
 import type { Layout } from "./layout.ts";
-import { changeProblems, type ExaminedTable, examineTables } from "./table-fit.ts";
+import { type ExaminedTable, examineTables, fits, lackingColumns } from "./table-fit.ts";
 import { MAKES_TRIGGER, triggersText } from "./triggers.ts";
 
 const KEEP = `
@@ -35,20 +41,17 @@ export async function prepareTables(
 async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable): Promise<void> {
   const { table } = layout;
   const { kept, list: keptList, table: there } = found;
-  const isOthers = isForeign(found);
-  const indexes = isOthers ? indexChanges(layout, found) : [];
+  const indexes = indexChanges(layout, found);
   const isSame = kept !== null && there !== null && isSameEntry(kept, entryOf(layout, found, kept));
-  const isWhole = indexes.length === 0 && isWatched(layout, found);
+  const isWhole =
+    indexes.length === 0 && lackingColumns(table, there).length === 0 && isWatched(layout, found);
   if (isSame && isWhole && (keptList !== null || !table.deletes)) return;
-  const staysThere =
-    isOthers ||
-    there?.hasRows === true ||
-    (kept !== null && changeProblems(table, kept).length === 0);
-  const known = there !== null && staysThere ? kept : null;
-  if (isOthers) await tx.script(indexes.join("\n"));
-  else if (known === null) await makeTable(tx, layout);
-  else await changeTable(tx, layout, known);
-  const entry = entryOf(layout, found, known);
+  const staysThere = there !== null && (there.hasRows || isForeign(found) || fits(layout, found));
+  if (staysThere) {
+    if (!isForeign(found)) await changeTable(tx, layout, there);
+    await tx.script(indexes.join("\n"));
+  } else await makeTable(tx, layout);
+  const entry = entryOf(layout, found, staysThere ? kept : null);
   const { list, completeSince } = await makeDeletes(tx, layout, found);
   await tx.script(triggersText(layout));
   await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
@@ -77,6 +80,7 @@ function entryOf(layout: Layout, found: Found, before: TableEntryKept | null): T
     numbered: layout.numbered !== null,
     triggers: hashHex(triggersText(layout)),
     ...(isForeign(found) ? { isForeign: true } : {}),
+    schema: layout.schema,
   };
 }
 
@@ -89,6 +93,7 @@ async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {
   const columns = table.columns.map(columnText);
   await tx.script(`drop table if exists ${name};
 create table ${name} (${columns.join(", ")});
+comment on table ${name} is ${literal(MARK)};
 ${[...keyIndexTexts(layout, "unique"), ...orderIndexTexts(layout)].join("\n")}`);
   await numberRows(tx, layout);
 }
@@ -96,14 +101,14 @@ ${[...keyIndexTexts(layout, "unique"), ...orderIndexTexts(layout)].join("\n")}`)
 async function changeTable(
   tx: ServerTransaction,
   layout: Layout,
-  before: TableEntryKept,
+  there: FoundTable,
 ): Promise<void> {
-  for (const column of layout.table.columns) {
-    if (Object.hasOwn(before.columns, column.name)) continue;
+  if (!there.isMarked) {
+    await tx.script(`comment on table ${layout.name} is ${literal(MARK)}`);
+  }
+  for (const column of lackingColumns(layout.table, there)) {
     await tx.script(`alter table ${layout.name} add column ${columnText(column)}`);
   }
-  if (before.timestamp !== layout.table.timestampColumn)
-    await tx.script(orderIndexTexts(layout).join("\n"));
   await numberRows(tx, layout);
 }
 

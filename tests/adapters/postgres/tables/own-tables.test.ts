@@ -1,0 +1,115 @@
+// Tables that repsync made, and what other programs do to them. D-2.4, D-11.4.
+import { describe, expect } from "bun:test";
+import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import type { Table } from "../../../../src/domain/sync/table/table.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { copiesOf } from "../../../contract/copies/copies-contract.ts";
+import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { POSTGRESQL } from "../../../http/support/backends.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
+import { databaseTest, type TestDatabase } from "../support.ts";
+
+const ENTRY: TableEntry = {
+  ...{ upsert_key: ["k"], timestamp_column: "at" },
+  columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
+};
+const ITEMS = makeTable(ENTRY);
+const REKEYED = makeTable({ ...ENTRY, upsert_key: ["v"], timestamp_column: null });
+const ROW = { k: "a", at: "2024-01-01T00:00:00Z", v: 1 };
+
+/** What a preparation says; null where it goes well. */
+async function prepared({ url }: TestDatabase, table: Table, schema = "public") {
+  const options = { clock: new SystemClock(), collections: COLLECTIONS };
+  const storage = await openPostgresStorage({ url: `${url}?schema=${schema}`, ...options });
+  try {
+    return await storage.tables.prepare([table]).then(
+      () => null,
+      (error) => String(error.message),
+    );
+  } finally {
+    await storage.close();
+  }
+}
+
+describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () => {
+  databaseTest(
+    "D-11.4.2 one that another program has put in its place is neither dropped nor altered",
+    async (database) => {
+      const { sql } = database;
+      await prepared(database, ITEMS);
+      await sql`drop table public.items`;
+      await sql`create table public.items (k int primary key, price money)`;
+      for (const table of [ITEMS, REKEYED]) {
+        expect(await prepared(database, table)).toContain("which another program made");
+      }
+      expect(await sql`select * from public.items`).toBeEmpty();
+      await sql`drop table public.items`;
+      expect(await prepared(database, REKEYED)).toBeNull();
+    },
+  );
+
+  databaseTest(
+    "D-11.4.2 one of the same name in another schema is what it is",
+    async (database) => {
+      const { sql } = database;
+      await sql`create schema app`;
+      await sql`create table app.items (k int primary key, price money)`;
+      await prepared(database, ITEMS);
+      for (const table of [ITEMS, REKEYED]) {
+        expect(await prepared(database, table, "app")).toContain("which another program made");
+      }
+      expect(await sql`select * from app.items`).toBeEmpty();
+    },
+  );
+
+  databaseTest(
+    "D-2.4 a column and indexes that somebody dropped come back; another type is refused, with rows",
+    async (database) => {
+      const { sql } = database;
+      const table = await TableUnderTest.prepare(await database.open(), ITEMS);
+      await table.write(ROW);
+      const indexes = async () =>
+        await sql`select indexname from pg_indexes where tablename = 'items' order by 1`.values();
+      const made = await indexes();
+      for (const [name] of made) await sql.unsafe(`drop index public."${name}"`);
+      await sql`alter table public.items drop column v`;
+      expect(await prepared(database, ITEMS)).toBeNull();
+      expect(await indexes()).toEqual(made);
+      await table.write({ ...ROW, v: 2 });
+      expect(await table.rows()).toEqual([{ ...ROW, v: 2 }]);
+      await sql`alter table public.items alter column v type text`;
+      expect(await prepared(database, ITEMS)).toBe(
+        'Table "items": column "v" is text in the database, where integer is kept as bigint. Undo the change in the registry, or export the table, drop it and import it again',
+      );
+      await sql`alter table public.items drop column k`;
+      expect(await prepared(database, ITEMS)).toContain('column "k" is missing');
+      await sql`delete from public.items`;
+      expect(await prepared(database, ITEMS)).toBeNull();
+      await table.write(ROW);
+      expect(await table.rows()).toEqual([ROW]);
+    },
+  );
+
+  databaseTest(
+    "D-10.7 a copy leaves out what is not there any more of a table that has left the registry",
+    async (database) => {
+      const { sql, url } = database;
+      const storage = await database.open();
+      const others = ["gone", "narrow"].map((name) => makeTable(ENTRY, name));
+      await storage.tables.prepare([ITEMS, ...others]);
+      await (await TableUnderTest.prepare(storage, others[1] as Table)).write(ROW);
+      await sql`drop table public.gone`;
+      await sql`alter table public.narrow drop column v`;
+      const source = await copiesOf(POSTGRESQL).source(url);
+      const dump = await source.dump();
+      const rows: unknown[] = [];
+      for await (const part of dump.parts) if (part.of === "rows") rows.push(...part.items);
+      expect(dump.about.tables.map(({ name }) => name)).toEqual(["items", "narrow"]);
+      expect(rows).toEqual([{ row: { k: "a", at: ROW.at } }]);
+      await source.close();
+    },
+  );
+});
