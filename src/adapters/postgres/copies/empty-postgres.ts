@@ -101,7 +101,7 @@ export class EmptyPostgres implements EmptyStore {
         const rows = part.items.map(({ row }) => row);
         const { columns } = layout.table;
         await tx.begin();
-        await new RowStatements(tx, () => tx.nowMs).put(layout, rows, { columns, isWhole: true });
+        await new RowStatements(tx, () => tx.nowMs).insert(layout, rows, columns);
       }
     });
   }

@@ -26,11 +26,6 @@ export const SERVERS_HINT =
 /** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
 const MET = ["40001", "40P01", "55P03"];
 
-/** A meeting that the server does not see. */
-export function meeting(message: string): Failure {
-  return new Failure(Object.assign(new Error(message), { errno: MET[0] }));
-}
-
 export function hasMet({ state }: Failure): boolean {
   return state !== null && MET.includes(state);
 }
@@ -40,14 +35,18 @@ export function isPassing({ state }: Failure): boolean {
   return state === null || /^(?:57P0[1-5]|53|08|25006)/.test(state);
 }
 
-/** True when it is a record that was refused, by its values or by a rule of the table. */
+/** What is about the connection, the server, the transaction or the statement, and not about the rows that it writes. */
+const NOT_OF_ROWS = /^(?:0[389B]|2[5D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
+
+/** True when it is a record that was refused, by its values, by a rule of the table or by whatever a trigger raises. */
 export function isRefusal({ state }: Failure): boolean {
-  return state !== null && /^(?:22|23|44|54|P0001)/.test(state);
+  return state !== null && !NOT_OF_ROWS.test(state);
 }
 
 /** What a function of an application says to whoever breaks its rule; null for what the server says: that may hold values. */
 function raisedText({ state, message }: Failure): string | null {
-  return state === "P0001" && message !== "" ? message : null;
+  const isRaised = state !== null && /^(?:P000[14]|(?!P0|HV)[A-Z])/.test(state);
+  return isRaised && message !== "" ? message : null;
 }
 
 /** Why a record was refused, for its sender. */
@@ -68,6 +67,12 @@ export function refusalText(failure: Failure): string {
 /** True for what the role may not do. */
 export function lacksRight(error: unknown): error is Failure {
   return error instanceof Failure && error.state === "42501";
+}
+
+/** A row that is not written, though nothing says why. */
+export function passedOver(): Failure {
+  const text = "a trigger of the table passes over it";
+  return new Failure(Object.assign(new Error(text), { errno: "P0001" }));
 }
 
 /** A right that is found to be missing before the server says so. */

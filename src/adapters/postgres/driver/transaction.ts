@@ -116,6 +116,8 @@ export class ServerTransaction {
     const opened = this.script("savepoint attempt");
     try {
       await Promise.all([opened, work()]);
+      // Rules that are looked at with the commit are looked at here: the record can still be told.
+      await this.script("set constraints all immediate; release savepoint attempt");
     } catch (error) {
       const { failure } = this;
       if (failure !== null && !isRefusal(failure)) throw error;
@@ -124,7 +126,6 @@ export class ServerTransaction {
       await this.script("rollback to savepoint attempt; release savepoint attempt");
       throw failure ?? error;
     }
-    await this.script("release savepoint attempt");
   }
 
   /** Sends statements in one message. */

@@ -23,7 +23,7 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { Failure, isRefusal, refusalText } from "../driver/errors.ts";
+import { Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
 import { TAKE_TOLD, TELL } from "../driver/schema.ts";
 import { inParts, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -120,23 +120,21 @@ export class BodyTables implements TableWrites {
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
     const layout = this.#tables.layout(table);
     const rows = await this.rowsOf(table, [column, [value]]);
-    const given = Object.entries(fields ?? {}).filter(([name]) =>
-      table.columns.some((known) => known.name === name),
-    );
+    const given = table.columns.filter(({ name }) => Object.hasOwn(fields ?? {}, name));
     if (fields === null) await this.#rows.forgetOf(layout, column, value);
-    if (rows.length === 0) return 0;
+    if (rows.length === 0 || (fields !== null && given.length === 0)) return rows.length;
     this.#tx.writesRows();
-    const changed =
-      fields === null ? [] : rows.map((row) => ({ ...row, ...Object.fromEntries(given) }));
+    const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
     const turns = this.#tables.turns();
     const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
     await Promise.all(this.#tx.send(await turns.run(locks(table, keys))));
-    await this.#rows.remove(layout, layout.name, rows);
-    if (changed.length > 0) {
-      await this.#rows.forgetOutlived(layout, changed);
-      await this.#rows.put(layout, changed, { columns: table.columns, isWhole: true });
-    }
-    const isTimed = given.some(([name]) => name === table.timestampColumn);
+    await this.#rows.forgetOutlived(layout, changed);
+    const done =
+      fields === null
+        ? await this.#rows.remove(layout, layout.name, rows)
+        : await this.#rows.set(layout, [column, value], [given, fields]);
+    if (done < rows.length) throw passedOver();
+    const isTimed = given.some(({ name }) => name === table.timestampColumn);
     const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
     if (at !== null) await this.#tx.query(TELL, [String(layout.slot), at]);
     return rows.length;
@@ -294,11 +292,15 @@ export class BodyTables implements TableWrites {
   ): Promise<void> {
     const { numbered: number, table } = layout;
     const columns = number === null ? table.pushColumns : [...table.pushColumns, number];
-    const isNew = ([text]: KeyedRow) => !known.rows.has(text) || decided.removed.has(text);
+    const isKnown = ([text]: KeyedRow) => known.rows.has(text) && !decided.removed.has(text);
     for (const some of inParts(rows)) {
-      const newRows = some.filter(isNew).length;
-      const put = some.map(([text, row]) => numbered(layout, row, numbers.get(text)));
-      await this.#rows.put(layout, put, { columns, newRows });
+      const fresh = some.filter((one) => !isKnown(one));
+      const inserted = fresh.map(([text, row]) => numbered(layout, row, numbers.get(text)));
+      const updated = some.filter(isKnown).map(([, row]) => row);
+      let written = 0;
+      if (updated.length > 0) written += await this.#rows.update(layout, updated);
+      if (inserted.length > 0) written += await this.#rows.insert(layout, inserted, columns);
+      if (written < some.length) throw passedOver();
     }
   }
 

@@ -1,22 +1,14 @@
 // Statements that write the rows and tombstones of a table, some of each at once.
+import { fieldOf } from "../../../domain/shared/json.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Column, Row } from "../../../domain/sync/table/table.ts";
-import { meeting } from "../driver/errors.ts";
+import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
 import { inParts, nameText, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
-
-interface PutOptions {
-  readonly columns: readonly Column[];
-  /** How many of the rows are not there; absent: all. */
-  readonly newRows?: number;
-  /** True sets every column in a row that is there; absent: the table's `updateColumns`. */
-  readonly isWhole?: boolean;
-}
 
 /** Whether a table has anything that may refuse a row, beside what repsync makes: the columns of its key are `$2`. */
 const HAS_RULES = `
@@ -37,27 +29,36 @@ export class RowStatements {
     this.#now = now;
   }
 
-  /**
-   * Inserts rows, or changes those that are there. Throws as for a meeting where more of them are new than is known: somebody
-   * has removed a row that was found.
-   */
-  async put(
-    layout: Layout,
-    rows: readonly Row[],
-    { columns, newRows = rows.length, isWhole = false }: PutOptions,
-  ): Promise<void> {
+  /** Inserts rows that are not there; resolves to their number. */
+  async insert(layout: Layout, rows: readonly Row[], columns: readonly Column[]): Promise<number> {
     const { name, table } = layout;
+    const lists = layout.casts(columns).join(", ");
     const keys = nameText(table.keyColumns);
-    const names = nameText(columns);
-    const lists = layout.casts(columns);
-    const changes = (isWhole ? columns : table.updateColumns).map(
-      (column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`,
+    // Nothing in the way of a row is seen but what another has committed since, and with that the server gives up.
+    const text = `insert into ${name} (${nameText(columns)}) select * from unnest(${lists}) on conflict (${keys}) do nothing`;
+    return await this.#count(text, layout.lists(columns, rows));
+  }
+
+  /** Sets the table's `updateColumns` in rows that are there, whatever else they have; resolves to their number. */
+  async update(layout: Layout, rows: readonly Row[]): Promise<number> {
+    const { name, table } = layout;
+    const changed = table.updateColumns.filter(({ isKey }) => !isKey);
+    if (changed.length === 0) return rows.length;
+    const columns = [...table.keyColumns, ...changed];
+    const names = columns.map((_, i) => `c${i}`);
+    const [isKey, sets] = [table.keyColumns, changed].map((some) =>
+      some.map((column) => [quoted(column.name), `s.c${columns.indexOf(column)}`]),
     );
-    const known = changes.length === 0 ? "nothing" : `update set ${changes.join(", ")}`;
-    const put = `insert into ${name} (${names}) select * from unnest(${lists.join(", ")}) on conflict (${keys}) do ${known} returning xmax = 0 as is_new`;
-    const text = `with put as (${put}) select count(*) filter (where is_new) from put`;
-    const [[inserted] = []] = await this.#tx.query(text, layout.lists(columns, rows));
-    if (Number(inserted) > newRows) throw meeting("A row that was found has been removed since");
+    const where = isKey?.map(([key, value]) => `t.${key} = ${value}`).join(" and ");
+    const set = sets?.map(([column, value]) => `${column} = ${value}`).join(", ");
+    const text = `update ${name} as t set ${set} from unnest(${layout.casts(columns).join(", ")}) as s(${names.join(", ")}) where ${where}`;
+    return await this.#count(text, layout.lists(columns, rows));
+  }
+
+  async #count(text: string, parameters: readonly (string | null)[]): Promise<number> {
+    const counted = `with done as (${text} returning 1) select count(*) from done`;
+    const [[count] = []] = await this.#tx.query(counted, parameters);
+    return Number(count);
   }
 
   /** Whether a record may be refused by what another program has added to the table. */
@@ -67,12 +68,29 @@ export class RowStatements {
     return has === true;
   }
 
-  async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<void> {
+  /** Sets fields of the rows with a value in a column; resolves to their number. */
+  async set(
+    layout: Layout,
+    [column, value]: readonly [column: string, value: string],
+    [columns, fields]: readonly [columns: readonly Column[], fields: Row],
+  ): Promise<number> {
+    const by = columnOf(layout.table, column);
+    if (by === null) return 0;
+    const sets = columns.map((one, i) => `${quoted(one.name)} = $${i + 2}::text::${castType(one)}`);
+    const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(column)} = $1::text::${castType(by)}`;
+    const values = columns.map((one) => held(one, fieldOf(fields, one.name))?.text ?? null);
+    return await this.#count(text, [...heldTexts(by, [value]), ...values]);
+  }
+
+  /** Resolves to the number of rows that are gone now. */
+  async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<number> {
+    let removed = 0;
     for (const some of inParts(keys)) {
       const found = layout.byKeys("t.repsync_ctid", name);
       const text = `delete from ${name} where ctid = any(array(${found}))`;
-      await this.#tx.query(text, layout.keyLists(some));
+      removed += await this.#count(text, layout.keyLists(some));
     }
+    return removed;
   }
 
   /** At the end of the list, in the place of what their keys had. */

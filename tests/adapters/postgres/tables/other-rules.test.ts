@@ -1,0 +1,120 @@
+// Rules that another program has for a table: a record that breaks one fails alone, and what it does not touch stays. S-4.2.11, D-4.6.
+import { describe, expect } from "bun:test";
+import type { SQL } from "bun";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
+import { databaseTest, type TestDatabase } from "../support.ts";
+
+const ENTRY: TableEntry = {
+  upsert_key: ["k"],
+  columns: { k: { type: "text" }, v: { type: "integer" } },
+};
+const ITEMS = makeTable(ENTRY);
+const MADE = `create table public.items (k text collate "C" primary key, v int8)`;
+
+/** Opens a store whose database has such a table, and writes rows to it; what became of them. */
+async function write(database: TestDatabase, made: string, rows: readonly Row[]) {
+  await database.sql.unsafe(made);
+  const storage = await database.open();
+  const table = await TableUnderTest.prepare(storage, ITEMS);
+  const { changed, failures } = await writeTo(storage, ITEMS, asWrites(rows));
+  return { changed, failures, rows: await table.rows() };
+}
+
+/** A trigger that does something with each row before it is written. */
+function trigger(body: string, events = "insert or update"): string {
+  return `create function public.judge() returns trigger language plpgsql as $body$ begin ${body} end $body$;
+    create trigger judge before ${events} on public.items for each row execute function public.judge()`;
+}
+
+async function allOf(sql: SQL, text: string): Promise<unknown> {
+  return await sql.unsafe(text).values();
+}
+
+describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () => {
+  databaseTest(
+    "D-12.4, S-4.2.9 a row that is there is changed, whatever columns beside those of the registry demand of a new one",
+    async (database) => {
+      const { sql } = database;
+      await sql.unsafe(`create table public.items (id bigserial primary key, k text collate "C" not null unique, v int8,
+        extra text not null check (extra <> '')); insert into public.items (k, v, extra) values ('a', 1, 'of the application')`);
+      const storage = await database.open();
+      const columns = { ...ENTRY.columns, id: { type: "integer", auto_increment: true } } as const;
+      const table = makeTable({ ...ENTRY, columns });
+      await storage.tables.prepare([table]);
+      const rows = [
+        { k: "a", v: 2 },
+        { k: "b", v: 3 },
+      ];
+      const { changed, failures } = await writeTo(storage, table, asWrites(rows));
+      expect([changed, failures]).toEqual([
+        1,
+        [{ index: 1, message: "a column of the table may not be null" }],
+      ]);
+      expect(await allOf(sql, "select id::int4, k, v::int4, extra from items")).toEqual([
+        [1, "a", 2, "of the application"],
+      ]);
+      await storage.documents.transact({ name: "test" }, async (tx) => {
+        expect(await tx.tables.change(table, "k", "a", { v: 5 })).toBe(1);
+      });
+      expect(await allOf(sql, "select v::int4, extra from items")).toEqual([
+        [5, "of the application"],
+      ]);
+    },
+  );
+
+  databaseTest(
+    "D-4.6 a row that a trigger passes over in silence is a failed record",
+    async (database) => {
+      const { sql } = database;
+      const rows = ["a", "no", "b"].map((k) => ({ k, v: 1 }));
+      const made = `${MADE}; ${trigger("if new.k = 'no' or new.v = 9 then return null; end if; return new;")}`;
+      const message = "a trigger of the table passes over it";
+      const kept = [rows[0], rows[2]] as Row[];
+      expect(await write(database, made, rows)).toEqual({
+        ...{ changed: 2, failures: [{ index: 1, message }], rows: kept },
+      });
+      const storage = await database.open();
+      await storage.tables.prepare([ITEMS]);
+      const changes = asWrites([{ k: "a", v: 9 }]);
+      expect(await writeTo(storage, ITEMS, changes)).toMatchObject({
+        failures: [{ index: 0, message }],
+      });
+      expect(await allOf(sql, "select count(*)::int4 from items where v = 9")).toEqual([[0]]);
+    },
+  );
+
+  databaseTest(
+    "D-4.6 so is one that a rule refuses that is looked at with the commit",
+    async (database) => {
+      const made = `create table public.owners (v int8 primary key); insert into public.owners values (1);
+      ${MADE.replace("v int8", "v int8 constraint owned references public.owners deferrable initially deferred")}`;
+      const rows = [1, 99, 1].map((v, i) => ({ k: `${i}`, v }));
+      expect(await write(database, made, rows)).toMatchObject({
+        ...{ changed: 2, rows: [rows[0], rows[2]] },
+        failures: [
+          { index: 1, message: 'the row of another table that it names is not there "owned"' },
+        ],
+      });
+    },
+  );
+
+  for (const [how, message] of [
+    ["raise exception 'too few' using errcode = 'PT400'", "too few"],
+    ["raise exception 'not for you' using errcode = 'U0001'", "not for you"],
+    ["raise exception 'never' using errcode = '0A000'", "PostgreSQL refuses it (0A000)"],
+    ["assert false, 'no item'", "no item"],
+  ] as const) {
+    databaseTest(`D-4.6 so is one for which a trigger says ${how}`, async (database) => {
+      const rows = ["a", "no", "b"].map((k) => ({ k, v: 1 }));
+      const made = `${MADE}; ${trigger(`if new.k = 'no' then ${how}; end if; return new;`)}`;
+      expect(await write(database, made, rows)).toMatchObject({
+        ...{ changed: 2, failures: [{ index: 1, message }] },
+      });
+    });
+  }
+});
