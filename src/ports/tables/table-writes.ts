@@ -18,7 +18,7 @@ export interface TombstoneWrite extends Tombstone {
   readonly index: number;
 }
 
-/** A record the store itself refused; nothing of it was written. */
+/** A record, or a tombstone, that the store itself refused; nothing of it was written. */
 export interface WriteFailure {
   readonly index: number;
   /** Why, for the caller: the words of an application's own trigger, else ours, never a path or text of the driver. */
@@ -49,6 +49,8 @@ export interface Written {
   readonly changed: number;
   /** Rows removed by `deleted`. */
   readonly deleted: number;
+  /** The tombstones of `deleted` whose rows the store would not remove: they have no effect. Absent for none. */
+  readonly refusedDeletes?: readonly WriteFailure[];
   /** The earliest canonical time of a row that was inserted or changed, as it stands now, or an earlier one; null for none. */
   readonly earliestChanged: string | null;
   /** That of a row that was kept, or that outlives a tombstone of `deleted`; null for none. */

@@ -49,8 +49,8 @@ function raisedText({ state, message }: Failure): string | null {
   return isRaised && message !== "" ? message : null;
 }
 
-/** Why a record was refused, for its sender. */
-export function refusalText(failure: Failure): string {
+/** Why a record was refused, or the removal of a row, for its sender. */
+export function refusalText(failure: Failure, isRemoval = false): string {
   const { state, rule } = failure;
   const raised = raisedText(failure);
   if (raised !== null) return raised;
@@ -58,6 +58,7 @@ export function refusalText(failure: Failure): string {
   if (state === "23505")
     return `another row has the same values, which ${named.trim() || "an index"} forbids`;
   if (state === "23502") return "a column of the table may not be null";
+  if (state === "23503" && isRemoval) return `a row of another table names it${named}`;
   if (state === "23503") return `the row of another table that it names is not there${named}`;
   if (state === "54000") return "its key is too long for an index of PostgreSQL";
   if (state?.startsWith("23")) return `it breaks the rule${named} of the table`;

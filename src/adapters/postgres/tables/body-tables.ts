@@ -19,7 +19,7 @@ import {
 import type {
   RowWrite,
   TableWrites,
-  WriteFailure,
+  TombstoneWrite,
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
@@ -42,6 +42,7 @@ import {
   locks,
   numbered,
   outcomeOf,
+  type Refused,
   sentRows,
 } from "./write-steps.ts";
 
@@ -53,6 +54,20 @@ interface Sending {
   /** The same as they will be after it. */
   readonly found: FoundByKey;
   readonly decided: Decided;
+  readonly deleted: readonly TombstoneWrite[];
+}
+
+interface Arrived extends Arrivals<ArrivingRecord> {
+  readonly deleted: readonly TombstoneWrite[];
+}
+
+interface Positioned {
+  readonly index: number;
+}
+
+interface RefusedRow {
+  readonly keyText: string;
+  readonly failure: Failure;
 }
 
 interface Putting extends Sending {
@@ -79,8 +94,8 @@ export class BodyTables implements TableWrites {
     const { conflict = table.conflict, stamps } = rule;
     const deleted = (rule.deleted ?? []).filter(({ key }) => layout.holdsKey(key));
     const turns = this.#tables.turns();
-    const failures: WriteFailure[] = [];
-    const records = await turns.run(arriving(table, writes, failures));
+    const refused: Refused = { records: [], deletes: [] };
+    const records = await turns.run(arriving(table, writes, refused.records));
     await this.#tx.begin();
     const nowMs = this.#now();
     const rules = { conflict, nowMs, stamps };
@@ -90,30 +105,31 @@ export class BodyTables implements TableWrites {
     const decided: Decided[] = [];
     for (const [i, round] of (isJudged ? rounds : [records]).entries()) {
       const arrived = { deleted: i === 0 ? deleted : [], records: round };
-      decided.push(await this.#writeRound(layout, arrived, rules, failures));
+      decided.push(await this.#writeRound(layout, arrived, rules, refused));
     }
-    return outcomeOf(decided, failures, nowMs);
+    return outcomeOf(decided, refused, nowMs);
   }
 
-  /** Writes all records but those that the server refuses, which are added to the failures. */
+  /** Writes all but what the server refuses, which is added to what is refused. */
   async #writeRound(
     layout: Layout,
-    { deleted, records }: Arrivals<ArrivingRecord>,
+    arrived: Arrived,
     rules: DecisionRule<ArrivingRecord>,
-    failures: WriteFailure[],
+    refused: Refused,
   ): Promise<Decided> {
     const { table } = layout;
     const turns = this.#tables.turns();
+    let { records, deleted } = arrived;
     const known = await this.#find(layout, await turns.run(keysOf(table, records, deleted)));
-    for (let left = records; ; ) {
+    for (;;) {
       const found = { rows: new Map(known.rows), tombstones: new Map(known.tombstones) };
-      const deciding = decideWrite(table, { deleted, records: left }, found, rules);
-      const decided = await turns.run(deciding);
-      const refused = await this.#send({ layout, known, found, decided });
-      if (refused.length === 0) return decided;
-      failures.push(...refused);
-      const without = new Set(refused.map(({ index }) => index));
-      left = left.filter(({ index }) => !without.has(index));
+      const decided = await turns.run(decideWrite(table, { deleted, records }, found, rules));
+      const now = await this.#send({ layout, known, found, decided, deleted });
+      if (now.records.length + now.deletes.length === 0) return decided;
+      refused.records.push(...now.records);
+      refused.deletes.push(...now.deletes);
+      records = without(records, now.records);
+      deleted = without(deleted, now.deletes);
     }
   }
 
@@ -211,65 +227,74 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  /** Does what was decided, or nothing of it: gives the records that the server refuses. */
-  async #send(sending: Sending): Promise<readonly WriteFailure[]> {
+  /** Does what was decided, or nothing of it: gives the records and tombstones that the server refuses. */
+  async #send(sending: Sending): Promise<Refused> {
     const { layout, found, decided } = sending;
     const rows = await this.#tables.turns().run(sentRows(decided, found));
-    if (rows.length + decided.removed.size + decided.forgotten.size + decided.listed.length === 0) {
-      return [];
+    const removed = [...decided.removed];
+    if (rows.length + removed.length + decided.forgotten.size + decided.listed.length === 0) {
+      return NONE_REFUSED;
     }
     this.#tx.writesRows();
     const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
-    let refused: readonly WriteFailure[] = [];
-    const opening = async () => {
-      await this.#rows.remove(layout, layout.name, [...decided.removed.values()]);
+    const list = async () => {
       await this.#forget(layout, [...decided.forgotten], found, decided);
       await this.#rows.list(layout, decided.listed);
     };
     try {
       await this.#tx.attempt(async () => {
-        await opening();
+        await this.#removeAll(layout, removed);
+        await list();
         await this.#putAll(putting, rows);
       });
+      return NONE_REFUSED;
     } catch (error) {
       if (!(error instanceof Failure) || !isRefusal(error)) throw error;
-      await this.#tx
-        .attempt(async () => {
-          await opening();
-          refused = await this.#findRefused(putting, rows);
-          throw UNDONE;
-        })
-        .catch((thrown) => {
-          if (thrown !== UNDONE) throw thrown;
-        });
     }
+    let refused = NONE_REFUSED;
+    const finding = this.#tx.attempt(async () => {
+      const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
+      await list();
+      const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
+      refused = refusedOf(sending, { deletes, records });
+      // Rules may be about several rows, and refuse none of them by itself: then all of it is done.
+      if (refused.records.length + refused.deletes.length > 0) throw UNDONE;
+    });
+    await finding.catch((thrown) => {
+      if (thrown !== UNDONE) throw thrown;
+    });
     return refused;
   }
 
-  /** Halves what is refused until each refused row is found; the others are written meanwhile, as rules may be about several. */
+  /** Halves what is refused until each refused one is found; the others are done meanwhile, as rules may be about several. */
   async #findRefused(
-    putting: Putting,
-    rows: readonly KeyedRow[],
-  ): Promise<readonly WriteFailure[]> {
-    const refused: WriteFailure[] = [];
+    items: readonly KeyedRow[],
+    act: (some: readonly KeyedRow[]) => Promise<void>,
+  ): Promise<readonly RefusedRow[]> {
+    const refused: RefusedRow[] = [];
     const place = async (some: readonly KeyedRow[]): Promise<void> => {
+      const [first] = some;
+      if (first === undefined) return;
       try {
-        await this.#tx.attempt(() => this.#putAll(putting, some));
+        await this.#tx.attempt(() => act(some));
       } catch (error) {
         if (!(error instanceof Failure) || !isRefusal(error)) throw error;
-        if (some.length > 1) {
-          const half = some.length >> 1;
-          await place(some.slice(0, half));
-          await place(some.slice(half));
+        if (some.length === 1) {
+          refused.push({ keyText: first[0], failure: error });
           return;
         }
-        const [[text = ""] = []] = some;
-        const last = putting.decided.sent.findLast((record) => record.keyText === text);
-        if (last !== undefined) refused.push({ index: last.index, message: refusalText(error) });
+        const half = some.length >> 1;
+        await place(some.slice(0, half));
+        await place(some.slice(half));
       }
     };
-    await place(rows);
+    await place(items);
     return refused;
+  }
+
+  async #removeAll(layout: Layout, rows: readonly KeyedRow[]): Promise<void> {
+    const keys = rows.map(([, row]) => row);
+    if ((await this.#rows.remove(layout, layout.name, keys)) < keys.length) throw passedOver();
   }
 
   /** Next numbers for rows that are new, in the order of their records. */
@@ -323,3 +348,31 @@ export class BodyTables implements TableWrites {
 }
 
 const UNDONE = new Error("Nothing of an attempt stays");
+
+function without<Item extends Positioned>(
+  items: readonly Item[],
+  refused: readonly Positioned[],
+): readonly Item[] {
+  const indexes = new Set(refused.map(({ index }) => index));
+  return items.filter(({ index }) => !indexes.has(index));
+}
+
+/** Nobody adds to it. */
+const NONE_REFUSED: Refused = { records: [], deletes: [] };
+
+/** The last record of each refused row, and the tombstones of each row that stays. */
+function refusedOf(
+  { layout, decided, deleted }: Sending,
+  found: { readonly deletes: readonly RefusedRow[]; readonly records: readonly RefusedRow[] },
+): Refused {
+  const records = found.records.flatMap(({ keyText: text, failure }) => {
+    const last = decided.sent.findLast((record) => record.keyText === text);
+    return last === undefined ? [] : [{ index: last.index, message: refusalText(failure) }];
+  });
+  const deletes = found.deletes.flatMap(({ keyText: text, failure }) =>
+    deleted
+      .filter(({ key }) => keyText(layout.table, key) === text)
+      .map(({ index }) => ({ index, message: refusalText(failure, true) })),
+  );
+  return { records, deletes };
+}

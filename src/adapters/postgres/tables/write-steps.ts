@@ -109,20 +109,27 @@ export function numbered(
   return column === null ? row : { ...row, [column.name]: number ?? null };
 }
 
+/** What the server, or a column, refuses: records, and tombstones. */
+export interface Refused {
+  readonly records: WriteFailure[];
+  readonly deletes: WriteFailure[];
+}
+
 /** What all rounds did. */
 export function outcomeOf(
   rounds: readonly Decided[],
-  failures: readonly WriteFailure[],
+  { records, deletes }: Refused,
   visibleMs: number,
 ): Written {
   const buried = rounds.flatMap((decided) => decided.buried);
-  const refused = [...failures, ...rounds.flatMap((decided) => decided.failures)];
+  const refused = [...records, ...rounds.flatMap((decided) => decided.failures)];
   return {
     failures: refused.sort((a, b) => a.index - b.index),
     kept: rounds.flatMap(({ kept }) => kept).sort((a, b) => a - b),
     ...(buried.length === 0 ? {} : { buried }),
     changed: rounds.reduce((sum, { sent }) => sum + sent.length, 0),
     deleted: rounds.reduce((sum, { removed }) => sum + removed.size, 0),
+    ...(deletes.length === 0 ? {} : { refusedDeletes: deletes }),
     earliestChanged: earliestTime(rounds.map((decided) => decided.earliestChanged)),
     earliestKept: earliestTime(rounds.map((decided) => decided.earliestKept)),
     visibleMs,

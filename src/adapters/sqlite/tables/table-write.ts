@@ -7,10 +7,9 @@ import {
   type StampRule,
   stampFate,
 } from "../../../domain/sync/rows/stamp.ts";
-import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
+import type { TombstoneWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { orderBound, rowOrder } from "./order-column.ts";
@@ -25,7 +24,7 @@ export interface TableWriteRules {
 
 /** What there is to write: tombstones first. */
 interface BoundWrites {
-  readonly deleted: readonly Tombstone[];
+  readonly deleted: readonly TombstoneWrite[];
   readonly records: readonly BoundWrite[];
 }
 
@@ -39,6 +38,7 @@ const FIRST_ORDER = FIRST_STAMP.slice(0, -1);
 export class TableWrite {
   readonly #failures: WriteFailure[] = [];
   readonly #kept: number[] = [];
+  readonly #refusedDeletes: WriteFailure[] = [];
   readonly #buried: number[] = [];
   #changed = 0;
   #deleted = 0;
@@ -91,6 +91,7 @@ export class TableWrite {
       ...(this.#buried.length === 0 ? {} : { buried: this.#buried }),
       changed: this.#changed,
       deleted: this.#deleted,
+      ...(this.#refusedDeletes.length === 0 ? {} : { refusedDeletes: this.#refusedDeletes }),
       earliestChanged: timeOf(this.#earliestChanged),
       earliestKept: timeOf(this.#earliestKept),
       visibleMs: this.#database.nowMs(),
@@ -115,10 +116,16 @@ export class TableWrite {
     if (isMoment) this.#database.run("DELETE FROM repsync_moment");
   }
 
-  #bury(tombstone: Tombstone): void {
-    const { isRemoved, outlivedBy = null } = this.#buries.bury(tombstone);
-    if (isRemoved) this.#deleted++;
-    this.#earliestKept = earlier(this.#earliestKept, outlivedBy);
+  #bury(tombstone: TombstoneWrite): void {
+    try {
+      const { isRemoved, outlivedBy = null } = this.#buries.bury(tombstone);
+      if (isRemoved) this.#deleted++;
+      this.#earliestKept = earlier(this.#earliestKept, outlivedBy);
+    } catch (error) {
+      const message = this.#database.recordReason(error);
+      if (message === null) throw error;
+      this.#refusedDeletes.push({ index: tombstone.index, message });
+    }
   }
 
   #write(arriving: BoundWrite): void {

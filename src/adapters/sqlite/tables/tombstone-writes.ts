@@ -145,14 +145,17 @@ export class TombstoneWrites {
     return { isThere: row !== undefined, order, time };
   }
 
-  /** Removes a row. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
+  /** Removes a row, or throws what a trigger raises. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
   #remove(key: BoundKey, kept: string | null): void {
     const { table, list } = this.#names;
     const name = `"${table.name}"`;
     const keep = `UPDATE ${list} SET repsync_deleted_at = ? WHERE ${this.#names.isKey(list)}`;
     if (kept !== null) this.#database.run(keep, [LATEST_TIME, ...key]);
-    this.#database.run(`DELETE FROM ${name} WHERE ${this.#names.isKey(name)}`, key);
-    if (kept !== null) this.#database.run(keep, [keptTime(kept), ...key]);
+    try {
+      this.#database.run(`DELETE FROM ${name} WHERE ${this.#names.isKey(name)}`, key);
+    } finally {
+      if (kept !== null) this.#database.run(keep, [keptTime(kept), ...key]);
+    }
   }
 
   #deletedAt(key: BoundKey): string | null {

@@ -4,7 +4,7 @@ import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/peopl
 import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
+import { requireRemoved, type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
 export type DeleteRowDeps = WriteRowsDeps & Pick<SyncDeps, "clock">;
 
@@ -28,7 +28,9 @@ export async function deleteRow(deps: DeleteRowDeps, table: Table, key: Row): Pr
     }
     const deletedAt = changeTime(rowTime(table, row), deps.clock.nowMs());
     const deleted = [{ index: 0, key, deletedAt }];
-    if ((await writeRows(deps, table, { writes: [], deleted })).deleted > 0) return;
+    const written = await writeRows(deps, table, { writes: [], deleted });
+    requireRemoved(written.refusedDeletes);
+    if (written.deleted > 0) return;
   }
   const text = "The row is written to all the time, and was not deleted";
   throw new AppError("commit_failed", text);

@@ -27,7 +27,7 @@ interface Removal {
   requireGoingOn(): Promise<void>;
   /** Asked before the first row goes. */
   isAllowed(rows: number): Promise<boolean>;
-  /** Told why no row was removed. */
+  /** Told why rows were not removed. */
   onRefused(text: string): void;
 }
 
@@ -59,7 +59,7 @@ export class WholeFile implements ImportWriter {
     if (refusal !== null || tables === null) return 0;
     const others = await this.#countOthers(tables, removal.maxDeletes);
     if (deps === null || others === 0) return others;
-    if (await removal.isAllowed(others)) return await this.#remove(deps, removal.requireGoingOn);
+    if (await removal.isAllowed(others)) return await this.#remove(deps, removal);
     removal.onRefused("No row was removed");
     return 0;
   }
@@ -78,18 +78,24 @@ export class WholeFile implements ImportWriter {
     throw new AppError("sync_failed", text, { hint });
   }
 
-  async #remove(deps: DeleteRowDeps, requireGoingOn: Removal["requireGoingOn"]): Promise<number> {
+  async #remove(deps: DeleteRowDeps, removal: Removal): Promise<number> {
     const table = this.#table;
     let removed = 0;
     for await (const part of exportRows(deps.tables, table)) {
-      await requireGoingOn();
+      await removal.requireGoingOn();
       const deleted = this.#othersOf(part).map((row, index) => ({
         index,
         key: keyRow(table, keyOf(table, row)),
         deletedAt: changeTime(rowTime(table, row), deps.clock.nowMs()),
       }));
       if (deleted.length === 0) continue;
-      removed += (await writeRows(deps, table, { writes: [], deleted })).deleted;
+      const written = await writeRows(deps, table, { writes: [], deleted });
+      removed += written.deleted;
+      for (const { message } of written.refusedDeletes?.slice(0, 1) ?? []) {
+        removal.onRefused(
+          `Rows stay that the file does not have, ${written.refusedDeletes?.length} here: ${message}`,
+        );
+      }
     }
     return removed;
   }

@@ -35,6 +35,7 @@ import type { Transaction } from "../../../ports/documents.ts";
 import type { Administration } from "../../../repositories/accounts/administration.ts";
 import {
   type RowsToWrite,
+  requireRemoved,
   transactRows,
   type WriteRowsDeps,
   writeWithin,
@@ -119,7 +120,8 @@ export async function removeRow(
     requireNoOwner(table, facts);
     const deletedAt = changeTime(rowTime(table, here), tx.nowMs);
     const deleted = [{ index: 0, key, deletedAt }];
-    await writeWithin(deps, tx, table, { writes: [], deleted });
+    const { refusedDeletes } = await writeWithin(deps, tx, table, { writes: [], deleted });
+    requireRemoved(refusedDeletes);
     await note(deps, tx, { table, key, action: "row.removed", asked });
     return { warning: table.deletes ? null : comesBack(table) };
   });

@@ -98,7 +98,11 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
     deletes:
       deleted.length === 0
         ? null
-        : { members: deleted, failures: deletes.failures, removed: written.deleted },
+        : {
+            members: deleted,
+            failures: [...deletes.failures, ...(written.refusedDeletes ?? [])],
+            removed: written.deleted,
+          },
   });
 }
 

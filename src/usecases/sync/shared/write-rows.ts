@@ -1,6 +1,7 @@
 // The one way in which rows are written here, by pushes, imports, runs and repairs alike: what is known of the people whom they
 // name, the rows, what is noted of late ones, and what a run keeps beside them, in one commit. D-4.5, D-7.4, D-8.1. A store
 // tells of its rows only what it alone sees: failures, kept positions, times of changed and kept rows.
+import { AppError } from "../../../domain/shared/errors.ts";
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";
@@ -82,6 +83,8 @@ export interface WriteOutcome {
   readonly changed: number;
   /** Rows removed by `deleted`. */
   readonly deleted: number;
+  /** The tombstones whose rows the store would not remove; absent for none. */
+  readonly refusedDeletes?: readonly WriteFailure[];
 }
 
 export const NOTHING_WRITTEN: WriteOutcome = {
@@ -137,6 +140,11 @@ export async function transactRows<T>(
   return done;
 }
 
+/** Throws `conflict` with why the store would not remove a row. */
+export function requireRemoved([refused]: readonly WriteFailure[] = []): void {
+  if (refused !== undefined) throw new AppError("conflict", `The row stays: ${refused.message}`);
+}
+
 /** As `writeRows`, within a body of `transactRows`. */
 export async function writeWithin(
   deps: WriteRowsDeps,
@@ -172,7 +180,7 @@ async function commit(
   const earliestKept = earliestTime([written.earliestKept, ...(arrivals?.mergedTimes ?? [])]);
   const times = { earliestChanged: written.earliestChanged, earliestKept };
   deps.lateRows.note(tx, table, lateTimesOf(table, times, isOwnRun, written.visibleMs));
-  const { failures, changed, buried = [] } = written;
+  const { failures, changed, buried = [], refusedDeletes } = written;
   const keptAll = [...written.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
   const erased = arrivals?.erased ?? [];
   const outcome = {
@@ -182,6 +190,7 @@ async function commit(
     changed,
     deleted: written.deleted,
     ...(buried.length === 0 ? {} : { buried }),
+    ...(refusedDeletes === undefined ? {} : { refusedDeletes }),
   };
   if (run !== null && kept !== null) await keep(deps, tx, { table, run, kept, outcome });
   return outcome;

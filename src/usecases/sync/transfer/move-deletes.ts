@@ -17,7 +17,7 @@ import {
   RemotePeerError,
   type SentTombstone,
 } from "../../../ports/tables/remote-peer.ts";
-import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
+import type { TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import { countRemovable } from "../shared/count-rows.ts";
 import type { WriteOutcome } from "../shared/write-rows.ts";
@@ -66,8 +66,8 @@ async function countFirst<Page>(
 
 /**
  * Fetches the tombstones listed there since the place kept last, each page and the place behind it in one commit. One that
- * is more than 5 minutes ahead of the clock here counts as a failed record: the next run fetches it again, and with it all
- * behind it. Resolves to why they did not take effect, when they would delete too many rows here. Throws `remote_invalid`
+ * is more than 5 minutes ahead of the clock here, or whose row the store would not remove, counts as a failed record: the next
+ * run fetches it again, and with it all behind it. Resolves to why they did not take effect, when they would delete too many rows here. Throws `remote_invalid`
  * for what is no tombstone of the table.
  */
 async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
@@ -91,8 +91,9 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
     const place = movedPlace(transfer, page.nextCursor ?? page.cursor, givenAt);
     const memory = isRefused ? {} : place;
     if (deleted.length === 0 && isNoChange(memory)) continue;
-    const problem = await apply(transfer, budget, deleted, memory);
-    if (problem !== null) return problem;
+    const answer = await apply(transfer, budget, deleted, memory);
+    if (typeof answer !== "number") return answer;
+    isRefused ||= answer > 0;
   }
   return null;
 }
@@ -116,28 +117,48 @@ async function* pagesFrom(
   }
 }
 
-/** Applies tombstones in one commit. Resolves to why nothing was done, when that would delete too many rows. */
+/**
+ * Applies tombstones in one commit. Resolves to how many the store refused, with which the place stays, or to why nothing was
+ * done, when that would delete too many rows.
+ */
 async function apply(
   transfer: Transfer,
   budget: DeleteBudget,
   deleted: readonly TombstoneWrite[],
   memory: MemoryChange,
-): Promise<AppError | null> {
+): Promise<AppError | number> {
   let problem: AppError | null = null;
-  const extrasOf = ({ deleted: count }: WriteOutcome) => {
+  const extrasOf = ({ deleted: count, refusedDeletes }: WriteOutcome) => {
     problem = budget.isExceededBy(count) ? budget.problem(count) : null;
     if (problem !== null) throw problem;
-    return { memory };
+    return { memory: refusedDeletes === undefined ? memory : {} };
   };
   try {
     const outcome = await commitRows(transfer, { writes: [], deleted }, extrasOf);
     transfer.remote.progressed();
     budget.spend(outcome.deleted);
     transfer.report.addDeleted(outcome.deleted);
+    return tellRefused(transfer, outcome.refusedDeletes);
   } catch (error) {
     if (problem === null || error !== problem) throw error;
+    return problem;
   }
-  return problem;
+}
+
+function tellRefused(
+  { deps, table, report }: Transfer,
+  refused: readonly WriteFailure[] = [],
+): number {
+  report.addRejected(refused.length);
+  const [first] = refused;
+  if (first !== undefined) {
+    const about = { table: table.name, count: refused.length, reason: first.message };
+    deps.logger.warn(
+      "Rows stay that the remote has deleted: the store would not remove them",
+      about,
+    );
+  }
+  return refused.length;
 }
 
 /** The tombstones, and the number of those that are too far ahead. */
