@@ -99,6 +99,9 @@ with gone as (
 insert into repsync.${table} (slot, ${column}) select slot, ${how}(${column}) from gone group by slot`;
 }
 
+/** Says that repsync itself writes the rows of a slot until it says so of another, or the transaction ends. */
+export const WRITES_OWN = "select set_config('repsync.own', $1::text, true)";
+
 export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::text::timestamptz)";
 
 /** What was told of a table. */

@@ -201,7 +201,6 @@ export class ServerTransaction {
       waitFor(lockMs),
       ...(turn === "shared" ? [TAKE_TURN] : []),
       `set local row_security = off`,
-      `set local repsync.own = 'on'`,
       ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));

@@ -6,6 +6,7 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { Column } from "../../../domain/sync/table/table.ts";
 import { PreparedTables } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { WRITES_OWN } from "../driver/schema.ts";
 import { literal, nameText, quoted } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
@@ -122,6 +123,7 @@ async function numberRows(tx: ServerTransaction, layout: Layout): Promise<void> 
   if (numbered === null) return;
   const id = quoted(numbered.name);
   const keys = nameText(table.keyColumns);
+  await tx.query(WRITES_OWN, [String(layout.slot)]);
   await tx.script(`create sequence if not exists ${numbers};
 alter table ${name} alter column ${id} set default nextval(${literal(numbers)}::regclass);
 update ${name} as t set ${id} = n.number from (

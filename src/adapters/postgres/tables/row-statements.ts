@@ -4,6 +4,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
+import { WRITES_OWN } from "../driver/schema.ts";
 import { inParts, nameText, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
@@ -36,7 +37,7 @@ export class RowStatements {
     const keys = nameText(table.keyColumns);
     // Nothing in the way of a row is seen but what another has committed since, and with that the server gives up.
     const text = `insert into ${name} (${nameText(columns)}) select * from unnest(${lists}) on conflict (${keys}) do nothing`;
-    return await this.#count(text, layout.lists(columns, rows));
+    return await this.#count(layout, text, layout.lists(columns, rows));
   }
 
   /** Sets the table's `updateColumns` in rows that are there, whatever else they have; resolves to their number. */
@@ -52,12 +53,19 @@ export class RowStatements {
     const where = isKey?.map(([key, value]) => `t.${key} = ${value}`).join(" and ");
     const set = sets?.map(([column, value]) => `${column} = ${value}`).join(", ");
     const text = `update ${name} as t set ${set} from unnest(${layout.casts(columns).join(", ")}) as s(${names.join(", ")}) where ${where}`;
-    return await this.#count(text, layout.lists(columns, rows));
+    return await this.#count(layout, text, layout.lists(columns, rows));
   }
 
-  async #count(text: string, parameters: readonly (string | null)[]): Promise<number> {
+  async #count(
+    { slot }: Layout,
+    text: string,
+    parameters: readonly (string | null)[],
+  ): Promise<number> {
     const counted = `with done as (${text} returning 1) select count(*) from done`;
-    const [[count] = []] = await this.#tx.query(counted, parameters);
+    const [, [[count] = []]] = await Promise.all([
+      this.#tx.query(WRITES_OWN, [String(slot)]),
+      this.#tx.query(counted, parameters),
+    ]);
     return Number(count);
   }
 
@@ -79,7 +87,7 @@ export class RowStatements {
     const sets = columns.map((one, i) => `${quoted(one.name)} = $${i + 2}::text::${castType(one)}`);
     const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(column)} = $1::text::${castType(by)}`;
     const values = columns.map((one) => held(one, fieldOf(fields, one.name))?.text ?? null);
-    return await this.#count(text, [...heldTexts(by, [value]), ...values]);
+    return await this.#count(layout, text, [...heldTexts(by, [value]), ...values]);
   }
 
   /** Resolves to the number of rows that are gone now. */
@@ -88,7 +96,7 @@ export class RowStatements {
     for (const some of inParts(keys)) {
       const found = layout.byKeys("t.repsync_ctid", name);
       const text = `delete from ${name} where ctid = any(array(${found}))`;
-      removed += await this.#count(text, layout.keyLists(some));
+      removed += await this.#count(layout, text, layout.keyLists(some));
     }
     return removed;
   }

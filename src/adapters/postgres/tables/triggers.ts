@@ -110,7 +110,7 @@ end $body$;`;
       short: `told_${event}`,
       events: event,
       call,
-      when: IS_OTHERS,
+      when: isOthers(layout, 0),
       referencing: "referencing new table as rows_after",
     }),
   );
@@ -150,15 +150,20 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $body
 #variable_conflict use_column -- a column may be called "new"
 declare ${NOW_AND_AHEAD}
 begin
-  if not (${IS_OTHERS}) then return null; end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
+  if not ${isOthers(layout, 1)} then return null; end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
   return null;
 end $body$;`;
 }
 
 // What the bodies of triggers share.
 
-/** True while it is not repsync that writes. */
-export const IS_OTHERS = "current_setting('repsync.own', true) is distinct from 'on'";
+/**
+ * True while it is not repsync that writes the table (`WRITES_OWN`): what a rule of the application does about such a write, in
+ * another table by a cascade or by a trigger, is the application's. In a function of a trigger `depth` is 1, in its condition 0.
+ */
+function isOthers({ slot }: Layout, depth: 0 | 1): string {
+  return `(current_setting('repsync.own', true) is distinct from '${slot}' or pg_trigger_depth() > ${depth})`;
+}
 
 /** Declarations: now, and the last time that is not too far ahead. */
 const NOW_AND_AHEAD = `
@@ -212,5 +217,5 @@ begin
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
   return new;
 end $body$;
-${makeText(layout, "repsync_stamp", `before insert or update on ${name} for each row when (${IS_OTHERS}) execute function ${call}`)}`;
+${makeText(layout, "repsync_stamp", `before insert or update on ${name} for each row when ${isOthers(layout, 0)} execute function ${call}`)}`;
 }

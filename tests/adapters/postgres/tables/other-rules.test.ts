@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import type { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
@@ -117,4 +117,42 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
       });
     });
   }
+
+  databaseTest(
+    "D-7.6, D-12.3, D-14.2.3 what a rule does about a write of repsync is noticed as the application's",
+    async (database) => {
+      const { sql } = database;
+      await sql.unsafe(`create table public.items (k text collate "C" primary key, at timestamptz);
+        create table public.parts (k text collate "C" primary key, at timestamptz, item text references public.items on delete cascade);
+        create table public.sums (k text collate "C" primary key, at timestamptz, n int8);
+        create function public.sum() returns trigger language plpgsql as
+          $$ begin update public.sums set n = n + 1; return null; end $$;
+        create trigger sum after insert on public.items for each row execute function public.sum();
+        insert into public.items values ('a', '2024-01-01Z'); insert into public.parts values ('p', '2024-01-01Z', 'a');
+        insert into public.sums values ('s', '2024-01-01Z', 0)`);
+      const [items, parts, sums] = ["items", "parts", "sums"].map((name) => {
+        const isSum = name === "sums";
+        return makeTable(
+          {
+            ...{ upsert_key: ["k"], timestamp_column: "at", deletes: true, stamped: isSum },
+            columns: { k: { type: "text" }, at: { type: "datetime" } },
+          },
+          name,
+        );
+      }) as [Table, Table, Table];
+      const storage = await database.open();
+      await storage.tables.prepare([items, parts, sums]);
+      const at = "2024-02-01T00:00:00Z";
+      const deleted = [{ index: 0, key: { k: "a" }, deletedAt: at }];
+      const marks = await storage.lateRows.read(sums, { afterMark: null, isForOwnPush: false });
+      await writeTo(storage, items, asWrites([{ k: "b", at }]), { deleted });
+      const query = { after: null, sinceTime: null, limitRows: 9 };
+      const gone = (await storage.tombstones.list(parts, query)).items;
+      expect(gone.map(({ key }) => key)).toEqual([{ k: "p" }]);
+      const [sum] = await new TableUnderTest(storage, sums).column("at");
+      expect(String(sum) > at).toBe(true);
+      const since = { afterMark: marks.mark, isForOwnPush: false };
+      expect((await storage.lateRows.read(sums, since)).freshFrom).toBe(String(sum));
+    },
+  );
 });
