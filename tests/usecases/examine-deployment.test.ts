@@ -61,6 +61,6 @@ test("D-12.2 doctor names the tables of which nothing notes late commits, where 
   const names = [...deps.registry.keys()];
   expect(await examine(({ name }) => name !== names[0])).toEqual([
     `warn nothing notes the commits of other programs, so 60 s are waited for them (SYNC_LAG_SECONDS): ${names[0]}`,
-    `Let the owner of these tables say: grant trigger on "${names[0]}" to the user of STORAGE_URL`,
+    `Unless their rows come by a subscription, let their owner say: grant trigger on "${names[0]}" to the user of STORAGE_URL`,
   ]);
 });

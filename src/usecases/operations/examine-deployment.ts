@@ -126,7 +126,7 @@ function checkCommits(sync: SyncDeps): Verdict {
   }
   return warn(
     `nothing notes the commits of other programs, so ${sync.lagSeconds} s are waited for them (SYNC_LAG_SECONDS): ${waiting.join(", ")}`,
-    `Let the owner of these tables say: grant trigger on ${waiting.map((name) => `"${name}"`).join(", ")} to the user of STORAGE_URL`,
+    `Unless their rows come by a subscription, let their owner say: grant trigger on ${waiting.map((name) => `"${name}"`).join(", ")} to the user of STORAGE_URL`,
   );
 }
 

@@ -56,10 +56,10 @@ export async function examineTables(
   return examined;
 }
 
-/** Who may not make triggers has none; `alter table` is for its owner. D-12.2. */
+/** Who may not make triggers has none, and `alter table` is for the owner (D-12.2); where writes come that fire none, they are no use. */
 function watchOf({ table }: Found): Watch {
   if (table === null) return "always";
-  if (!table.mayTrigger) return "never";
+  if (!table.mayTrigger || table.isReplicated) return "never";
   return table.isOwned ? "always" : "unless replicated";
 }
 
@@ -161,10 +161,16 @@ function limitProblems(layout: Layout): readonly string[] {
 }
 
 /** What nobody would notice without triggers. */
-function watchProblems({ name, table, watch }: Layout, { user }: FoundTable): readonly string[] {
+function watchProblems(
+  { name, table, watch }: Layout,
+  { user, isReplicated }: FoundTable,
+): readonly string[] {
   if (watch !== "never" || !(table.deletes || isOfPeople(table))) return [];
   const what = table.deletes ? "its deletes are" : "what lookups answer from is";
-  return [`${what} noticed by triggers: let its owner say grant trigger on ${name} to ${user}`];
+  const why = isReplicated
+    ? ", and what comes by a subscription fires none"
+    : `: let its owner say grant trigger on ${name} to ${user}`;
+  return [`${what} noticed by triggers${why}`];
 }
 
 /** What keeps repsync from using a table that another program made. */

@@ -137,4 +137,34 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of another role", () => 
       });
     },
   );
+
+  databaseTest(
+    "D-12.3, D-7.6 of a table that a subscription fills nothing is noticed either",
+    async (database) => {
+      const { sql } = database;
+      const storage = await database.open();
+      await storage.tables.prepare([ITEMS]);
+      expect(storage.lateRows.lagSeconds(ITEMS)).toBe(0);
+      const name = new URL(database.url).pathname.slice(1);
+      await sql.unsafe(
+        `create subscription ${name} connection 'dbname=nowhere' publication p with (connect = false)`,
+      );
+      try {
+        await sql.begin(async (tx) => {
+          await tx.unsafe("set local allow_system_table_mods = on");
+          await tx.unsafe(`insert into pg_subscription_rel (srsubid, srrelid, srsubstate)
+            select oid, 'public.items'::regclass, 'r' from pg_subscription where subname = '${name}'`);
+        });
+        await storage.tables.prepare([ITEMS]);
+        expect(storage.lateRows.lagSeconds(ITEMS)).toBe(60);
+        await expect(storage.tables.prepare([DELETING])).rejects.toThrow(
+          'Table "items": its deletes are noticed by triggers, and what comes by a subscription fires none',
+        );
+      } finally {
+        await sql.unsafe(
+          `alter subscription ${name} set (slot_name = none); drop subscription ${name}`,
+        );
+      }
+    },
+  );
 });
