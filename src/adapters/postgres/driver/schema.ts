@@ -24,7 +24,7 @@ end $body$;`;
 /**
  * Makes it. A `create` of what is there does nothing; but one of an index would wait for every program that writes rows, as each
  * adds versions. Versions are lines that are added, so that raising one waits for nobody; the sum of a slot is its version. Times
- * that other programs wrote a table with are lines, too. Locks are those of the bodies under way, so a server that fell needs none.
+ * that other programs wrote a table with are lines, too. Neither has a key, and where all tables are published a line could not go. Locks are those of the bodies under way, so a server that fell needs none.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);
@@ -37,6 +37,10 @@ do $body$ begin
   if to_regclass('repsync._told_slot') is null then
     create index if not exists _versions_slot on repsync._versions (slot);
     create index if not exists _told_slot on repsync._told (slot);
+  end if;
+  if (select relreplident from pg_class where oid = 'repsync._told'::regclass) <> 'f' then
+    alter table repsync._versions replica identity full;
+    alter table repsync._told replica identity full;
   end if;
 end $body$;
 create table if not exists repsync._tables (

@@ -71,6 +71,11 @@ export function keyIndexTexts(layout: Layout, how: "unique" | "plain"): readonly
   ];
 }
 
+/** By which a publication tells the rows of a table apart, where it has no primary key. */
+export function identityText({ keyIndex, name }: Layout): string {
+  return `alter table ${name} replica identity using index ${quoted(keyIndex)};`;
+}
+
 /** Makes it anew; without a time that of the key is enough. */
 export function orderIndexTexts(layout: Layout): readonly string[] {
   const { name, orderIndex, table } = layout;

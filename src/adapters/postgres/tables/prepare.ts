@@ -17,7 +17,7 @@ import {
   MARK,
   type TableEntryKept,
 } from "./found-table.ts";
-import { indexChanges, keyIndexTexts, orderIndexTexts } from "./indexes.ts";
+import { identityText, indexChanges, keyIndexTexts, orderIndexTexts } from "./indexes.ts";
 import type { Layout } from "./layout.ts";
 import { type ExaminedTable, examineTables, fits, lackingColumns } from "./table-fit.ts";
 import { MAKES_TRIGGER, triggersText } from "./triggers.ts";
@@ -51,6 +51,7 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   if (staysThere) {
     if (!isForeign(found)) await changeTable(tx, layout, there);
     await tx.script(indexes.join("\n"));
+    if (!isForeign(found) && indexes.length > 0) await tx.script(identityText(layout));
   } else await makeTable(tx, layout);
   const entry = entryOf(layout, found, staysThere ? kept : null);
   const { list, completeSince } = await makeDeletes(tx, layout, found);
@@ -95,7 +96,8 @@ async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {
   await tx.script(`drop table if exists ${name};
 create table ${name} (${columns.join(", ")});
 comment on table ${name} is ${literal(MARK)};
-${[...keyIndexTexts(layout, "unique"), ...orderIndexTexts(layout)].join("\n")}`);
+${[...keyIndexTexts(layout, "unique"), ...orderIndexTexts(layout)].join("\n")}
+${identityText(layout)}`);
   await numberRows(tx, layout);
 }
 

@@ -5,7 +5,7 @@ import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
 import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { EVERYBODY } from "../driver/schema.ts";
-import { quoted } from "../driver/sql.ts";
+import { literal, quoted, textList } from "../driver/sql.ts";
 import { castType, isOfCalendar } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 
@@ -100,6 +100,7 @@ function tellingTriggers(layout: Layout): readonly string[] {
   const made = `create or replace function ${call} returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 begin
+  if ${lacksColumns(layout)} then return null; end if;
   insert into repsync._told (slot, at)
     select ${slot}, min(r.at) from (select ${timeText(layout, "a")} as at from rows_after as a) as r
     where r.at${lasts} >= now() - interval '${MAX_TOLD_BACK_MS} milliseconds' having count(*) > 0;
@@ -118,7 +119,7 @@ end $body$;`;
 }
 
 /**
- * Own writes bring their tombstones themselves. Otherwise, D-7.6: rows that went leave tombstones of now, or of 1 µs after
+ * Own writes bring their tombstones themselves. Where a column has gone the record is interrupted. Otherwise, D-7.6: rows that went leave tombstones of now, or of 1 µs after
  * their time where that is later and not more than 5 minutes ahead, for the later of two; rows that came take those which
  * they outlive.
  */
@@ -150,12 +151,23 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $body
 #variable_conflict use_column -- a column may be called "new"
 declare ${NOW_AND_AHEAD}
 begin
-  if not ${isOthers(layout, 1)} then return null; end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
+  if not ${isOthers(layout, 1)} then return null; end if;
+  if ${lacksColumns(layout)} then
+    update repsync._tables set complete_since = to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') where name = ${literal(table.name)};
+    return null;
+  end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
   return null;
 end $body$;`;
 }
 
 // What the bodies of triggers share.
+
+/** True where an application has dropped or renamed a column that a function reads: its own writes must not fail for that. */
+function lacksColumns({ table }: Layout): string {
+  const time = table.timestampColumn === null ? [] : [table.timestampColumn];
+  const names = [...new Set([...table.keyColumns.map(({ name }) => name), ...time])];
+  return `not exists (select from pg_attribute where attrelid = tg_relid and attname = any(${literal(textList(names))}::name[]) and not attisdropped having count(*) = ${names.length})`;
+}
 
 /**
  * True while it is not repsync that writes the table (`WRITES_OWN`): what a rule of the application does about such a write, in

@@ -245,6 +245,31 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of other programs that f
       ).toEqual([{ count: 3 }] as never);
     },
   );
+
+  databaseTest(
+    "D-11.4.2, D-7.6 an application that renames a column goes on writing, and the record of deletes is interrupted",
+    async (database) => {
+      const { sql } = database;
+      await sql.unsafe(
+        `create table public.items (${COLUMNS}, primary key (a, b)); insert into items values ('x', 1), ('y', 1)`,
+      );
+      const storage = await database.open();
+      const deletes = makeTable({ ...ENTRY, deletes: true });
+      await storage.tables.prepare([deletes]);
+      const query = { after: null, sinceTime: null, limitRows: 10 };
+      const before = await storage.tombstones.list(deletes, query);
+      await sql`alter table items rename at to changed_at`;
+      await sql`insert into items values ('z', 1)`;
+      await sql`update items set note = 'later'`;
+      await sql`delete from items where a = 'x'`;
+      await sql`alter table items rename changed_at to at`;
+      await sql`delete from items where a = 'y'`;
+      const after = await storage.tombstones.list(deletes, query);
+      expect(after.items.map(({ key }) => key)).toEqual([{ a: "y", b: 1 }]);
+      expect(after.earliestAvailable > before.earliestAvailable).toBe(true);
+      expect(after.earliestAvailable).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    },
+  );
 });
 
 describe.skipIf(!postgresAvailable)("PostgreSQL: tables of other programs that do not fit", () => {

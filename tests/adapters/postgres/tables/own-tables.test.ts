@@ -17,6 +17,7 @@ const ENTRY: TableEntry = {
   columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
 };
 const ITEMS = makeTable(ENTRY);
+const DELETING = makeTable({ ...ENTRY, deletes: true });
 const REKEYED = makeTable({ ...ENTRY, upsert_key: ["v"], timestamp_column: null });
 const ROW = { k: "a", at: "2024-01-01T00:00:00Z", v: 1 };
 
@@ -110,6 +111,25 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       expect(dump.about.tables.map(({ name }) => name)).toEqual(["items", "narrow"]);
       expect(rows).toEqual([{ row: { k: "a", at: ROW.at } }]);
       await source.close();
+    },
+  );
+
+  databaseTest(
+    "D-12.2 all tables may be published, before the first start too",
+    async (database) => {
+      const { sql } = database;
+      await sql`drop schema repsync cascade`;
+      await sql`create publication everything for all tables`;
+      const storage = await database.open();
+      const table = await TableUnderTest.prepare(storage, DELETING);
+      await table.write(ROW);
+      await table.write({ ...ROW, v: 2 });
+      await sql`delete from public.items`;
+      await sql`insert into public.items values ('b', now(), 1)`;
+      const read = { afterMark: null, isForOwnPush: false };
+      for (let i = 0; i < 2; i++) await storage.lateRows.read(DELETING, read);
+      await sql`with gone as (delete from repsync._versions returning slot) select count(*) from gone`;
+      expect(await table.column("k")).toEqual(["b"]);
     },
   );
 });

@@ -206,7 +206,8 @@ function completenessTests(harness: StoreHarness<TombstoneParts>): void {
     const items = await ItemsWithDeletes.prepare(parts);
     await items.bury("a", at(store, -10));
     const time = await laterTime(store);
-    const other = { ...ITEMS, keyColumns: ITEMS.columns.filter(({ name }) => name === "v") };
+    const columns = ITEMS.columns.map((column) => ({ ...column, isKey: column.name === "v" }));
+    const other = { ...ITEMS, columns, keyColumns: columns.filter(({ isKey }) => isKey) };
     await parts.tables.prepare([other]);
     const query = { after: null, sinceTime: null, limitRows: 10 };
     const page = await parts.tombstones.list(other, query);
