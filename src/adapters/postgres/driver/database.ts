@@ -12,8 +12,16 @@ import {
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
-import { Failure, hasMet, isPassing, lacksRight, TimeUp, unavailable } from "./errors.ts";
-import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA } from "./schema.ts";
+import {
+  Failure,
+  hasMet,
+  isPassing,
+  lacksRight,
+  TimeUp,
+  unavailable,
+  waitsForLock,
+} from "./errors.ts";
+import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA, SCHEMA } from "./schema.ts";
 import {
   type Beginning,
   READ_STATUS,
@@ -34,6 +42,13 @@ const MAX_LOCK_MS = 500;
 /** No body is under way for longer, so that no lock is older. */
 const LOCKS_MS = 600_000;
 const TIDY_MS = 60_000;
+/** Processes of others that have held tables for some time. */
+const LONG_LOCKS = `
+select l.pid::text, string_agg(distinct c.relname, ', ')
+from pg_locks as l join pg_class as c on c.oid = l.relation join pg_stat_activity as a on a.pid = l.pid
+where l.granted and l.database = (select oid from pg_database where datname = current_database()) and c.relkind = 'r'
+  and c.relnamespace::regnamespace::text not in ('pg_catalog', '${SCHEMA}') and a.xact_start < clock_timestamp() - interval '10 s'
+group by l.pid order by l.pid limit 5`;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface DatabaseDeps {
@@ -106,11 +121,21 @@ export class PostgresDatabase {
       });
     } catch (error) {
       const cause = error instanceof Error ? error.cause : null;
+      if (waitsForLock(cause)) throw await this.#heldUp(cause);
       if (!lacksRight(cause)) throw error;
       const text = `The user of STORAGE_URL lacks a right in PostgreSQL: ${cause.message}`;
       const hint = `Let an owner say: ${this.#deps.grants}`;
       throw new AppError("invalid_request", text, { cause, hint });
     }
+  }
+
+  /** What is in the way of a change. */
+  async #heldUp(cause: Failure): Promise<AppError> {
+    const lines = await this.ask("locks.look", LONG_LOCKS).catch(() => []);
+    const held = lines.map(([pid, tables]) => `process ${pid} (${tables})`);
+    const text = `Transactions of other programs hold what PostgreSQL is to change: ${held.join(", ") || "they have ended by now"}`;
+    const hint = "Let them end, or end them by pg_terminate_backend, and start again";
+    return new AppError("store_unavailable", text, { cause, hint });
   }
 
   /** As `change`, beside others. */

@@ -81,6 +81,11 @@ export function lackingRight(message: string): Failure {
   return new Failure(Object.assign(new Error(message), { errno: "42501" }));
 }
 
+/** True for what waited too long for what another transaction holds. */
+export function waitsForLock(error: unknown): error is Failure {
+  return error instanceof Failure && error.state === "55P03";
+}
+
 /** What a call that failed throws. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
   const known = failure instanceof Failure ? failure : null;

@@ -135,6 +135,23 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     });
   });
 
+  it("D-11.4 what holds a table that a start is to change is named", async (database) => {
+    await (await database.open()).tables.prepare([ITEMS]);
+    const wider = makeTable({
+      ...ITEMS.entry,
+      columns: { ...ITEMS.entry.columns, more: { type: "text" } },
+    });
+    await database.sql.begin(async (tx) => {
+      const [{ pid }] = await tx`select pg_backend_pid() as pid`;
+      await tx.unsafe("insert into public.items (k) values ('a')");
+      const preparing = (await database.open()).tables.prepare([wider]);
+      await expect(preparing).rejects.toMatchObject({
+        ...{ kind: "store_unavailable" },
+        message: `Transactions of other programs hold what PostgreSQL is to change: process ${pid} (items)`,
+      });
+    });
+  });
+
   it("D-12.2 tables stand in the schema of the address", async (database) => {
     await database.sql.unsafe('create schema "App One"');
     const url = `${database.url}?schema=${encodeURIComponent("App One")}`;
