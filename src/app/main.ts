@@ -18,7 +18,7 @@ try {
   const lines = errorText(error).split("\n").map(showHidden);
   console.error(`repsync cannot start: ${lines.join("\n")}`);
   if (isAppError(error) && error.hint !== null) console.error(showHidden(error.hint));
-  const isSetting = isAppError(error, "schema_conflict", "invalid_request");
+  const isSetting = isAppError(error, "schema_conflict", "invalid_request", "store_outdated");
   process.exit(isSetting ? EXIT_USAGE : EXIT_FAILED);
 }
 

@@ -26,8 +26,14 @@ const PRICES: TableEntry = {
   ...{ upsert_key: ["sku"], update_columns: ["price"], direction: "push" },
   columns: { sku: { type: "text" }, price: { type: "numeric" }, cost: { type: "numeric" } },
 };
+const LISTS: TableEntry = {
+  upsert_key: ["sku"],
+  direction: "push",
+  columns: { id: { type: "integer", auto_increment: true }, sku: { type: "text" } },
+};
 const TABLES = {
   guests: GUESTS,
+  lists: LISTS,
   prices: {
     ...PRICES,
     columns: { ...PRICES.columns, cost: { type: "numeric", serialize: false } },
@@ -73,11 +79,12 @@ describe("repsync init --join", () => {
     expect(JSON.parse(readFileSync(join(branch, "tables.json"), "utf8"))).toEqual({
       tables: {
         guests: GUESTS,
+        lists: { ...LISTS, direction: "pull" },
         orders: { ...PRICES, direction: "push", columns: PRICES.columns },
         prices: { ...PRICES, direction: "pull", columns: SHOWN },
       },
     });
-    expect(stdout).toContain("Tables as there: guests, prices, orders\n");
+    expect(stdout).toContain("Tables as there: guests, lists, prices, orders\n");
     expect(stdout).toContain('"serialize": false');
     expect(stdout).toContain("ok    remote: ");
     expect(stdout).not.toContain(SYNC_KEY);

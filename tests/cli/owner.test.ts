@@ -26,7 +26,7 @@ describe("a table without a timestamp column", () => {
     await fill(remote, ["theirs"]);
     const both = await cli("sync both");
     expect(both.code).toBe(1);
-    expect(both.stderr).toContain('"notes"; run push or pull, or name the owner by "direction"');
+    expect(both.stderr).toContain('"notes"; run push or pull, name the owner by "direction"');
     expect([await namesOf(local), await namesOf(remote)]).toEqual([["mine"], ["theirs"]]);
     expect((await cli("sync pull notes")).code).toBe(0);
     expect(await namesOf(local)).toEqual(["mine", "theirs"]);
@@ -67,11 +67,29 @@ describe("a table without a timestamp column", () => {
     expect((await runCli(["import", "notes", "notes.csv"], owner)).code).toBe(0);
   });
 
+  test("D-11.9.3 nor is a row deleted there by a command, unless forced", async () => {
+    const folder = makeTempFolder();
+    const entry: TableEntry = {
+      ...{ timestamp_column: "at", upsert_key: ["name"], deletes: true, direction: "pull" },
+      columns: { name: { type: "text" }, at: { type: "datetime" } },
+    };
+    const env = serviceEnv(folder, { notes: entry });
+    writeFileSync(join(folder, "notes.csv"), "name,at\na,2026-01-01T00:00:00Z\n");
+    const cli = (...args: readonly string[]) => runCli(args, { folder, env });
+    await cli("import", "notes", "notes.csv", "--force");
+    expect(await cli("delete", "notes", "a")).toMatchObject({
+      code: 2,
+      stderr:
+        'The rows of "notes" are written at the remote ("direction": "pull" in the registry)\nDelete it there, or here with --force: runs do not send it\n',
+    });
+    expect((await cli("delete", "notes", "a", "--force")).code).toBe(0);
+  });
+
   test("D-11.9.3 doctor names the tables without an owner where there is a remote, and ends that both say the same", async () => {
     const { cli, remote } = await startPair({ local: TIMELESS, remote: PUSHED });
     const told = await cli("doctor");
     expect(told.stdout).toContain(
-      '\nwarn  owners: without a timestamp column and an owner: notes. Name the owner by "direction" in the registry',
+      '\nwarn  owners: without a timestamp column and an owner: notes. Name the owner by "direction" in the registry, or let repsync keep a time (repsync tables stamp)',
     );
     expect(told.code).toBe(0);
     expect((await cli("doctor", { SYNC_REMOTE_URL: "" })).stdout).not.toContain("owners");

@@ -66,7 +66,12 @@ function readColumns(reply: Reply, fields: ReplyFields): TableSchema["columns"] 
     const column = new ReplyFields(reply.label, values);
     const type = column.read("type", COLUMN_TYPE);
     const nullable = column.read("nullable", FLAG);
-    return [name, { type, nullable, ...column.readOptional("maxLength", LENGTH) }] as const;
+    const { autoIncrement } = column.readOptional("autoIncrement", FLAG);
+    const numbers = autoIncrement === true ? { autoIncrement } : {};
+    return [
+      name,
+      { type, nullable, ...column.readOptional("maxLength", LENGTH), ...numbers },
+    ] as const;
   });
   return Object.fromEntries<SchemaColumn>(read);
 }

@@ -40,6 +40,10 @@ export const ERROR_KINDS = {
   batch_too_large: kind("Send fewer records at a time"),
   store_unavailable: kind(AGAIN, true),
   schema_conflict: kind('docs/operating.md, "On an existing database", says what is used as it is'),
+  /** A store of an earlier format: nothing is converted. */
+  store_outdated: kind(
+    'Take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one',
+  ),
   lease_lost: kind("Run again", true),
   // Synchronization.
   sync_disabled: kind("Set SYNC_ENABLED=true to enable it"),

@@ -31,7 +31,7 @@ export interface StoreIdentity {
   readonly isNew: boolean;
 }
 
-/** Throws `invalid_request` when this program must not use a store: another format, or never filled to its end. */
+/** Throws `store_outdated` for an earlier format, `invalid_request` for another one, and for a store that was never filled to its end. */
 export function checkFormat(facts: StoreFacts, isNew: boolean): void {
   const filledBy = facts.get("filled_by");
   if (filledBy !== undefined) throw unfinished(filledBy);
@@ -45,9 +45,7 @@ function otherFormat(text: string): AppError {
   const format = /^\d{1,9}$/.test(text) ? Number(text) : null;
   if (format !== null && format < STORE_FORMAT) {
     const problem = `The store has format ${format}, which repsync ${LAST_READER[format]} is the last to read, and this program knows ${STORE_FORMAT} alone`;
-    const hint =
-      'Take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one';
-    return new AppError("invalid_request", problem, { hint });
+    return new AppError("store_outdated", problem);
   }
   const named = format === null ? "a format that is no number" : `format ${format}`;
   return new AppError(

@@ -130,6 +130,9 @@ export const TableSchemaSchema = model(
         max_length: nullable(Type.Integer({ minimum: 1 }), {
           description: "Greatest length of a text, in Unicode code points; null for none",
         }),
+        auto_increment: Type.Optional(
+          Type.Literal(true, { description: "There where the store numbers the rows" }),
+        ),
       }),
       { description: "By name, without those that no page shows" },
     ),

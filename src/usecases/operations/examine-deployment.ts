@@ -141,7 +141,7 @@ function checkOwners({ registry }: SyncDeps): Verdict {
   if (lacking.length === 0) return ok("every table has a timestamp column or an owner");
   return warn(
     `without a timestamp column and an owner: ${lacking.join(", ")}`,
-    'Name the owner by "direction" in the registry; until then only push and pull move them',
+    'Name the owner by "direction" in the registry, or let repsync keep a time (repsync tables stamp); until then only push and pull move them',
   );
 }
 

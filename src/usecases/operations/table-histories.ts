@@ -67,10 +67,14 @@ function withOlder(history: TableHistory, run: ListedRun, isEqual: boolean | nul
 
 /** Whether both ends had the same rows of a table afterwards; null for what has not come to its end. */
 function leftEqual(run: ListedRun, table: string): boolean | null {
-  if (run.status === "running" || run.status === "failed") return null;
-  if (run.kind === "compare") return isComparedEqual(run);
+  if (run.status === "running") return null;
+  const isFailed = run.status === "failed";
+  if (run.kind === "compare") return isFailed ? null : isComparedEqual(run);
   const result = run.tables[table];
-  return result === undefined ? null : isRunEqual(run, result);
+  if (result === undefined || result.isFailed) return null;
+  // What fails for a table leaves the others as they came to be.
+  if (isFailed && !Object.values(run.tables).some((other) => other.isFailed)) return null;
+  return isRunEqual(run, result);
 }
 
 function isComparedEqual({ different, missingHere, missingThere, repaired }: CompareRun): boolean {

@@ -55,6 +55,10 @@ onEveryBackend("exports", (backend) => {
     const sheet = await app.ask(`/export/versions?${since}&spreadsheet=true`);
     expect(sheet.text).toContain("'=1+1");
     expect((await app.ask(`/export/versions?${since}`)).text).not.toContain("'=1+1");
+    await app.push("notes", { records: notes(2) });
+    const timeless = await app.ask(`/export/notes?format=ndjson&${since}`);
+    expect(timeless.text).toBe((await app.ask("/export/notes?format=ndjson")).text);
+    expect(timeless.text).not.toBe("");
     const none = await app.ask("/export/versions?format=json&since=2027-01-01T00:00:00Z");
     expect(JSON.parse(none.text)).toEqual([]);
   });

@@ -93,6 +93,14 @@ onOneBackend("overview()", (backend) => {
     await local.trigger({ table: "versions", direction: "both" });
     await compare();
     expect(await behind()).toBe(0);
+
+    // A run of all tables moves it, and fails for another one.
+    await local.push("notes", { records: [{ name: "a", body: "here" }] });
+    await remote.push("notes", { records: [{ name: "a", body: "there" }] });
+    await local.push("versions", versions("old", Date.now()));
+    expect((await local.trigger({ direction: "both" })).json).toMatchObject({ type: "sync_error" });
+    expect(await behind()).toBe(0);
+    expect((await tableOf(local, "notes"))?.["behind_seconds"]).toBeNull();
   });
 
   test("D-9.5.5 overview() sums what instances moved and looked up", async () => {

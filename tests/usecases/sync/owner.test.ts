@@ -67,5 +67,7 @@ test("D-11.9 an error that names many tables keeps what to do", () => {
   const names = Array.from({ length: 40 }, (_, i) => `table_${i}`);
   const { text } = asSyncError(ownerError("no_owner", names));
   expect(text).toHaveLength(200);
-  expect(text).toEndWith('; run push or pull, or name the owner by "direction" in the registry');
+  expect(text).toEndWith(
+    '; run push or pull, name the owner by "direction", or let repsync keep a time (tables stamp)',
+  );
 });

@@ -1,6 +1,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { markedValue, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
 import {
@@ -19,24 +20,32 @@ export const addDeleteCommand: AddCommand = (parent, run) => {
     )
     .argument("<table>", "table of the registry")
     .argument("<key...>", "the row's upsert key: a value for each column, in the registry's order")
-    .action((tableName: string, key: string[], options: CommonOptions) =>
-      run(options, (tools) => deleteByKey(tools, tableName, key)),
+    .option("--force", "at an end that does not own the table, too")
+    .action((tableName: string, key: string[], options: DeleteOptions) =>
+      run(options, (tools) => deleteByKey(tools, tableName, { key, ...options })),
     );
 };
+
+interface DeleteOptions extends CommonOptions {
+  readonly force?: true;
+}
 
 async function deleteByKey(
   { output, open }: CommandTools,
   tableName: string,
-  values: readonly string[],
+  { key: values, force }: DeleteOptions & { readonly key: readonly string[] },
 ): Promise<ExitCode> {
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);
   const key = readKey(table, values);
+  if (force !== true) requireOwned(table, "invalid_request", FORCED);
   await deleteRow(services.sync, table, key);
   const document = { table: table.name, key, status: "deleted" };
   output.show(document, `Deleted ${JSON.stringify(key)} of ${table.name}`);
   return EXIT.success;
 }
+
+const FORCED = "Delete it there, or here with --force: runs do not send it";
 
 /** Reads the values as those of an imported file. Throws `invalid_request`. */
 function readKey(table: Table, values: readonly string[]): Row {

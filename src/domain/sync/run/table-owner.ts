@@ -45,14 +45,27 @@ export function compareDirections(
 /** The problem of these tables. */
 export function ownerError(problem: OwnerProblem, tables: readonly string[]): AppError {
   const [text, hint] = TEXTS[problem];
-  const names = tables.map((name) => `"${name}"`).join(", ");
-  return new AppError("sync_failed", `${text} ${names}`, { hint });
+  return new AppError("sync_failed", `${text} ${namesWithin(tables, MAX_NAMES_CHARS)}`, { hint });
+}
+
+/** With the text and the hint within what a run tells. */
+const MAX_NAMES_CHARS = 45;
+
+/** Whole names, the first at least, and how many more there are. */
+function namesWithin(tables: readonly string[], maxChars: number): string {
+  let text = "";
+  for (const [i, name] of tables.entries()) {
+    const longer = i === 0 ? `"${name}"` : `${text}, "${name}"`;
+    if (i > 0 && longer.length > maxChars) return `${text} and ${tables.length - i} more`;
+    text = longer;
+  }
+  return text;
 }
 
 const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, hint: string]>> = {
   no_owner: [
-    "Without a timestamp column nobody can tell which end's row is newer:",
-    'Run push or pull, or name the owner by "direction" in the registry',
+    "Without a time nobody can tell which end's row is newer in",
+    'Run push or pull, name the owner by "direction", or let repsync keep a time (tables stamp)',
   ],
   not_pushed: [
     'The remote owns the rows ("direction": "pull"), so a push leaves out',

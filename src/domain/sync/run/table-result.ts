@@ -31,6 +31,8 @@ export interface TableResult extends RowCounts, EndCounts {
   readonly durationMs: number;
   /** What the user should know though it is no failure. D-7.3. */
   readonly warnings: readonly string[];
+  /** There, and true, for a table that did not come to its end while others did. */
+  readonly isFailed?: true;
 }
 
 /** A table of which nothing is known yet. */

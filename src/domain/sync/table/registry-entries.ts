@@ -33,14 +33,29 @@ export function isBuiltIn(schema: TableSchema): boolean {
   const table = readRegistry({ tables: {} }).get(schema.table);
   if (table === undefined) return false;
   const own: TableSchema = { ...schema, ...describeTable(table) };
-  return JSON.stringify(joinedEntry(own)) === JSON.stringify(joinedEntry(schema));
+  return asTold(own) === asTold(schema);
 }
 
-function columnEntry({ type, nullable, maxLength = null }: SchemaColumn): ColumnEntry {
+/** Without what an older deployment does not tell. */
+function asTold({ columns, ...schema }: TableSchema): string {
+  const told = Object.entries(columns).map(([name, { autoIncrement: _, ...column }]) => [
+    name,
+    column,
+  ]);
+  return JSON.stringify(joinedEntry({ ...schema, columns: Object.fromEntries(told) }));
+}
+
+function columnEntry({
+  type,
+  nullable,
+  maxLength = null,
+  autoIncrement,
+}: SchemaColumn): ColumnEntry {
   return {
     type,
     ...(nullable ? {} : { nullable }),
     ...(maxLength === null ? {} : { max_length: maxLength }),
+    ...(autoIncrement === true ? { auto_increment: true } : {}),
   };
 }
 

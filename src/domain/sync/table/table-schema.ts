@@ -14,6 +14,8 @@ export interface SchemaColumn {
   readonly nullable: boolean;
   /** Of a text, in code points; null for no limit, absent of a deployment that does not tell. D-14.8. */
   readonly maxLength?: number | null;
+  /** There where the store numbers the rows. D-14.8. */
+  readonly autoIncrement?: true;
 }
 
 /** The reply of `/schema/{table}`, in its field order. */
@@ -42,7 +44,9 @@ export interface TableSchema {
 }
 
 /** Columns of a table that is registered here. */
-export type OwnColumns = Readonly<Record<string, Required<SchemaColumn>>>;
+export type OwnColumns = Readonly<
+  Record<string, SchemaColumn & { readonly maxLength: number | null }>
+>;
 
 /** How a table is registered here, without what is not serialized. */
 export function describeTable(
@@ -56,9 +60,9 @@ export function describeTable(
     upsertKey: table.keyColumns.map(({ name }) => name),
     updateColumns: updates === "__all__" ? updates : updates.filter((name) => shown.has(name)),
     columns: Object.fromEntries(
-      table.pageColumns.map(({ name, type, nullable, maxLength }) => [
+      table.pageColumns.map(({ name, type, nullable, maxLength, autoIncrement }) => [
         name,
-        { type, nullable, maxLength },
+        { type, nullable, maxLength, ...(autoIncrement ? { autoIncrement } : {}) },
       ]),
     ),
     deletes: table.deletes,

@@ -16,7 +16,7 @@ interface ExportJob {
   readonly format: FileFormat;
   /** True: fields of CSV that a spreadsheet would run are texts. D-11.3. */
   readonly isForSpreadsheet: boolean;
-  /** Only rows whose time is not earlier; null for all. */
+  /** Only rows whose time is not earlier; null for all, and of no effect on a table without times. */
   readonly sinceTime: string | null;
   /** Awaited before rows are written; what it throws ends the file. */
   onRows(rows: number): Promise<void> | void;
@@ -28,6 +28,7 @@ export function exportFile(
   job: ExportJob,
 ): AsyncIterable<string | Uint8Array> {
   const { table, format, isForSpreadsheet } = job;
+  const sinceTime = table.timestampColumn === null ? null : job.sinceTime;
   const compared = comparedColumns(table);
   const columns = table.columns.filter((column) => compared.includes(column));
   const encoder = files.encoder(format, columns, { form: table.files, isForSpreadsheet });
@@ -35,7 +36,7 @@ export function exportFile(
   async function* text(): AsyncGenerator<string, void, undefined> {
     let isBegun = false;
     for await (const part of exportRows(tables, table)) {
-      const rows = part.filter((row) => isSince(table, row, job.sinceTime));
+      const rows = part.filter((row) => isSince(table, row, sinceTime));
       await job.onRows(rows.length);
       if (!isBegun) yield encoder.begin();
       isBegun = true;

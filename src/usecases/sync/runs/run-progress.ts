@@ -24,6 +24,8 @@ export class RunProgress {
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
   /** Tables that ended before their first row, by why. D-11.9. */
+  /** Tables that did not come to their end. */
+  readonly #failed = new Set<string>();
   readonly #unowned = new Map<OwnerProblem, string[]>();
   #error: AppError | null = null;
 
@@ -96,6 +98,7 @@ export class RunProgress {
     this.deps.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
+    if (table !== null) this.#failed.add(table);
     this.#publishError(table, direction, error.text);
   }
 
@@ -106,6 +109,7 @@ export class RunProgress {
     if (!toldUnowned.has(table)) this.deps.logger.warn(text, { table: name });
     toldUnowned.add(table);
     this.#unowned.set(problem, [...(this.#unowned.get(problem) ?? []), name]);
+    this.#failed.add(name);
     this.#publishError(name, direction, text);
   }
 
@@ -140,7 +144,12 @@ export class RunProgress {
       trigger,
       status,
       direction,
-      tables: Object.fromEntries(this.#tables),
+      tables: Object.fromEntries(
+        [...this.#tables].map(([name, result]) => [
+          name,
+          this.#failed.has(name) ? { ...result, isFailed: true } : result,
+        ]),
+      ),
       totalPushed: total.pushed,
       totalPulled: total.pulled,
       errorCount: total.errorCount,

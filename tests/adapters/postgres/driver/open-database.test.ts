@@ -135,7 +135,7 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     });
   });
 
-  it("D-11.4 what holds a table that a start is to change is named", async (database) => {
+  it("D-11.4.1 what holds a table that a start is to change is named", async (database) => {
     await (await database.open()).tables.prepare([ITEMS]);
     const wider = makeTable({
       ...ITEMS.entry,

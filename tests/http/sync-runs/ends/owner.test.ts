@@ -46,8 +46,8 @@ const warningsOf = ({ json }: { json: JsonFields }, table = "airports") =>
   (json["tables"] as Readonly<Record<string, JsonFields>>)[table]?.["warnings"];
 
 const NO_OWNER =
-  "Without a timestamp column nobody can tell which end's row is newer: " +
-  '"airports"; run push or pull, or name the owner by "direction" in the registry';
+  "Without a time nobody can tell which end's row is newer in " +
+  '"airports"; run push or pull, name the owner by "direction", or let repsync keep a time (tables stamp)';
 
 onOneBackend("owners of tables", (backend) => {
   const pair = (here: TableEntry, there: TableEntry = here, more = {}) =>
