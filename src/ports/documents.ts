@@ -245,6 +245,9 @@ export interface DocumentStore {
    */
   tellsCommits?(table: Table): boolean;
 
+  /** What an owner says to the store so that commits to a table are told; null where they are, and where nothing helps. D-12.2. */
+  tellingGrant?(table: Table): string | null;
+
   /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */
   prepare(collections: readonly AnyCollection[]): Promise<void>;
 

@@ -41,7 +41,7 @@ export async function copyStore(
   job: CopyJob,
 ): Promise<CopyCounts> {
   const { target } = options;
-  if (target.refusals !== undefined) await refuseUnheld(source, target, job);
+  await refuseUnheld(source, target, job);
   const dump = await source.dump({ isStill: true });
   try {
     return await fill(dump, options, job);
@@ -97,7 +97,10 @@ async function refuseUnheld(
   target: EmptyStore,
   { stop }: CopyJob,
 ): Promise<void> {
-  const { about, parts } = await source.dump({ isStill: true });
+  if (target.refusals === undefined) return;
+  const { about, parts, close } = await source.dump({ isStill: true });
+  // What one kind of store holds another of that kind does.
+  if (target.kind === about.store) return await close();
   const tables = new Map(about.tables.map((dumped) => [dumped.name, tableOf(dumped)]));
   const named: string[] = [];
   let unheld = 0;

@@ -121,18 +121,18 @@ function stampedByHalf({ registry, tables }: SyncDeps): Verdict | null {
 /** Of a store that tells of commits, wherever it may. D-12.3. */
 function checkCommits(sync: SyncDeps): Verdict {
   const waiting = untold(sync);
+  const grants = waiting.flatMap((table) => sync.documents.tellingGrant?.(table) ?? []);
   if (waiting.length === 0) {
     return ok("every commit is noted, so none is waited for: lag_seconds is 0 here");
   }
   return warn(
-    `nothing notes the commits of other programs, so ${sync.lagSeconds} s are waited for them (SYNC_LAG_SECONDS): ${waiting.join(", ")}`,
-    `Unless their rows come by a subscription, let their owner say: grant trigger on ${waiting.map((name) => `"${name}"`).join(", ")} to the user of STORAGE_URL`,
+    `nothing notes the commits of other programs, so ${sync.lagSeconds} s are waited for them (SYNC_LAG_SECONDS): ${waiting.map(({ name }) => name).join(", ")}`,
+    grants.length === 0 ? null : `Let their owner say: ${grants.join("; ")}`,
   );
 }
 
-function untold({ registry, documents }: SyncDeps): readonly string[] {
-  const waiting = [...registry.values()].filter((table) => !documents.tellsCommits?.(table));
-  return waiting.map(({ name }) => name);
+function untold({ registry, documents }: SyncDeps): readonly Table[] {
+  return [...registry.values()].filter((table) => !documents.tellsCommits?.(table));
 }
 
 /** Of tables that a remote has too. D-11.9. */

@@ -73,11 +73,12 @@ export class EmptyPostgres implements EmptyStore {
     }
   }
 
-  refusals({ columns }: Table, row: Row): readonly string[] {
-    return columns.flatMap((column) => {
+  refusals(table: Table, row: Row): readonly string[] {
+    const unheld = table.columns.flatMap((column) => {
       const value = fieldOf(row, column.name);
       return held(column, value) === null ? [refusalOf(column, value)] : [];
     });
+    return hasRoom(table, row) ? unheld : [...unheld, LONG_KEY];
   }
 
   async begin({ tables }: DumpedStore): Promise<void> {
@@ -150,6 +151,18 @@ export class EmptyPostgres implements EmptyStore {
     const { text, parameters } = new CollectionTable(from).put(items);
     await tx.query(text, parameters);
   }
+}
+
+/** Of all texts of a key: an index of the server surely has room for so many bytes, beside numbers and a time. */
+const MAX_KEY_BYTES = 2_000;
+const LONG_KEY = `its key has more than ${MAX_KEY_BYTES} bytes, for which an index of PostgreSQL may have no room`;
+
+function hasRoom({ keyColumns }: Table, key: Row): boolean {
+  const bytes = keyColumns.map(({ name }) => {
+    const value = fieldOf(key, name);
+    return typeof value === "string" ? Buffer.byteLength(value) : 0;
+  });
+  return bytes.reduce((sum, some) => sum + some, 0) <= MAX_KEY_BYTES;
 }
 
 /** Takes it, and empties it of what a start has made. */

@@ -52,6 +52,10 @@ export class PostgresDocuments implements DocumentStore {
     return this.#tables.noticesOthers(table);
   }
 
+  tellingGrant(table: Table): string | null {
+    return this.#tables.layout(table).grant;
+  }
+
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     await this.#database.makeSchema();
     const tables = collections.map((from) => [from, new CollectionTable(from)] as const);

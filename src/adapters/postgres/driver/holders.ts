@@ -23,6 +23,20 @@ const END = "delete from repsync._holders where id = $1::text and process = $2::
 const FIND =
   "select from repsync._holders where ends_at > clock_timestamp() and id <> $1::text limit 1";
 
+/** Leaves no trace in a database that was not filled; the schema stays where it is another's. */
+const LEAVE = `
+do $body$ declare called regprocedure; is_held bool;
+begin
+  if to_regclass('repsync._facts') is not null or to_regclass('repsync._holders') is null then return; end if;
+  execute 'select exists (select from repsync._holders)' into is_held;
+  if is_held then return; end if;
+  for called in select oid from pg_proc where pronamespace = to_regnamespace('repsync') loop
+    execute format('drop function %s cascade', called);
+  end loop;
+  drop table repsync._holders;
+  begin drop schema repsync; exception when others then null; end;
+end $body$`;
+
 export class Holder {
   readonly #database: PostgresDatabase;
   readonly #process = randomBytes(12).toString("hex");
@@ -49,6 +63,8 @@ export class Holder {
     clearInterval(this.#timer);
     this.#timer = null;
     await this.#database.ask("holder.end", END, [this.#id, this.#process]).catch(() => {});
+    if (this.#id !== FILLER) return;
+    await this.#database.change("holder.leave", (tx) => tx.script(LEAVE)).catch(() => {});
   }
 
   async #renew(): Promise<boolean> {

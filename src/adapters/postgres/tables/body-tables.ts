@@ -2,6 +2,7 @@
 // where the server refuses records, all of it is decided and done again without them.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   type Arrivals,
   type ArrivingRecord,
@@ -65,10 +66,12 @@ interface Positioned {
   readonly index: number;
 }
 
-interface RefusedRow {
-  readonly keyText: string;
+interface RefusedItem<Item> {
+  readonly item: Item;
   readonly failure: Failure;
 }
+
+type RefusedRows = readonly RefusedItem<KeyedRow>[];
 
 interface Putting extends Sending {
   /** Of new rows that get one, by `keyText`. */
@@ -237,14 +240,13 @@ export class BodyTables implements TableWrites {
     }
     this.#tx.writesRows();
     const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
-    const list = async () => {
-      await this.#forget(layout, [...decided.forgotten], found, decided);
-      await this.#rows.list(layout, decided.listed);
-    };
+    const forget = () => this.#forget(layout, [...decided.forgotten], found, decided);
+    const list = (some: readonly Tombstone[]) => this.#rows.list(layout, some);
     try {
       await this.#tx.attempt(async () => {
         await this.#removeAll(layout, removed);
-        await list();
+        await forget();
+        await list(decided.listed);
         await this.#putAll(putting, rows);
       });
       return NONE_REFUSED;
@@ -254,7 +256,9 @@ export class BodyTables implements TableWrites {
     let refused = NONE_REFUSED;
     const finding = this.#tx.attempt(async () => {
       const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
-      await list();
+      await forget();
+      // Where a key is too long for an index no row can have it, and its tombstone says nothing here.
+      await this.#findRefused(decided.listed, list);
       const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
       refused = refusedOf(sending, { deletes, records });
       // Rules may be about several rows, and refuse none of them by itself: then all of it is done.
@@ -267,12 +271,12 @@ export class BodyTables implements TableWrites {
   }
 
   /** Halves what is refused until each refused one is found; the others are done meanwhile, as rules may be about several. */
-  async #findRefused(
-    items: readonly KeyedRow[],
-    act: (some: readonly KeyedRow[]) => Promise<void>,
-  ): Promise<readonly RefusedRow[]> {
-    const refused: RefusedRow[] = [];
-    const place = async (some: readonly KeyedRow[]): Promise<void> => {
+  async #findRefused<Item>(
+    items: readonly Item[],
+    act: (some: readonly Item[]) => Promise<void>,
+  ): Promise<readonly RefusedItem<Item>[]> {
+    const refused: RefusedItem<Item>[] = [];
+    const place = async (some: readonly Item[]): Promise<void> => {
       const [first] = some;
       if (first === undefined) return;
       try {
@@ -280,7 +284,7 @@ export class BodyTables implements TableWrites {
       } catch (error) {
         if (!(error instanceof Failure) || !isRefusal(error)) throw error;
         if (some.length === 1) {
-          refused.push({ keyText: first[0], failure: error });
+          refused.push({ item: first, failure: error });
           return;
         }
         const half = some.length >> 1;
@@ -363,13 +367,13 @@ const NONE_REFUSED: Refused = { records: [], deletes: [] };
 /** The last record of each refused row, and the tombstones of each row that stays. */
 function refusedOf(
   { layout, decided, deleted }: Sending,
-  found: { readonly deletes: readonly RefusedRow[]; readonly records: readonly RefusedRow[] },
+  found: { readonly deletes: RefusedRows; readonly records: RefusedRows },
 ): Refused {
-  const records = found.records.flatMap(({ keyText: text, failure }) => {
+  const records = found.records.flatMap(({ item: [text], failure }) => {
     const last = decided.sent.findLast((record) => record.keyText === text);
     return last === undefined ? [] : [{ index: last.index, message: refusalText(failure) }];
   });
-  const deletes = found.deletes.flatMap(({ keyText: text, failure }) =>
+  const deletes = found.deletes.flatMap(({ item: [text], failure }) =>
     deleted
       .filter(({ key }) => keyText(layout.table, key) === text)
       .map(({ index }) => ({ index, message: refusalText(failure, true) })),

@@ -39,6 +39,8 @@ export class Layout {
   readonly slot: number;
   /** Known once it was examined. */
   watch: Watch = "always";
+  /** What its owner says so that it can be watched; null where it is, and where nothing helps. */
+  grant: string | null = null;
   /** Rows that take some MiB, as the last ones that were read did; few until then. */
   portionRows = 200;
   /** Stands in names of what belongs to it, which have at most 63 bytes. */

@@ -49,6 +49,7 @@ export async function examineTables(
   for (const { layout, found } of examined) {
     const tableName = layout.table.name;
     layout.watch = watchOf(found);
+    layout.grant = grantOf(layout, found);
     const problems = await problemsOf(tx, layout, found);
     refusals.push({ tableName, isForeign: isForeign(found), problems });
   }
@@ -120,7 +121,7 @@ async function problemsOf(
     const article = table.kind === "index" ? "an" : "a";
     return [...problems, `its name belongs to ${article} ${table.kind} in the database`];
   }
-  problems.push(...watchProblems(layout, table));
+  problems.push(...watchProblems(layout));
   if (isForeign(found)) {
     const foreign = foreignProblems(layout, found, table);
     const changes = kept !== null && table.hasRows ? keyProblems(layout.table, kept) : [];
@@ -160,16 +161,19 @@ function limitProblems(layout: Layout): readonly string[] {
   return problems;
 }
 
+function grantOf({ name }: Layout, { table }: Found): string | null {
+  if (table === null || table.mayTrigger || table.isReplicated) return null;
+  return `grant trigger on ${name} to ${table.user}`;
+}
+
 /** What nobody would notice without triggers. */
-function watchProblems(
-  { name, table, watch }: Layout,
-  { user, isReplicated }: FoundTable,
-): readonly string[] {
+function watchProblems({ grant, table, watch }: Layout): readonly string[] {
   if (watch !== "never" || !(table.deletes || isOfPeople(table))) return [];
   const what = table.deletes ? "its deletes are" : "what lookups answer from is";
-  const why = isReplicated
-    ? ", and what comes by a subscription fires none"
-    : `: let its owner say grant trigger on ${name} to ${user}`;
+  const why =
+    grant === null
+      ? ", and what comes by a subscription fires none"
+      : `: let its owner say ${grant}`;
   return [`${what} noticed by triggers${why}`];
 }
 

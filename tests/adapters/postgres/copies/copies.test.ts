@@ -4,6 +4,7 @@ import type { EmptyStore } from "../../../../src/ports/copies/store-copies.ts";
 import { copyStore, moveStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { copiesContract, copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { POSTGRESQL } from "../../../http/support/backends.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 
@@ -42,4 +43,20 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
       }
     },
   );
+});
+
+describe.skipIf(!postgresAvailable)("PostgreSQL as the target of a copy", () => {
+  databaseTest("D-12.5 nothing is left of a copy that was given up", async ({ sql, url }) => {
+    await sql.unsafe("drop schema repsync cascade");
+    const table = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
+    const target = await copiesOf(POSTGRESQL).claim(url);
+    expect(target.refusals?.(table, { k: "é".repeat(1_001) })).toEqual([
+      "its key has more than 2000 bytes, for which an index of PostgreSQL may have no room",
+    ]);
+    await target.giveUp();
+    expect(await sql`select to_regnamespace('repsync')`.values()).toEqual([[null]]);
+    await sql`create table public.listings (k int)`;
+    await expect(copiesOf(POSTGRESQL).claim(url)).rejects.toThrow("another program has a table");
+    expect(await sql`select to_regnamespace('repsync')`.values()).toEqual([[null]]);
+  });
 });

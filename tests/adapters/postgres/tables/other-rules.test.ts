@@ -119,6 +119,29 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
   }
 
   databaseTest(
+    "D-3.8, D-7.6 a tombstone whose key has no room in an index is left out: no row can have it",
+    async (database) => {
+      const storage = await database.open();
+      const table = makeTable({
+        ...{ upsert_key: ["k"], timestamp_column: "at", deletes: true },
+        columns: { k: { type: "text" }, at: { type: "datetime" } },
+      });
+      await storage.tables.prepare([table]);
+      const random = Array.from({ length: 5_000 }, (_, i) =>
+        String.fromCodePoint(0x4e00 + ((i * i * 7_919) % 20_000)),
+      );
+      const deletedAt = "2024-02-01T00:00:00Z";
+      const deleted = [random.join(""), "b"].map((k, index) => ({ index, key: { k }, deletedAt }));
+      const rows = asWrites([{ k: "a", at: deletedAt }]);
+      const { failures, changed } = await writeTo(storage, table, rows, { deleted });
+      expect([failures, changed]).toEqual([[], 1]);
+      const query = { after: null, sinceTime: null, limitRows: 9 };
+      const { items } = await storage.tombstones.list(table, query);
+      expect(items.map(({ key }) => key)).toEqual([{ k: "b" }]);
+    },
+  );
+
+  databaseTest(
     "D-7.6, D-12.3, D-14.2.3 what a rule does about a write of repsync is noticed as the application's",
     async (database) => {
       const { sql } = database;
