@@ -124,6 +124,9 @@ const TableResult = model("TableResult", {
   count_here: nullable(Count, { description: "Rows here at the end; null when not known" }),
   count_there: nullable(Count, { description: "Rows there at the end; null when not known" }),
   warnings: Type.Array(Text),
+  is_failed: Type.Optional(
+    Type.Literal(true, { description: "There where the table did not come to its end" }),
+  ),
 });
 
 const RESULT = {

@@ -7,6 +7,7 @@ import { MongoClient } from "mongodb";
 import { MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { SYNC_KEY, startApp } from "../../http/support/sync-app.ts";
 import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { runCli } from "../support/run-cli.ts";
 
@@ -73,6 +74,18 @@ async function checkReading(url: string): Promise<void> {
 test("D-12.4 commands that only read make no file of SQLite", async () => {
   const path = join(makeTempFolder(), "repsync.db");
   await checkReading(`sqlite:${path}`);
+  expect(existsSync(path)).toBe(false);
+});
+
+test("D-4.11, D-12.4 nor does a dry run", async () => {
+  const remote = await startApp();
+  const path = join(makeTempFolder(), "repsync.db");
+  const env = {
+    STORAGE_URL: `sqlite:${path}`,
+    ...{ SYNC_ENABLED: "true", SYNC_REMOTE_URL: remote.url, SYNC_REMOTE_KEY: SYNC_KEY },
+  };
+  const { code, stdout } = await runCli(["sync", "pull", "--dry-run", "--json"], { env });
+  expect([code, JSON.parse(stdout).status]).toEqual([0, "success"]);
   expect(existsSync(path)).toBe(false);
 });
 

@@ -61,11 +61,11 @@ function requestOf(
 }
 
 async function sync(
-  { output, interruption, open }: CommandTools,
+  { output, interruption, open, openToRead }: CommandTools,
   request: RunRequest,
   isEvents: boolean,
 ): Promise<ExitCode> {
-  const { config, services } = await open();
+  const { config, services } = await (request.isDryRun ? openToRead(true) : open());
   const run = new StartedRun(services.sync, request);
   interruption.onStop(() => run.stop(`Cancelled by ${interruption.received()}`));
   const names = [...config.registry.keys()];
