@@ -28,8 +28,12 @@ interface BoundWrites {
   readonly records: readonly BoundWrite[];
 }
 
-/** What became of a record that did not fail. */
-type RecordFate = "changed" | "same" | "kept";
+/** What became of a record; a trigger may pass over one without a word. */
+type RecordFate = "changed" | "same" | "kept" | "passed over";
+
+const PASSED_OVER = "a trigger of the table passes over it";
+const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
+  WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name NOT GLOB 'repsync_*' LIMIT 1`;
 
 /** `repsync_order` of a row with the first stamp. */
 const FIRST_ORDER = FIRST_STAMP.slice(0, -1);
@@ -61,6 +65,7 @@ export class TableWrite {
   /** The earliest values of `repsync_order` of changed rows, and of kept ones. */
   #earliestChanged: string | null = null;
   #earliestKept: string | null = null;
+  #hasForeignTrigger: boolean | null = null;
   #statement: { readonly sql: string; readonly prepared: SqliteStatement } | null = null;
 
   constructor(database: SqliteWork, table: Table, rules: TableWriteRules, binder: RowBinder) {
@@ -118,8 +123,11 @@ export class TableWrite {
 
   #bury(tombstone: TombstoneWrite): void {
     try {
-      const { isRemoved, outlivedBy = null } = this.#buries.bury(tombstone);
+      const { isRemoved, isPassedOver = false, outlivedBy = null } = this.#buries.bury(tombstone);
       if (isRemoved) this.#deleted++;
+      if (isPassedOver) {
+        this.#refusedDeletes.push({ index: tombstone.index, message: PASSED_OVER });
+      }
       this.#earliestKept = earlier(this.#earliestKept, outlivedBy);
     } catch (error) {
       const message = this.#database.recordReason(error);
@@ -146,6 +154,7 @@ export class TableWrite {
       const fate = this.#isGuarded ? this.#writeGuarded(bound) : this.#writeAnyway(bound);
       if (fate === "changed") this.#noteChanged(bound);
       else if (fate === "kept") this.#kept.push(index);
+      else if (fate === "passed over") this.#failures.push({ index, message: PASSED_OVER });
     } catch (error) {
       const message = this.#database.recordReason(error);
       if (message === null) throw error;
@@ -205,7 +214,16 @@ export class TableWrite {
   }
 
   #writeAnyway(bound: BoundWrite): RecordFate {
-    return this.#run(bound, "overwrite") ? "changed" : "same";
+    if (this.#run(bound, "overwrite")) return "changed";
+    return this.#isPassedOver(bound) ? "passed over" : "same";
+  }
+
+  /** Only a trigger of another program can be the reason. */
+  #isPassedOver(bound: BoundWrite): boolean {
+    this.#hasForeignTrigger ??= this.#database.all(FOREIGN_TRIGGER, [this.#table.name]).length > 0;
+    if (!this.#hasForeignTrigger) return false;
+    const stored = this.#stored(bound);
+    return stored === null || (this.#table.updateColumns.length > 0 && stored.isChanged);
   }
 
   #noteChanged(bound: BoundWrite): void {

@@ -48,11 +48,12 @@ export class TombstoneWrites {
   }
 
   /**
-   * Takes a tombstone in, which a table without deletes does not keep. Tells whether it removed a row, or the `repsync_order`
-   * of a row that outlives it.
+   * Takes a tombstone in, which a table without deletes does not keep. Tells whether it removed a row, or a trigger keeps it, or
+   * the `repsync_order` of a row that outlives it.
    */
   bury({ key, deletedAt }: Tombstone): {
     readonly isRemoved: boolean;
+    readonly isPassedOver?: true;
     readonly outlivedBy?: string;
   } {
     const bound = this.#bindKey(key);
@@ -63,7 +64,8 @@ export class TombstoneWrites {
     const { deletes } = this.#names.table;
     const before = deletes ? this.#deletedAt(bound) : null;
     const isNews = before === null || compareDateTimes(before, deletedAt) < 0;
-    if (row.isThere) this.#remove(bound, before);
+    if (row.isThere && !this.#remove(bound, before))
+      return { isRemoved: false, isPassedOver: true };
     if (deletes && isNews) this.#list(bound, deletedAt);
     return { isRemoved: row.isThere };
   }
@@ -145,14 +147,14 @@ export class TombstoneWrites {
     return { isThere: row !== undefined, order, time };
   }
 
-  /** Removes a row, or throws what a trigger raises. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
-  #remove(key: BoundKey, kept: string | null): void {
+  /** Removes a row, or throws what a trigger raises; false where one keeps it in silence. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
+  #remove(key: BoundKey, kept: string | null): boolean {
     const { table, list } = this.#names;
     const name = `"${table.name}"`;
     const keep = `UPDATE ${list} SET repsync_deleted_at = ? WHERE ${this.#names.isKey(list)}`;
     if (kept !== null) this.#database.run(keep, [LATEST_TIME, ...key]);
     try {
-      this.#database.run(`DELETE FROM ${name} WHERE ${this.#names.isKey(name)}`, key);
+      return this.#database.run(`DELETE FROM ${name} WHERE ${this.#names.isKey(name)}`, key) > 0;
     } finally {
       if (kept !== null) this.#database.run(keep, [keptTime(kept), ...key]);
     }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
 import { failureOf, SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {
@@ -148,3 +149,47 @@ describe("SQLite: columns that other tools made", () => {
       }));
   }
 });
+
+test("D-4.6 what a trigger passes over in silence is a failed record, and a delete that it passes over", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await file.open();
+    const table = makeTable({
+      ...{ upsert_key: ["k"], timestamp_column: "at", deletes: true },
+      columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
+    });
+    await storage.tables.prepare([table]);
+    const at = "2024-01-01T00:00:00Z";
+    const rows = ["a", "b"].map((k) => ({ k, at, v: 1 }));
+    await writeTo(storage, table, asWrites(rows));
+    const elsewhere = file.openElsewhere();
+    for (const [event, row] of [
+      ["INSERT", "NEW"],
+      ["UPDATE", "NEW"],
+      ["DELETE", "OLD"],
+    ]) {
+      elsewhere.run(
+        `CREATE TRIGGER no_${event} BEFORE ${event} ON items WHEN ${row}.k <> 'b' BEGIN SELECT RAISE(IGNORE); END`,
+      );
+    }
+    const message = "a trigger of the table passes over it";
+    const writes = [
+      { k: "a", at, v: 1 },
+      { k: "a", at, v: 2 },
+      { k: "b", at, v: 2 },
+      { k: "c", at, v: 2 },
+    ];
+    const written = await writeTo(storage, table, asWrites(writes));
+    expect(written).toMatchObject({
+      changed: 1,
+      failures: [1, 3].map((index) => ({ index, message })),
+    });
+    const deletedAt = "2024-01-02T00:00:00Z";
+    const deleted = rows.map(({ k }, index) => ({ index, key: { k }, deletedAt }));
+    expect(await writeTo(storage, table, [], { deleted })).toMatchObject({
+      deleted: 1,
+      refusedDeletes: [{ index: 0, message }],
+    });
+    const query = { after: null, sinceTime: null, limitRows: 9 };
+    const { items } = await storage.tombstones.list(table, query);
+    expect(items.map(({ key }) => key)).toEqual([{ k: "b" }]);
+  }));

@@ -222,6 +222,7 @@ describe("SQLite: writes", () => {
       const rule = "the record breaks a rule that the table has in the database";
       expect(failures.map(({ index, message }) => [index, message])).toEqual([
         ...[1, 3].map((index) => [index, "not this one"]),
+        [4, "a trigger of the table passes over it"],
         ...[6, 7].map((index) => [index, rule]),
       ]);
       expect(await table.column("k")).toEqual(["a", "b", "c", "f"]);
