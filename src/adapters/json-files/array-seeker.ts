@@ -10,6 +10,8 @@ const MAX_NAME_CHARS = 1_000;
 
 /** Blanks out all but the array: what it passes on has the same lines. */
 export class ArraySeeker {
+  /** Why the text so far is no document with one such array; null when it may be. */
+  problem: AppError | null = null;
   readonly #path: string | null;
   #state: "before" | "seeking" | "within" | "behind" = "before";
   /** The names of the objects that are open, null in an array. */
@@ -28,7 +30,7 @@ export class ArraySeeker {
     this.#path = path;
   }
 
-  /** The part of the chunk that belongs to the array, with the line ends before it. Throws `file_failed`. */
+  /** The part of the chunk that belongs to the array, with the line ends before it. */
   pass(chunk: string): string {
     if (this.#state === "within" && this.#names.length === 0) return chunk;
     let passed = "";
@@ -50,19 +52,18 @@ export class ArraySeeker {
 
   problemAtEnd(): AppError | null {
     if (this.#state === "seeking") {
-      return this.#failure(
-        this.#path === null ? ONE_ARRAY : `the file ends before "${this.#path}"`,
-      );
+      this.#fail(this.#path === null ? ONE_ARRAY : `the file ends before "${this.#path}"`);
+    } else if (this.#state === "behind" && this.#names.length > 0) {
+      this.#fail("the file ends inside the JSON document");
     }
-    if (this.#state !== "behind" || this.#names.length === 0) return null;
-    return this.#failure("the file ends inside the JSON document");
+    return this.problem;
   }
 
   #goOn(character: string): void {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (character === "\\") this.#isEscaped = true;
     else if (character === '"') this.#isInString = false;
-    if (this.#state === "seeking" && this.#text.length < MAX_NAME_CHARS) this.#text += character;
+    if (this.#state !== "within" && this.#text.length < MAX_NAME_CHARS) this.#text += character;
   }
 
   #meet(character: string): void {
@@ -80,7 +81,8 @@ export class ArraySeeker {
       if (this.#depth === 0) this.#state = "behind";
       return;
     }
-    if (character === ":" && this.#state === "seeking") this.#nameWith(this.#text);
+    if (this.#names.length === 0) this.#fail("there is more after the JSON document");
+    else if (character === ":") this.#nameWith(this.#text);
     else if (character === "{") this.#names.push("");
     else if (character === "[") this.#begin();
     else if (character === "}" || character === "]") this.#end();
@@ -97,10 +99,12 @@ export class ArraySeeker {
 
   #begin(): void {
     const place = this.#names.includes(null) ? null : this.#names.join(".");
-    if (this.#state === "seeking" && place !== null && place === this.#path) {
+    const isMeant = place !== null && place === this.#path;
+    if (isMeant && this.#state === "seeking") {
       [this.#state, this.#depth] = ["within", 1];
       return;
     }
+    if (isMeant) this.#fail(`there is a second array at "${place}"`);
     if (this.#path === null) this.#candidate = place;
     this.#names.push(null);
   }
@@ -110,7 +114,7 @@ export class ArraySeeker {
     if (this.#names.length > 0 || this.#state !== "seeking") return;
     const problem =
       this.#path === null ? ONE_ARRAY : `there is no array at "${this.#path}" in the JSON document`;
-    throw this.#failure(problem);
+    this.#fail(problem);
   }
 
   /** Of a document without a path: advice, where an array holds objects. */
@@ -118,10 +122,10 @@ export class ArraySeeker {
     const place = this.#candidate;
     this.#candidate = null;
     if (character !== "{") return;
-    throw this.#failure(`${ONE_ARRAY}; "${place}" holds one here: name the path ${place}`);
+    this.#fail(`${ONE_ARRAY}; "${place}" holds one here: name the path ${place}`);
   }
 
-  #failure(text: string): AppError {
-    return new AppError("file_failed", `Line ${this.#line}: ${text}`);
+  #fail(text: string): void {
+    this.problem ??= new AppError("file_failed", `Line ${this.#line}: ${text}`);
   }
 }

@@ -82,7 +82,7 @@ export async function* readJsonArray(
   for await (const chunk of chunks) {
     const { found, problem } = scanner.scan(seeker.pass(chunk));
     if (found.length > 0) yield found;
-    if (problem !== null) throw problem;
+    if (problem !== null || seeker.problem !== null) throw problem ?? seeker.problem;
   }
   const problem = seeker.problemAtEnd() ?? scanner.problemAtEnd();
   if (problem !== null) throw problem;

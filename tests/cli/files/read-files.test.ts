@@ -99,6 +99,20 @@ describe("JSON files", () => {
     ]);
   });
 
+  test.each([
+    ['{"of":[{"a":1}]}\n{"of":[{"a":2}]}', "Line 2: there is more after the JSON document"],
+    ['{"of":[{"a":1}]} ]', "Line 1: there is more after the JSON document"],
+    ['{"of":[{"a":1}],\n"of":[{"a":2}]}', 'Line 2: there is a second array at "of"'],
+    ['{"of":[{"a":1}],"to":{"of":[2]},"list":[{"of":[3]}]}', null],
+  ])("D-14.1 of %p all is read, or told: %s", async (text, problem) => {
+    const table = { ...TABLE, files: { ...TABLE.files, path: "of" } };
+    for (const chunkChars of [1, 7, 1_000]) {
+      const read = await readAll(recordsOf("json", { table, text, chunkChars }));
+      expect(read.found.map(({ record }) => record)).toEqual([{ a: 1 }]);
+      expect(read.problem).toBe(problem);
+    }
+  });
+
   test("D-4.12 any array is read as the parser reads it, in pieces of any length", async () => {
     const json = fc.array(fc.jsonValue(), { maxLength: 6 });
     const format = fc.constantFrom(undefined, 1, "\t");

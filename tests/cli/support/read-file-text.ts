@@ -27,7 +27,8 @@ export async function* recordsOf(
   const { table, text, chunkChars = 7, delimiter = ",", onHeader = () => {} } = options;
   const header = new CsvColumns(table, onHeader);
   const chunks = chunksOf(text, chunkChars);
-  for await (const part of fileFormats.read(format, chunks, { delimiter, header, path: null })) {
+  const { path } = table.files;
+  for await (const part of fileFormats.read(format, chunks, { delimiter, header, path })) {
     yield format === "csv" ? part.map((found) => header.read(found)) : part;
   }
 }
