@@ -267,4 +267,24 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     await page.getByText("The import into stock has ended: 20,000 rows").waitFor();
     expect(await app.rows("stock")).toHaveLength(20_000);
   });
+
+  test("D-7.8, D-14.5.1 an import whose file has been sent is cancelled as well, and a cancel that fails is told", async () => {
+    const app = await startRunApp({ tables: { stock: STOCK } });
+    const lines = Array.from({ length: 400_000 }, (_, n) => `${n}\n`);
+    const { page } = await open(app, "/stock/import");
+    await field(page, "File").setInputFiles(fileOf(`sku\n${lines.join("")}`));
+    await press(page, "Preview");
+    await press(page, "Import");
+    await page.getByRole("heading", { name: "Importing" }).waitFor();
+    await page.getByText(/records read/).waitFor();
+    const json = { error: "No run has this id" };
+    await page.route("**/cancel", (route) => route.fulfill({ status: 404, json }), { times: 1 });
+    await press(page, "Cancel");
+    await page.getByText("No run has this id").waitFor();
+    await press(page, "Cancel");
+    await page.getByText("Cancelled by root").waitFor();
+    const count = (await app.send("/api/v1/sync/status")).json["table_counts"] as { stock: number };
+    expect(count.stock).toBeGreaterThan(0);
+    expect(count.stock).toBeLessThan(400_000);
+  });
 });

@@ -36,6 +36,7 @@ export type RetryResult = Static<typeof runs.RetryResultSchema>;
 export type Row = Static<typeof rows.EditRowRequestSchema>["row"];
 export type RowList = Static<typeof sync.RowListSchema>;
 export type Run = Static<typeof runs.RunSchema>;
+type ImportRun = Static<typeof runs.ImportRunSchema>;
 export type RunEvent = Static<typeof events.RunEventSchema>;
 export type SignIn = Static<typeof account.SignInSchema>;
 export type SignUpState = Static<typeof account.SignUpStateSchema>;
@@ -176,7 +177,7 @@ export interface Operations {
   "post /api/v1/sync/trigger": { body: TriggerRequest; reply: SyncRun };
   "get /api/v1/sync/runs": { query: Part; reply: List<Run> };
   "get /api/v1/sync/runs/{run_id}": { reply: Run };
-  "post /api/v1/sync/runs/{run_id}/cancel": { reply: Run };
+  "post /api/v1/sync/runs/{run_id}/cancel": { reply: Run | ImportRun };
   "get /api/v1/sync/runs/{run_id}/events": { event: RunEvent | CompareEvent };
   "post /api/v1/sync/compare-sse": { body: CompareRequest; event: CompareEvent };
   "get /api/v1/sync/rejected": { query: Part & { table?: string }; reply: List<RejectedRecord> };

@@ -194,6 +194,16 @@ export const RunSchema = Type.Union(
   { $id: "Run" },
 );
 
+/** What became of an import, its events tell. D-14.4. */
+export const ImportRunSchema = model("ImportRun", {
+  run_id: Text,
+  kind: Type.Literal("import"),
+  table: Text,
+  started_at: Time,
+  duration_ms: Count,
+  ...KEPT,
+});
+
 export const RunListSchema = listOf(RunSchema);
 
 const REJECTED = {

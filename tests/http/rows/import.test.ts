@@ -204,6 +204,30 @@ onEveryBackend("imports", (backend) => {
     expect(await ask("&dry_run=true")).toEqual(await ask(""));
   });
 
+  test("D-7.8, D-14.4.2 cancel() ends an import before its next batch, on any instance, and it tells what was written", async () => {
+    const env = { STORAGE_URL: await backend.makeUrl() };
+    const app = await startRunApp({ backend, env });
+    const other = await startRunApp({ backend, env });
+    const connection = await begin(app, "/import/notes");
+    await sendChunk(connection, csvOf(1_000));
+    await sendChunk(connection, "late,1\n");
+    await pollUntil("a batch", async () => (await app.records("notes")).length > 0);
+    const head = await connection.readUntil("\r\n\r\n");
+    const runId = /x-run-id: (\S+)/i.exec(head)?.[1];
+    const cancel = () => other.ask(`/runs/${runId}/cancel`, { method: "POST" });
+    const { status, json } = await cancel();
+    expect([status, json]).toMatchObject([
+      200,
+      { run_id: runId, kind: "import", status: "failed", error: "Cancelled by root" },
+    ]);
+    expect((await cancel()).status).toBe(409);
+    expect(resultOf(await other.ask(`/runs/${runId}/events`))).toMatchObject({
+      ...{ type: "error", error: "Cancelled by root" },
+      result: { read: 1_000, written: 1_000, new: 1_000 },
+    });
+    expect(await app.rows("notes")).toHaveLength(1_000);
+  });
+
   test("D-14.4.2 a session that ends meanwhile ends it before the next batch", async () => {
     const app = await startRunApp({ backend });
     const connection = await begin(app, "/import/notes");

@@ -227,17 +227,17 @@ async function importFile(
   }
   report.tellProblems(output);
   const code = report.counts.failed > 0 ? EXIT.partial : EXIT.success;
-  if (whole === null) return { report, code };
-  output.addToFailure(report.result());
-  report.removed = await whole.removeOthers({
-    tables: sync?.tables ?? null,
-    deps: isDryRun ? null : sync,
-    counts: report.counts,
-    maxDeletes: options.maxDeletes ?? null,
-    requireGoingOn: async () => stop.throwIfAborted(),
-    isAllowed: (rows) => mayRemove(tools, table, rows),
-    onRefused: (text) => output.tellError(text),
-  });
+  await whole
+    ?.removeOthers({
+      tables: sync?.tables ?? null,
+      deps: isDryRun ? null : sync,
+      report,
+      maxDeletes: options.maxDeletes ?? null,
+      requireGoingOn: async () => stop.throwIfAborted(),
+      isAllowed: (rows) => mayRemove(tools, table, rows),
+      onRefused: (text) => output.tellError(text),
+    })
+    .finally(() => output.addToFailure(report.result()));
   return { report, code };
 }
 

@@ -57,7 +57,7 @@ interface CancelProps {
   readonly onEnd?: () => unknown;
 }
 
-/** Ends a run or a comparison before its next write. Busy until it has ended. D-7.8. */
+/** Ends a run, a comparison or an import before its next write. Busy until it has ended. D-7.8. */
 export function CancelRun({ runId, onEnd }: CancelProps) {
   const [error, setError] = useState<RequestError | null>(null);
 

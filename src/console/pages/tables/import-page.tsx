@@ -5,6 +5,7 @@ import { ActionForm, CheckField, Field, type Typed } from "../../components/form
 import { Card, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
 import { bytesText, counted } from "../../components/text.tsx";
 import { setTitle } from "../../state/use-page-visit.ts";
+import { CancelRun } from "../runs/run-state.tsx";
 import { FileFields, readChoice } from "./file-choice.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";
 import type { ListedTable } from "./row-form.tsx";
@@ -112,18 +113,24 @@ interface ImportWorkProps {
 
 /** How far an import has come, or how it ended. */
 export function ImportWork({ table, work }: ImportWorkProps) {
-  const { state, start, cancel } = work;
+  const { state, start, abort } = work;
   if (state.kind === "idle") return null;
   const { wanted, isDryRun } = state;
   if (state.kind === "running") {
-    const { sentBytes, rows } = state;
+    const { sentBytes, runId, rows } = state;
     const { size } = wanted.file.content;
     const sent = `${bytesText(Math.min(sentBytes, size))} of ${bytesText(size)}`;
     return (
       <Focused key="running">
         <Card
           title={isDryRun ? "Looking through the file" : "Importing"}
-          beside={<ActionButton onPress={cancel}>Cancel</ActionButton>}
+          beside={
+            runId === null ? (
+              <ActionButton onPress={abort}>Cancel</ActionButton>
+            ) : (
+              <CancelRun runId={runId} />
+            )
+          }
         >
           <ProgressBar
             label={wanted.name}

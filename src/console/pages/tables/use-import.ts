@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
 import type { ImportEvent } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { counted } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
@@ -24,30 +23,31 @@ export interface EndedImport {
   readonly error: RequestError | null;
 }
 
-type ImportState =
-  | { readonly kind: "idle" }
-  | {
-      readonly kind: "running";
-      readonly wanted: WantedImport;
-      readonly isDryRun: boolean;
-      readonly sentBytes: number;
-      /** Null before it is told. */
-      readonly rows: number | null;
-    }
-  | EndedImport;
+interface RunningImport {
+  readonly kind: "running";
+  readonly wanted: WantedImport;
+  readonly isDryRun: boolean;
+  readonly sentBytes: number;
+  /** Null before the service answers. */
+  readonly runId: string | null;
+  /** Null before it is told. */
+  readonly rows: number | null;
+}
+
+type ImportState = { readonly kind: "idle" } | RunningImport | EndedImport;
 
 export interface FileImport {
   readonly state: ImportState;
   /** Never rejects. */
   readonly start: (wanted: WantedImport, isDryRun: boolean) => Promise<void>;
-  /** Ends the import under way before its next write. */
-  readonly cancel: () => Promise<unknown>;
+  /** Ends the upload, and with it the import. */
+  readonly abort: () => void;
 }
 
 /** Imports files into a table, one after another. An import goes on when its page is left; a dry run does not. */
 export function useImport(table: string): FileImport {
   const [state, setState] = useState<ImportState>({ kind: "idle" });
-  const underWay = useRef({ controller: new AbortController(), runId: "", isDryRun: true });
+  const underWay = useRef({ controller: new AbortController(), isDryRun: true });
   const isShown = useRef(true);
   useEffect(
     () => () => {
@@ -64,9 +64,18 @@ export function useImport(table: string): FileImport {
 
   async function start(wanted: WantedImport, isDryRun: boolean) {
     const controller = new AbortController();
-    underWay.current = { controller, runId: "", isDryRun };
-    const running = { kind: "running", wanted, isDryRun, sentBytes: 0, rows: null } as const;
-    setState(running);
+    underWay.current = { controller, isDryRun };
+    const begun = {
+      kind: "running",
+      wanted,
+      isDryRun,
+      sentBytes: 0,
+      runId: null,
+      rows: null,
+    } as const;
+    const know = (news: Partial<RunningImport>) =>
+      setState((now) => ({ ...begun, ...now, ...news }));
+    setState(begun);
     let result: ImportResult | null = null;
     let error: RequestError | null = null;
     try {
@@ -75,16 +84,13 @@ export function useImport(table: string): FileImport {
         query: { ...wanted.form, ...wanted.options, dry_run: isDryRun ? "true" : "" },
         file: {
           ...wanted.file,
-          onSent: (sentBytes) => setState((now) => ({ ...running, ...now, sentBytes })),
+          onSent: (sentBytes) => know({ sentBytes }),
         },
         signal: controller.signal,
-        onHeaders: (headers) => {
-          underWay.current.runId = headers.get("x-run-id") ?? "";
-        },
+        onHeaders: (headers) => know({ runId: headers.get("x-run-id") }),
       });
       for await (const event of events) {
-        if (event.type === "progress")
-          setState((now) => ({ ...running, ...now, rows: event.rows }));
+        if (event.type === "progress") know({ rows: event.rows });
         if (event.type === "done") result = event;
         if (event.type === "error") {
           result = event.result;
@@ -99,15 +105,7 @@ export function useImport(table: string): FileImport {
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
-  async function cancel() {
-    const { controller, runId } = underWay.current;
-    if (runId === "") return controller.abort();
-    // It is sent, and ends on the service; whether it has meanwhile, its own events tell.
-    const path = { run_id: runId };
-    await request("post /api/v1/sync/runs/{run_id}/cancel", { path }).catch(() => {});
-  }
-
-  return { state, start, cancel };
+  return { state, start, abort: () => underWay.current.controller.abort() };
 }
 
 function askBeforeLeaving(event: Event): void {

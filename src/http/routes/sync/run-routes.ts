@@ -7,7 +7,12 @@ import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { givenId, LIST_QUERY } from "../../schemas/parts.ts";
 import { CompareEventSchema, ImportEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
-import { RunListSchema, RunSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
+import {
+  ImportRunSchema,
+  RunListSchema,
+  RunSchema,
+  SyncRunErrorSchema,
+} from "../../schemas/runs.ts";
 import { newsReply, STREAM_TEXT, type SyncAdministration, tell } from "./run-replies.ts";
 
 const UNKNOWN = { 404: "No run has this id" };
@@ -62,13 +67,13 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
     operation({
       at: "POST /api/v1/sync/runs/:run_id/cancel",
       id: "cancelSyncRun",
-      summary: "End a run or a comparison",
+      summary: "End a run, a comparison or an import",
       description:
         "It ends before its next write, on whichever instance it is; answers when it has.",
       guard: syncAdministrator(identity),
-      params: { run_id: givenId("Id of a run") },
+      params: { run_id: givenId("Id of a run, a dry run, a comparison or an import") },
       replies: {
-        200: json("The run, ended", RunSchema),
+        200: json("It, ended", Type.Union([RunSchema, ImportRunSchema])),
         ...UNKNOWN,
         409: "The run has ended before",
         500: { text: "It has not ended within 20 s", schema: SyncRunErrorSchema },

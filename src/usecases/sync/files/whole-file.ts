@@ -4,7 +4,6 @@ import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import type { ImportCounts } from "../../../domain/sync/run/import-events.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
@@ -12,6 +11,7 @@ import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { DeleteRowDeps } from "../deletes/delete-row.ts";
 import { writeRows } from "../shared/write-rows.ts";
 import { exportRows } from "./export-rows.ts";
+import type { ImportReport } from "./import-report.ts";
 import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 
 interface Removal {
@@ -19,11 +19,11 @@ interface Removal {
   readonly tables: TableStore | null;
   /** Null for a dry run. */
   readonly deps: DeleteRowDeps | null;
-  /** What became of the file's records. */
-  readonly counts: ImportCounts;
+  /** What became of the file's records; it is told how many rows were removed, or would be, however the removal ends. */
+  readonly report: ImportReport;
   /** Null for the limit of the registry. */
   readonly maxDeletes: number | null;
-  /** Asked before each batch; what it throws ends the removal. */
+  /** Asked before each batch, and before each part that is looked at; what it throws ends the removal. */
   requireGoingOn(): Promise<void>;
   /** Asked before the first row goes. */
   isAllowed(rows: number): Promise<boolean>;
@@ -48,26 +48,28 @@ export class WholeFile implements ImportWriter {
   }
 
   /**
-   * Removes the rows that the file does not have, or counts them in a dry run; a row that is written to meanwhile stays. Returns how
-   * many. Throws `sync_failed` where they are more than may be removed, and what `requireGoingOn` throws.
+   * Removes the rows that the file does not have, or counts them in a dry run; a row that is written to meanwhile stays.
+   * Throws `sync_failed` where they are more than may be removed, and what `requireGoingOn` throws.
    */
-  async removeOthers(removal: Removal): Promise<number> {
-    const { counts, tables, deps } = removal;
+  async removeOthers(removal: Removal): Promise<void> {
+    const { report, tables, deps } = removal;
+    const { counts } = report;
     const refusal =
       counts.failed > 0 ? "records failed" : counts.read === 0 ? "the file has no records" : null;
     if (refusal !== null) removal.onRefused(`No row was removed, as ${refusal}`);
-    if (refusal !== null || tables === null) return 0;
-    const others = await this.#countOthers(tables, removal.maxDeletes);
-    if (deps === null || others === 0) return others;
-    if (await removal.isAllowed(others)) return await this.#remove(deps, removal);
-    removal.onRefused("No row was removed");
-    return 0;
+    const others =
+      refusal !== null || tables === null ? 0 : await this.#countOthers(tables, removal);
+    report.removed = deps === null ? others : 0;
+    if (deps === null || others === 0) return;
+    if (await removal.isAllowed(others)) await this.#remove(deps, removal);
+    else removal.onRefused("No row was removed");
   }
 
-  async #countOthers(tables: TableStore, maxDeletes: number | null): Promise<number> {
+  async #countOthers(tables: TableStore, { maxDeletes, requireGoingOn }: Removal): Promise<number> {
     const table = this.#table;
     let [all, others] = [0, 0];
     for await (const part of exportRows(tables, table)) {
+      await requireGoingOn();
       all += part.length;
       others += this.#othersOf(part).length;
     }
@@ -78,9 +80,9 @@ export class WholeFile implements ImportWriter {
     throw new AppError("sync_failed", text, { hint });
   }
 
-  async #remove(deps: DeleteRowDeps, removal: Removal): Promise<number> {
+  async #remove(deps: DeleteRowDeps, removal: Removal): Promise<void> {
+    const { report } = removal;
     const table = this.#table;
-    let removed = 0;
     for await (const part of exportRows(deps.tables, table)) {
       await removal.requireGoingOn();
       const deleted = this.#othersOf(part).map((row, index) => ({
@@ -90,14 +92,13 @@ export class WholeFile implements ImportWriter {
       }));
       if (deleted.length === 0) continue;
       const written = await writeRows(deps, table, { writes: [], deleted });
-      removed += written.deleted;
+      report.removed = (report.removed ?? 0) + written.deleted;
       for (const { message } of written.refusedDeletes?.slice(0, 1) ?? []) {
         removal.onRefused(
           `Rows stay that the file does not have, ${written.refusedDeletes?.length} here: ${message}`,
         );
       }
     }
-    return removed;
   }
 
   #othersOf(rows: readonly Row[]): Row[] {

@@ -98,18 +98,17 @@ export async function listRuns(
 /** One run, or one dry run that goes on. Throws `not_found`. */
 export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun> {
   const run = await findKept(deps, runId);
+  if (run.kind === "import") {
+    throw new AppError("not_found", "It is an import: only its events can be read");
+  }
   if (!isDryRun(run) || run.status === "running") return run;
   throw new AppError("not_found", "It was a dry run, which has ended: nothing is kept of it");
 }
 
-/** A run or dry run as it is kept; one whose process has ended has failed. Throws `not_found`. */
-async function findKept(deps: SyncDeps, runId: string): Promise<ListedRun> {
+/** As it is kept; one whose process has ended has failed. Throws `not_found`. */
+async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
   await endIfAbandoned(deps, runId);
-  const run = await deps.runs.find(runId);
-  if (run?.kind === "import") {
-    throw new AppError("not_found", "It is an import: only its events can be read");
-  }
-  return run ?? noRun();
+  return (await deps.runs.find(runId)) ?? noRun();
 }
 
 /** Throws `not_found`. */
@@ -122,7 +121,7 @@ export function noRun(): never {
  * Throws `not_found`, `conflict` for one that has ended before, and `sync_failed` when it has not ended within 20 s; it still
  * will.
  */
-export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<ListedRun> {
+export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<KeptRun> {
   const before = await findKept(deps, runId);
   if (before.status !== "running") {
     throw new AppError("conflict", `The run has ended before, as ${before.status}`);

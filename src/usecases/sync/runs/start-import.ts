@@ -128,10 +128,10 @@ async function importBytes(
       onProgress: () => progress.look(),
     });
     if (whole !== null) {
-      report.removed = await whole.removeOthers({
+      await whole.removeOthers({
         tables,
         deps: isDryRun ? null : deps,
-        counts: report.counts,
+        report,
         maxDeletes: request.whole?.maxDeletes ?? null,
         async requireGoingOn() {
           stop.throwIfAborted();
