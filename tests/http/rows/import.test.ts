@@ -164,7 +164,9 @@ onEveryBackend("imports", (backend) => {
   });
 
   test("D-14.7.1 a dry run tells what the import does beside deletes, erased people, and rows that come again", async () => {
-    const guarded: TableEntry = { ...STOCK, conflict: "newer", stamped: false };
+    const cost = { type: "integer", serialize: false } as const;
+    const columns = { ...STOCK.columns, cost };
+    const guarded: TableEntry = { ...STOCK, conflict: "newer", stamped: false, columns };
     const app = await startRunApp({ backend, tables: { stock: guarded } });
     const both = async (table: string, text: string) => {
       const dry = resultOf(await app.ask(`/import/${table}?dry_run=true`, fileOf(text)));
@@ -182,6 +184,12 @@ onEveryBackend("imports", (backend) => {
     const again = `k1,1,${at}\nk2,5,2026-01-02T00:00:00Z\n`;
     const twice = await both("stock", `sku,qty,updated_at\n${many}${again}`);
     expect(twice).toMatchObject({ read: 1_502, new: 1_500, changed: 1, same: 1 });
+    const hidden = (...costs: number[]) =>
+      `sku,cost,qty,updated_at\n${costs.map((cost, i) => `h${i},${cost},1,${at}\n`).join("")}`;
+    await both("stock", hidden(1, 2));
+    const other = resultOf(await app.ask("/import/stock?dry_run=true", fileOf(hidden(1, 3))));
+    expect(other).toMatchObject({ changes: [{ key: "sku=h1", here: {}, record: {} }] });
+    expect(await both("stock", hidden(1, 3))).toMatchObject({ changed: 1, same: 1 });
     const ana = await Person.signUp(app, "ana");
     await ana.send("/v1/me", { method: "DELETE" });
     const people = await both("profiles", "username,display_name\nana,Ana\nbob,Bob\n");

@@ -14,12 +14,15 @@ import {
   type FoundRow,
 } from "../../../domain/sync/rows/write-decision.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { Query } from "../../../ports/documents.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type ImportWriter, NOTHING, type RowChange, type WrittenBatch } from "./import-writer.ts";
 
 /** Where a dry run looks. */
 export type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
+
+type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
 
 /** Length to which each row of a change is cut, in characters. */
 const MAX_CHANGE_CHARS = 2_000;
@@ -50,7 +53,7 @@ export class DryWriter implements ImportWriter {
     const { able, refusals } = this.#judge(writes);
     const { records: met, erased } = await this.#meet(able);
     for (const index of erased) refusals.set(index, { message: ERASED_MESSAGE });
-    const stored = (await this.#deps?.tables.byKeys(table, rowsOf(able), "sent")) ?? [];
+    const stored = await this.#read({ rowsOf: table, keys: rowsOf(able) });
     const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
     const rows = new Map<string, FoundRow>();
     for (const [key, row] of storedByKey) rows.set(key, { time: rowTime(table, row), row });
@@ -99,12 +102,16 @@ export class DryWriter implements ImportWriter {
     if (this.#deps === null || !isOfPeople(table)) return nothing;
     const facts = await this.#deps.names.readFacts(peopleOf(rowsOf(writes)));
     if (facts.size === 0) return nothing;
-    const [here] = await this.#deps.documents.read({ name: "rows.people" }, (at) =>
-      at.read({ rowsOf: table, where: ["username", [...facts.keys()]] }),
-    );
+    const here = await this.#read({ rowsOf: table, where: ["username", [...facts.keys()]] });
     const isGuarded = table.conflict === "newer" && isVersioned(table);
     const rules = { facts, here, aheadLimit: aheadLimit(this.#rule.nowMs), isGuarded };
     return lastOf(meetPeople(table, writes, rules));
+  }
+
+  /** With the columns that nobody is shown, as they count as well. */
+  async #read(query: RowsQuery): Promise<readonly Row[]> {
+    const found = await this.#deps?.documents.read({ name: "rows.look" }, (at) => at.read(query));
+    return found?.[0] ?? [];
   }
 
   async #tombstones(writes: readonly RowWrite[]): Promise<Map<string, string>> {
@@ -140,7 +147,10 @@ function changesOf(
   for (const { index, row, keyText: key } of sent) {
     const before = stored.get(key);
     if (before === undefined) continue;
-    const names = changedColumns(table, row, before);
+    const changed = changedColumns(table, row, before);
+    const names = table.pageColumns
+      .map(({ name }) => name)
+      .filter((name) => changed.includes(name));
     changes.set(key, { index, here: pick(before, names), record: pick(row, names) });
   }
   return [...changes.values()];
