@@ -27,6 +27,7 @@ const ofOneKind = fc.constantFrom(
   fc.constantFrom("24.11.2025", "1.2.2025", "2025-11-24", "24.11.2025 10:00"),
   fc.constantFrom("1767225600", "1767225601", "2026-01-01T00:00:00Z"),
   fc.constantFrom("1767225600123", "12"),
+  fc.constantFrom("1767225600", "1767225600123", "1767225601123"),
   fc.constantFrom("yes", "no", "TRUE", "f", "1", "0"),
   fc.constantFrom("2026-01-31", "2026-01-31 10:00", "2026-02-30"),
   fc.constantFrom("{}", "[1]", '{"a":1.0}', "5", "x", String.raw`["\ud800"]`),
@@ -91,6 +92,7 @@ const jsonFile = fc
           fc.jsonValue({ maxDepth: 1 }),
           fc.constantFrom<unknown>("\ud800", ["\udfff"], { "\ud800": 1 }),
           fc.constantFrom<unknown>(...["1.50", "2026-01-31", true, 7, null, 1767225600, 0, "yes"]),
+          fc.constantFrom<unknown>("5", "0.5", "{}", 1767225600123, 2 ** 70, 1e300),
         ),
         { minLength: 3, maxLength: 3 },
       ),
@@ -129,6 +131,8 @@ test("D-14.1 an import by the registry that infer made of a file fails only rows
     }
     for (const [name, named] of misfits) {
       const failed = failures.filter(({ column }) => column === name).length;
+      // Types that are asked for are judged by the import itself.
+      if (made.wishes.types?.has(name) === true) expect(failed).toBe(named?.count ?? 0);
       expect(failed).toBeLessThanOrEqual(named?.count ?? 0);
     }
   });

@@ -17,18 +17,12 @@ import {
   type ValueKind,
   WHOLES,
 } from "./value-kind.ts";
+import { type Misfits, WantedType } from "./wanted-type.ts";
 
 /** How many values are of a kind. */
 interface KindCount {
   count: number;
   /** The first of them, for people, and the line of its record. */
-  readonly text: string;
-  readonly line: number;
-}
-
-/** Values that a type does not understand: the first of them, and how many there are. */
-export interface Misfits {
-  readonly count: number;
   readonly text: string;
   readonly line: number;
 }
@@ -40,8 +34,8 @@ export interface ColumnHints {
   readonly declared?: string;
   /** What the files of the table are like. */
   readonly files?: FileForm;
-  /** The type that somebody wants. */
-  readonly asked?: ColumnType | null;
+  /** The type that may be asked for. */
+  readonly wanted?: ColumnType | null;
 }
 
 const FLAG_NAME =
@@ -80,7 +74,9 @@ export class ColumnGuess {
   /** In capitals. */
   readonly #declared: string;
   readonly #files: FileForm | null;
-  #asked: ColumnType | null;
+  readonly #wanted: WantedType | null;
+  #asked: ColumnType | null = null;
+  #isKey = false;
   readonly #kinds = new Map<ValueKind, KindCount>();
   readonly #words = new Set<string>();
   /** Of values that have a type of their own. */
@@ -92,12 +88,12 @@ export class ColumnGuess {
   #hasCommas = false;
   #values = 0;
 
-  constructor(name: string, { form, declared = "", files, asked = null }: ColumnHints) {
+  constructor(name: string, { form, declared = "", files, wanted = null }: ColumnHints) {
     this.name = name;
     this.#form = form;
     this.#declared = declared.toUpperCase();
     this.#files = form === "field" ? (files ?? null) : null;
-    this.#asked = asked;
+    this.#wanted = wanted === null ? null : new WantedType(wanted, this.#files);
   }
 
   /** Adds the value of a record; null for none. */
@@ -108,6 +104,7 @@ export class ColumnGuess {
     const known = this.#kinds.get(kind);
     if (known === undefined) this.#kinds.set(kind, { count: 1, text: exampleOf(value), line });
     else known.count++;
+    this.#wanted?.add(value, exampleOf(value), line);
     if (typeof value !== "string") return;
     if (kind === "word") this.#words.add(value.toLowerCase());
     if (this.#form !== "field" || this.#files === null) return;
@@ -135,9 +132,14 @@ export class ColumnGuess {
     return this.#values;
   }
 
-  /** Asks for a type, once the values are there. */
-  ask(type: ColumnType): void {
-    this.#asked = type;
+  /** Asks for the wanted type, once the values are there. */
+  ask(): void {
+    this.#asked = this.#wanted?.type ?? null;
+  }
+
+  /** Makes it a part of the key, once the values are there. */
+  beKey(): void {
+    this.#isKey = true;
   }
 
   /** The type that reads every value as it is, or the one that was asked for. */
@@ -169,6 +171,7 @@ export class ColumnGuess {
 
   /** What of the values the type does not understand: an import fails these rows. Null for nothing. */
   misfits(type = this.type()): Misfits | null {
+    if (type === this.#asked) return this.#wanted?.misfits(this.#isKey, this.epoch()) ?? null;
     const others = [...this.#kinds].filter(([kind]) => !this.#reads(type, kind));
     const [first] = others.map(([, one]) => one).toSorted((a, b) => a.line - b.line);
     if (first === undefined) return null;

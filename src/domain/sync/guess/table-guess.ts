@@ -11,9 +11,10 @@ import { fileFormOf } from "../table/registry.ts";
 import { canBeStamped, stampedEntry } from "../table/registry-entries.ts";
 import type { ColumnEntry, ImportEntry, TableEntry } from "../table/registry-schema.ts";
 import { type ColumnType, ROW_NUMBER } from "../table/table.ts";
-import { ColumnGuess, type ColumnHints, type Misfits } from "./column-guess.ts";
+import { ColumnGuess, type ColumnHints } from "./column-guess.ts";
 import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } from "./key-guess.ts";
 import type { ValueForm } from "./value-kind.ts";
+import type { Misfits } from "./wanted-type.ts";
 
 /** What a database says of a table. */
 export interface Declaration {
@@ -139,12 +140,12 @@ export class TableGuess {
   /** In steps. Throws `invalid_request` for wishes about columns that there are not. */
   *finish(): Generator<undefined, GuessedTable, undefined> {
     const { types, timestamp: wanted } = this.#wishes;
-    for (const [name, type] of types) this.#find(name).guess.ask(type);
+    for (const name of types.keys()) this.#find(name).guess.ask();
     // A file that has numbers is not numbered anew.
     const numbers = this.#isNumbered ? this.#named(ROW_NUMBER) : null;
-    numbers?.guess.ask("integer");
+    numbers?.guess.ask();
     const asked = typeof wanted === "string" ? this.#find(wanted).guess : null;
-    if (asked !== null && !TIME_TYPES.includes(asked.type())) asked.ask("datetime");
+    if (asked !== null && !TIME_TYPES.includes(asked.type())) asked.ask();
     const known = [...this.#columns].flatMap(([field, guess]) =>
       guess === null ? [] : [{ field, guess, type: guess.type() }],
     );
@@ -156,6 +157,7 @@ export class TableGuess {
       : {};
     for (const { field, guess, type } of known) {
       if (guess === numbers?.guess) continue;
+      if (keyed.has(field)) guess.beKey();
       const isNotNull = keyed.has(field) || this.#isDeclaredNotNull(field);
       columns[guess.name] = isNotNull ? { type, nullable: false } : { type };
     }
@@ -280,9 +282,21 @@ export class TableGuess {
       const text = `"${otherField}" and "${field}" would be one column, ${name}`;
       throw new AppError("file_failed", text, { hint: "Give one of them another name" });
     }
-    const guess = name === null ? null : new ColumnGuess(name, { ...this.#hints, declared });
+    const wanted = name === null ? null : this.#wantedType(field, name);
+    const guess =
+      name === null ? null : new ColumnGuess(name, { ...this.#hints, declared, wanted });
     this.#columns.set(field, guess);
     return guess;
+  }
+
+  /** The type that `finish` may ask for. */
+  #wantedType(field: string, name: string): ColumnType | null {
+    const { types, timestamp } = this.#wishes;
+    const isMeant = (one: string) => one === name || this.#isMeant(field, one);
+    if (this.#isNumbered && isMeant(ROW_NUMBER)) return "integer";
+    const [, type = null] = [...types].findLast(([one]) => isMeant(one)) ?? [];
+    const isTime = type !== null && TIME_TYPES.includes(type);
+    return typeof timestamp === "string" && isMeant(timestamp) && !isTime ? "datetime" : type;
   }
 
   #isDeclaredNotNull(field: string): boolean {

@@ -19,6 +19,13 @@ function guessOf(form: ValueForm, values: readonly JsonValue[], name = "c", decl
   return guess;
 }
 
+function askedOf(wanted: ColumnType, form: ValueForm, values: readonly JsonValue[]) {
+  const guess = new ColumnGuess("c", { form, files: FORM, wanted });
+  for (const [i, value] of values.entries()) guess.add(value, i + 2);
+  guess.ask();
+  return guess;
+}
+
 const typeOf = (form: ValueForm, values: readonly JsonValue[], name?: string, declared?: string) =>
   guessOf(form, values, name, declared).type();
 
@@ -80,8 +87,7 @@ describe("fields of a CSV file", () => {
   });
 
   test("D-14.1 a type that was asked for is taken, and what it does not understand is counted", () => {
-    const guess = guessOf("field", ["2026-01-31", "soon", "later", null]);
-    guess.ask("datetime");
+    const guess = askedOf("datetime", "field", ["2026-01-31", "soon", "later", null]);
     expect([guess.type(), guess.misfits()]).toEqual([
       "datetime",
       { count: 2, text: '"soon"', line: 3 },
@@ -89,6 +95,27 @@ describe("fields of a CSV file", () => {
     expect(guess.reason(4)).toBe(
       'as asked, but 2 of 3 values are none, the first "soon" in line 3, empty in 1',
     );
+  });
+
+  test.each<[ColumnType, ValueForm, readonly JsonValue[], number]>([
+    ["bigint", "json", ["5", 6, "x", 1.5], 2],
+    ["json", "field", ["true", "1", "x", "[1"], 2],
+    ["integer", "field", ['\\"many"', "\\{}", "+7", "7.5"], 2],
+    ["datetime", "field", ["1767225600", "1767225601", "1767225600123", "soon"], 2],
+    ["datetime", "field", ["12", "2026-01-31"], 1],
+  ])(
+    "D-14.1 as %s of %s the values %j have as many misfits as an import",
+    (type, form, values, count) => {
+      expect(askedOf(type, form, values).misfits()?.count).toBe(count);
+    },
+  );
+
+  test("D-14.1 a bigint key has misfits beyond 64 bits, another column none", () => {
+    const values = ["1", "9223372036854775808"];
+    expect(askedOf("bigint", "field", values).misfits()).toBeNull();
+    const key = askedOf("bigint", "field", values);
+    key.beKey();
+    expect(key.misfits()).toMatchObject({ count: 1, line: 3 });
   });
 
   test("D-10.2 what a guess rests on is told", () => {
