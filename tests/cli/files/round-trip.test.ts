@@ -183,7 +183,7 @@ function isOfType(type: ColumnType, value: JsonValue): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "real":
-      return number !== null;
+      return typeof value === "number" || number === "-0";
     case "integer":
       return number !== null && WHOLE.test(number);
     case "bigint":

@@ -79,6 +79,8 @@ export class ColumnGuess {
   #isKey = false;
   readonly #kinds = new Map<ValueKind, KindCount>();
   readonly #words = new Set<string>();
+  /** True once there was a whole number of SQLite beyond 2^53, which a double may not hold. */
+  #hasRaw = false;
   /** Of values that have a type of their own. */
   readonly #types = new Set<string>();
   /** Formats that read every text so far. */
@@ -123,7 +125,9 @@ export class ColumnGuess {
       const marked = value.startsWith("\\") ? parseJsonOr(value.slice(1), null) : null;
       return marked === null ? kindOfField(value, this.#files) : kindOfJson(marked);
     }
-    this.#types.add(isRawNumber(value) ? "number" : typeof value);
+    const isRaw = isRawNumber(value);
+    this.#hasRaw ||= isRaw;
+    this.#types.add(isRaw ? "number" : typeof value);
     return kindOfJson(value);
   }
 
@@ -263,7 +267,7 @@ export class ColumnGuess {
       if (/DEC|NUM|MONEY/.test(this.#declared)) return "numeric";
       // SQLite holds doubles.
       const isReal = /REAL|FLOA|DOUB/.test(this.#declared) || has("decimal") || has("float");
-      if (isReal && !has("quoted")) return "real";
+      if (isReal && !has("quoted") && !this.#hasRaw) return "real";
     }
     if (has("huge") || has("decimal") || has("quoted")) return "numeric";
     if (has("float")) return has("bigint") ? "numeric" : "real";

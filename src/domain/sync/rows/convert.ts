@@ -122,7 +122,7 @@ export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): b
     case "integer":
       return isNumber(value) && isWholeNumber(numberText(value));
     case "real":
-      return isNumber(value);
+      return typeof value === "number" || (isRawNumber(value) && value.rawJSON === "-0");
     case "bigint":
       return typeof value === "string" && isWholeNumber(value);
     case "numeric":

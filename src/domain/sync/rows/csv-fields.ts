@@ -2,7 +2,6 @@
 import { parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
   isNumber,
-  isRawNumber,
   type JsonValue,
   numberText,
   parseJson,
@@ -37,10 +36,9 @@ function plainField(
     case "boolean":
       return typeof value === "boolean" ? String(value) : null;
     case "integer":
-    case "real": {
-      const isPlain = column.type === "integer" ? isOfType("integer", value) : !isRawNumber(value);
-      return isNumber(value) && isPlain ? writtenText(column, numberText(value), form) : null;
-    }
+    case "real":
+      if (!isNumber(value) || !isOfType(column.type, value)) return null;
+      return writtenText(column, numberText(value), form);
     case "text":
       if (typeof value !== "string" || value.startsWith(JSON_MARK)) return null;
       return value === "" && column.isKey ? null : value;

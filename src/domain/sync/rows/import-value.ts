@@ -54,10 +54,10 @@ export function importValue(
   if (result === null || isOfType(column.type, result)) {
     return { value: result, oddity: null, problem: null };
   }
-  if (column.name === table.timestampColumn) {
-    return { problem: `${ODDITIES[column.type]}, which the timestamp column needs` };
-  }
-  return { value: result, oddity: ODDITIES[column.type], problem: null };
+  const isOther = column.type === "real" && isNumber(result);
+  const oddity = isOther ? "is a number that no double holds" : ODDITIES[column.type];
+  if (column.name !== table.timestampColumn) return { value: result, oddity, problem: null };
+  return { problem: `${oddity}, which the timestamp column needs` };
 }
 
 /** The value as a push would have it; undefined for a boolean that is none. */

@@ -1,7 +1,7 @@
 // The types that columns of files are guessed to have.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type JsonValue, parseJson } from "../../../../src/domain/shared/json.ts";
+import { type JsonValue, parseJson, rawNumber } from "../../../../src/domain/shared/json.ts";
 import { ColumnGuess } from "../../../../src/domain/sync/guess/column-guess.ts";
 import type { ValueForm } from "../../../../src/domain/sync/guess/value-kind.ts";
 import { readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
@@ -103,6 +103,7 @@ describe("fields of a CSV file", () => {
     ["integer", "field", ['\\"many"', "\\{}", "+7", "7.5"], 2],
     ["datetime", "field", ["1767225600", "1767225601", "1767225600123", "soon"], 2],
     ["datetime", "field", ["12", "2026-01-31"], 1],
+    ["real", "field", ["0.10000000000000001", "1e400", "0.100", "x"], 3],
   ])(
     "D-14.1 as %s of %s the values %j have as many misfits as an import",
     (type, form, values, count) => {
@@ -185,6 +186,8 @@ describe("values of a SQLite file", () => {
     ["DECIMAL(10,2)", [10.5, 11], "numeric"],
     ["REAL", [10, 11], "real"],
     ["", [10.5], "real"],
+    ["REAL", [1e16, 0.5], "real"],
+    ["REAL", [rawNumber("9007199254740993"), 0.5], "numeric"],
     ["TIMESTAMP", ["2026-01-31 10:00:00"], "datetime"],
     ["TIMESTAMP", [1_700_000_000], "datetime"],
     ["INTEGER", [1_700_000_000], "integer"],

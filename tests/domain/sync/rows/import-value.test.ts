@@ -121,13 +121,23 @@ describe("values of a file", () => {
 
   test("D-10.3 numbers that no JavaScript number holds are numbers, without a warning", () => {
     for (const [name, text] of [
-      ["a_real", "0.12345678901234567890"],
-      ["a_real", "1e400"],
+      ["a_real", "0.100"],
+      ["a_real", "-0"],
+      ["a_real", "12345678901234568000000"],
       ["an_integer", "9223372036854775807"],
     ] as const) {
       expect(read(name, parseJson(text))).toMatchObject({ oddity: null, problem: null });
     }
   });
+
+  test.each(["0.12345678901234567890", "0.10000000000000001", "1e400", "9007199254740993"])(
+    "D-14.7 a real of %s is odd, as no double holds it",
+    (text) => {
+      const value = parseJson(text);
+      const oddity = "is a number that no double holds";
+      expect(read("a_real", value)).toEqual({ value, oddity, problem: null });
+    },
+  );
 
   test.each<[string, JsonValue, string]>([
     ["an_integer", 1.5, "is not a whole number"],

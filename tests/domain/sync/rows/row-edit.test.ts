@@ -79,6 +79,9 @@ describe("edits by hand", () => {
       "name: name must not be null",
       "weight: weight is not a number",
     ]);
+    expect(edit({ weight: rawNumber("1e400") })).toEqual([
+      "weight: weight is a number that no double holds",
+    ]);
     expect(edit({ sku: "long" }, { ...READ, sku: "long" })).toMatchObject({ key: { sku: "long" } });
     const odd = { ...READ, price: "soon" };
     expect(edit({ ...odd, name: "y" }, odd)).toMatchObject({ changes: { name: "y" } });
