@@ -77,6 +77,8 @@ export class KeyGuess {
   readonly #table: string;
   /** Columns that somebody names; null for a guess. */
   readonly #asked: ((name: string) => boolean) | null;
+  /** Columns of a key that a database declares. */
+  readonly #declared: readonly string[];
   /** The most believed column first; null before the first record. A value that is empty has the hash NaN. */
   #columns:
     | {
@@ -89,9 +91,14 @@ export class KeyGuess {
   readonly #lines: number[] = [];
   #records = 0;
 
-  constructor(table: string, asked: ((name: string) => boolean) | null = null) {
+  constructor(
+    table: string,
+    asked: ((name: string) => boolean) | null = null,
+    declared: readonly string[] = [],
+  ) {
     this.#table = table;
     this.#asked = asked;
+    this.#declared = declared;
   }
 
   add(record: JsonObject, line: number): void {
@@ -119,9 +126,12 @@ export class KeyGuess {
       return names.filter(asked).map((name) => ({ name, isNamed: true, hashes: [] }));
     }
     const columns = names.map((name) => ({ name, isTime: false }));
-    return singleCandidates(this.#table, columns).map(({ columns: [name = ""], rank }) => {
-      return { name, isNamed: rank < RANKS.first + 1, hashes: [] };
-    });
+    const others = singleCandidates(this.#table, columns)
+      .map(({ columns: [name = ""], rank }) => {
+        return { name, isNamed: rank < RANKS.first + 1, hashes: [] };
+      })
+      .filter(({ name }) => !this.#declared.includes(name));
+    return [...this.#declared.map((name) => ({ name, isNamed: true, hashes: [] })), ...others];
   }
 
   /** Columns that would do but for a few records, the most believed first. */
@@ -179,8 +189,9 @@ export class KeyGuess {
     const seen = new Set<number>();
     for (let i = 0; i < (columns[0]?.hashes.length ?? 0); i++) {
       if (i % STEP_RECORDS === 0) yield;
-      seen.add(columns.reduce((mixed, { hashes }) => mixed * MIX + (hashes[i] ?? 0), 0));
-      if (seen.size <= i) return false;
+      const mixed = columns.reduce((sum, { hashes }) => sum * MIX + (hashes[i] ?? 0), 0);
+      if (Number.isNaN(mixed) || seen.has(mixed)) return false;
+      seen.add(mixed);
     }
     return true;
   }

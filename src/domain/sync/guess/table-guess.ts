@@ -117,6 +117,7 @@ export class TableGuess {
     this.#key = new KeyGuess(
       name,
       key === null ? null : (field) => key.some((one) => this.#isMeant(field, one)),
+      declaration?.key,
     );
     for (const column of declaration?.columns ?? []) this.#addColumn(column.name, column.type);
   }
@@ -226,7 +227,8 @@ export class TableGuess {
     if (key === NUMBERED) {
       return ["rows are numbered by their lines: for a file that is read in once, or only grows"];
     }
-    if (key !== null && (this.#isNumbered || this.#wishes.key !== null)) {
+    const isGiven = this.#isNumbered || this.#wishes.key !== null || key?.reason === DECLARED;
+    if (key !== null && isGiven) {
       const repeats = yield* this.#key.repeats(key.columns);
       if (repeats !== null) warnings.push(`${namesOf(repeats)} ${strayText(repeats)}`);
       return warnings;
@@ -237,7 +239,6 @@ export class TableGuess {
         `the key ${namesOf(key)} is a guess from ${basis}: look at it, or name another with --key`,
       );
     }
-    if (key?.reason === DECLARED) return warnings;
     for (const near of yield* this.#key.nearly()) {
       warnings.push(`${namesOf(near)} would do as the key, but ${strayText(near)}`);
     }

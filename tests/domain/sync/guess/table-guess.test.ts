@@ -148,6 +148,25 @@ describe("what is told of the key", () => {
     expect(warningsOf(`id n: ${most}`)).toHaveLength(1);
   });
 
+  test("D-14.1 a key with an empty value is none, and is told", () => {
+    const records = [1, 2, 3, 4, 5].map((n) => ({ id: n === 3 ? "" : `k${n}`, n }));
+    const { entry, warnings } = guessOf(records, { form: "json" });
+    expect(entry?.upsert_key).toEqual(["n"]);
+    expect(warnings).toContain(
+      "id would do as the key, but 1 record lacks or repeats a value: line 4",
+    );
+  });
+
+  test("D-14.1 of a declared key the records are told that lack a part, or have one that another has once it is read", () => {
+    const columns = ["v", "id"].map((name) => ({ name, type: "TEXT", isNotNull: false }));
+    const declaration = { columns, key: ["id"] };
+    const ids = ["2026-01-01T00:00:00Z", null, "2026-01-01 00:00:00", null, "2026-01-02T00:00:00Z"];
+    const records = ids.map((id) => ({ v: "x", id }));
+    const { entry, keyReason, warnings } = guessOf(records, { form: "sqlite", declaration });
+    expect([entry?.upsert_key, keyReason]).toEqual([["id"], "the database declares it"]);
+    expect(warnings).toEqual(["id 3 records lack or repeat a value: line 3, 4, 5"]);
+  });
+
   test("D-14.1 a key that is named is taken, and the records in its way are told", () => {
     const wishes = { key: ["Order Id", "line"] };
     const record = (id: string | null, line: string) => ({ "Order Id": id, line });
