@@ -2,45 +2,27 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
-import { dataOf, Person } from "../reputation/people.ts";
+import { dataOf } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { gzip } from "../support/bytes.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
-import { type JsonFields, type Reply, type RequestOptions, SYNC_KEY } from "../support/sync-app.ts";
+import { type JsonFields, SYNC_KEY } from "../support/sync-app.ts";
 import {
   type RunApp,
   readEvents,
-  type StreamEvent,
   SYNC,
   startPair,
   startRunApp,
 } from "../sync-runs/support/run-apps.ts";
+import { CSV, fileOf, resultOf, STOCK } from "./support/import-replies.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-const CSV = "text/csv";
-
-const STOCK: TableEntry = {
-  ...{ timestamp_column: "updated_at", upsert_key: ["sku"], stamped: true, deletes: true },
-  columns: { sku: { type: "text" }, qty: { type: "integer" }, updated_at: { type: "datetime" } },
-};
-
 async function skusOf(app: RunApp): Promise<readonly unknown[]> {
   return (await app.rows("stock")).map(({ sku }) => sku);
-}
-
-function fileOf(body: RequestOptions["body"] = "", type = CSV): RequestOptions {
-  return { method: "POST", headers: { "Content-Type": type }, body };
-}
-
-/** What an import told before `finished`. */
-function resultOf(reply: Reply): StreamEvent | undefined {
-  const events = readEvents(reply);
-  expect(events.at(-1)).toEqual({ type: "finished" });
-  return events.at(-2);
 }
 
 async function lastAct({ admin }: RunApp): Promise<JsonFields | undefined> {
@@ -161,55 +143,6 @@ onEveryBackend("imports", (backend) => {
       ...{ action: "rows.imported", table: "stock" },
       counts: { new: 1, changed: 0, same: 1, failed: 0, removed: 2 },
     });
-  });
-
-  test("D-14.7.1 a dry run tells what the import does beside deletes, erased people, and rows that come again", async () => {
-    const cost = { type: "integer", serialize: false } as const;
-    const columns = { ...STOCK.columns, cost };
-    const guarded: TableEntry = { ...STOCK, conflict: "newer", stamped: false, columns };
-    const app = await startRunApp({ backend, tables: { stock: guarded } });
-    const both = async (table: string, text: string) => {
-      const dry = resultOf(await app.ask(`/import/${table}?dry_run=true`, fileOf(text)));
-      const real = resultOf(await app.ask(`/import/${table}`, fileOf(text)));
-      const { changes: _, dry_run: isDry, ...told } = dry ?? { type: "" };
-      expect([isDry, { ...told, dry_run: false }]).toEqual([true, real]);
-      return real;
-    };
-    const at = "2026-01-01T00:00:00Z";
-    await both("stock", `sku,qty,updated_at\na,1,${at}\nb,2,${at}\n`);
-    await app.ask("/import/stock?whole=true", fileOf(`sku,qty,updated_at\nb,2,${at}\n`));
-    const old = await both("stock", `sku,qty,updated_at\na,1,${at}\nb,2,${at}\nc,3,${at}\n`);
-    expect(old).toMatchObject({ read: 3, new: 1, changed: 0, same: 2 });
-    const many = Array.from({ length: 1_500 }, (_, i) => `k${i},${i},${at}\n`).join("");
-    const again = `k1,1,${at}\nk2,5,2026-01-02T00:00:00Z\n`;
-    const twice = await both("stock", `sku,qty,updated_at\n${many}${again}`);
-    expect(twice).toMatchObject({ read: 1_502, new: 1_500, changed: 1, same: 1 });
-    const hidden = (...costs: number[]) =>
-      `sku,cost,qty,updated_at\n${costs.map((cost, i) => `h${i},${cost},1,${at}\n`).join("")}`;
-    await both("stock", hidden(1, 2));
-    const other = resultOf(await app.ask("/import/stock?dry_run=true", fileOf(hidden(1, 3))));
-    expect(other).toMatchObject({ changes: [{ key: "sku=h1", here: {}, record: {} }] });
-    expect(await both("stock", hidden(1, 3))).toMatchObject({ changed: 1, same: 1 });
-    const ana = await Person.signUp(app, "ana");
-    await ana.send("/v1/me", { method: "DELETE" });
-    const people = await both("profiles", "username,display_name\nana,Ana\nbob,Bob\n");
-    expect(people).toMatchObject({ read: 2, new: 1, failed: 1 });
-  });
-
-  test("D-14.7.1, D-12.1 a dry run names the values that the store cannot hold as the import does", async () => {
-    const app = await startRunApp({ backend, tables: { stock: STOCK } });
-    const rows = [
-      '{"sku":"a","qty":"many"}',
-      '{"sku":"b\\u0000","qty":1}',
-      '{"sku":"c","qty":1e300}',
-      '{"sku":"d","qty":4}',
-    ];
-    const ask = async (query: string) => {
-      const file = fileOf(rows.join("\n"), "application/x-ndjson");
-      const told = resultOf(await app.ask(`/import/stock?lax=true${query}`, file));
-      return [told?.["new"], told?.["failed"], told?.["failures"]];
-    };
-    expect(await ask("&dry_run=true")).toEqual(await ask(""));
   });
 
   test("D-7.8, D-14.4.2 cancel() ends an import before its next batch, on any instance, and it tells what was written", async () => {

@@ -2,7 +2,7 @@
 import { meetPeople, peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
+import { hashRow, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
@@ -13,7 +13,12 @@ import {
   decideWrite,
   type FoundRow,
 } from "../../../domain/sync/rows/write-decision.ts";
-import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import {
+  type ColumnValue,
+  isVersioned,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import type { Query } from "../../../ports/documents.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -28,13 +33,16 @@ type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
 const MAX_CHANGE_CHARS = 2_000;
 /** Rows that a dry run remembers; of more, one that comes again in a later batch counts as if it did not. */
 const MAX_REMEMBERED = 1_000_000;
+/** What no record has. */
+const UNLIKE = "\ud800";
 
 export class DryWriter implements ImportWriter {
   readonly #deps: DryDeps | null;
   readonly #table: Table;
   readonly #rule: { readonly nowMs: number; readonly stamps: StampRule };
-  /** What would have been written, by key and content. */
-  readonly #sent = new RowMemory();
+  /** What rows would be by now: their contents without the time, noted with the place of that, from 1. */
+  readonly #written = new RowMemory();
+  readonly #times: (string | null)[] = [];
 
   /** `deps` is null where there is no store yet. */
   constructor(
@@ -57,24 +65,22 @@ export class DryWriter implements ImportWriter {
     const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
     const rows = new Map<string, FoundRow>();
     for (const [key, row] of storedByKey) rows.set(key, { time: rowTime(table, row), row });
-    const memories = new Map<number, ReturnType<typeof memoryOf>>();
-    const records = met.flatMap(({ index, row }) => {
-      const record = { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
-      const memory = memoryOf(record);
-      memories.set(index, memory);
-      const { note, isSame } = this.#sent.find(memory);
-      if (note > 0) rows.set(record.keyText, { time: record.time, row: null });
-      return isSame ? [] : [record];
+    const records = met.map(({ index, row }) => {
+      return { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
     });
+    const recalled = records.flatMap(
+      (one) => this.#recall(one, storedByKey.get(one.keyText)) ?? [],
+    );
+    // A record that has the content of its row tells more of it.
+    for (const { key, found } of recalled.toSorted((a, b) => Number(a.isSame) - Number(b.isSame))) {
+      rows.set(key, found);
+    }
     const { nowMs, stamps } = this.#rule;
     const rule = { conflict: table.conflict, nowMs, stamps: table.stamped ? stamps : undefined };
     const found = { rows, tombstones: await this.#tombstones(able) };
     const decision = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
     const { added, sent, buried } = decision;
-    for (const { index } of sent) {
-      const memory = memories.get(index);
-      if (memory !== undefined && this.#sent.size < MAX_REMEMBERED) this.#sent.note(memory, 1);
-    }
+    for (const { keyText: key } of sent) this.#remember(key, rows.get(key));
     return {
       refusals,
       deleted: buried.length,
@@ -82,6 +88,37 @@ export class DryWriter implements ImportWriter {
       changed: sent.length - added.length,
       changes: changesOf(table, sent, storedByKey),
     };
+  }
+
+  /** What the row of a record would be by now, where the file brought one of its key before; null where it did not. */
+  #recall({ row, keyText: key, time }: ArrivingRecord, stored: Row | undefined) {
+    const { timestampColumn, updateColumns } = this.#table;
+    const here: Record<string, ColumnValue> = { ...stored, ...row };
+    const { note, isSame } = this.#written.findHash(this.#hash(key, here));
+    if (note === 0) return null;
+    const timeHere = this.#times[note - 1] ?? null;
+    for (const { name } of updateColumns) {
+      const isOther = name === timestampColumn ? time !== timeHere : !isSame;
+      if (isOther && Object.hasOwn(row, name)) here[name] = UNLIKE;
+    }
+    return { key, isSame, found: { time: timeHere, row: here } };
+  }
+
+  #remember(key: string, { time, row }: FoundRow = { time: null, row: null }): void {
+    const hash = this.#hash(key, row ?? {});
+    const { note } = this.#written.findHash(hash);
+    if (note === 0 && this.#times.length >= MAX_REMEMBERED) return;
+    const place = note === 0 ? this.#times.length + 1 : note;
+    this.#times[place - 1] = time;
+    this.#written.noteHash(hash, place);
+  }
+
+  /** Of what an update changes. */
+  #hash(key: string, row: Row) {
+    const { timestampColumn, updateColumns } = this.#table;
+    const others = updateColumns.filter(({ name }) => name !== timestampColumn);
+    const content = JSON.stringify(others.map(({ name }) => row[name] ?? null));
+    return hashRow({ key, content });
   }
 
   /** What the store can hold, and why it refuses the others. */
@@ -124,10 +161,6 @@ export class DryWriter implements ImportWriter {
 
 function rowsOf(writes: readonly RowWrite[]): readonly Row[] {
   return writes.map(({ row }) => row);
-}
-
-function memoryOf({ keyText: key, row }: ArrivingRecord) {
-  return { key, content: JSON.stringify(row) };
 }
 
 function lastOf<Result>(steps: Generator<undefined, Result, undefined>): Result {
