@@ -57,11 +57,16 @@ export function delimiterByName(path: string): string | null {
   return /\.tsv(?:\.gz)?$/i.test(path) ? "\t" : null;
 }
 
-/** By the ending of the name, `.gz` left out. Throws `invalid_request` when it tells nothing. */
-export function formatByName(path: string): FileFormat {
+/** By the ending of the name, `.gz` left out; null when it tells nothing. */
+export function formatOfName(path: string): FileFormat | null {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? "";
-  const format = ENDINGS.get(ending);
-  if (format !== undefined) return format;
+  return ENDINGS.get(ending) ?? null;
+}
+
+/** The same. Throws `invalid_request` when it tells nothing. */
+export function formatByName(path: string): FileFormat {
+  const format = formatOfName(path);
+  if (format !== null) return format;
   const subject = path === STANDARD_STREAM ? "Standard input or output has" : `"${path}" has`;
   throw new AppError("invalid_request", `${subject} no known file extension`, {
     hint: "Give --format json, ndjson or csv",

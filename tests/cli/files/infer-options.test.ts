@@ -63,6 +63,33 @@ describe("tables infer and import", () => {
     expect((await rowsOf("preise"))[2]).toBe('{"Nr":3,"Preis":"5.5","Tag":"2025-12-01T00:00:00Z"}');
   });
 
+  test("D-14.1 what no entry tells of a file, the import that is proposed says", async () => {
+    file(
+      "latin.dat",
+      Uint8Array.from([..."id,v\n1,\xfc\n"], (c) => c.charCodeAt(0)),
+    );
+    file(
+      "latin.ndjson",
+      Uint8Array.from([...'{"id":1,"v":"\xfc"}\n'], (c) => c.charCodeAt(0)),
+    );
+    const csv = await infer("latin.dat", "--format", "csv", "--encoding", "latin1");
+    expect(csv.stderr).toEndWith("Next: repsync import latin latin.dat --format csv\n");
+    const args = ["latin.ndjson", "--table", "lines", "--encoding", "latin1"];
+    for (const more of [[], ["--update"]]) {
+      const { stderr } = await infer(...args, ...more);
+      const next = "repsync import lines latin.ndjson --encoding latin1";
+      expect(stderr).toEndWith(`Next: ${next}\n`);
+      expect(registry().lines).not.toHaveProperty("import");
+      expect((await cli(...next.split(" ").slice(1))).code).toBe(0);
+    }
+    expect(registry().latin.import).toEqual({ encoding: "latin1" });
+    // An export as JSON is UTF-8, and so is its import.
+    file("more.ndjson", '{"id":2,"v":"ü","w":1}\n');
+    const updated = await infer("more.ndjson", "--table", "latin", "--update");
+    expect(updated.stderr).toContain("latin: w (integer) is new");
+    expect(registry().latin.import).toEqual({ encoding: "latin1" });
+  });
+
   test("D-14.1 numbered rows stay what they are, and --append numbers on behind the last one", async () => {
     file("jan.csv", "city,n\nUlm,1\nBonn,2\n");
     file("feb.csv", "city,n\nUlm,1\nKiel,3\n");

@@ -17,7 +17,7 @@ import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import { updatedEntry } from "../../../domain/sync/table/registry-entries.ts";
-import type { ImportEntry, TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
@@ -29,6 +29,7 @@ import { EXIT, type ExitCode } from "../../failure.ts";
 import {
   addFormOptions,
   type FileOptions,
+  formatOfName,
   formatOption,
   fromCallersFolder,
 } from "../../files/file-arguments.ts";
@@ -94,7 +95,7 @@ async function infer(
   if (target !== null && registry !== null) requireSound(target, registry);
   const there = options.update === true && registry !== null ? tablesOf(registry) : {};
   const wishesFor = (name: string, format: FileFormat | "sqlite") =>
-    wishesOf(options, importEntry(options, format), there[name]);
+    wishesOf(options, { format, entry: there[name] });
   const opened = await naming(path, () => openSources(path, options, wishesFor));
   const turns = new Turns({ monotonicMs: () => performance.now() }, setImmediate);
   const found: Record<string, TableEntry> = {};
@@ -126,18 +127,24 @@ async function infer(
     output.show({ file: target, tables: names }, `${target}: ${done.join("; ")}`);
   }
   const subject = names.length > 1 ? "--all" : names.join();
-  output.warn(`Next: repsync import ${subject} ${shellWord(path)}`);
+  output.warn(`Next: repsync import ${subject} ${shellWord(path)}${nextOptions(path, options)}`);
   if (problem !== null) output.tellError(problem);
   return problem === null ? EXIT.success : EXIT.failed;
 }
 
 /** What the caller wants; what a table's entry says of its files counts where he says nothing. */
 function wishesOf(
-  { key, timestamp, type = [] }: InferOptions,
-  files: ImportEntry,
-  entry: TableEntry | undefined,
+  options: InferOptions,
+  {
+    format,
+    entry,
+  }: { readonly format: FileFormat | "sqlite"; readonly entry: TableEntry | undefined },
 ): GuessWishes {
-  const { columns: _, epoch: __, ...known } = entry?.import ?? {};
+  const { key, timestamp, type = [] } = options;
+  const files = importEntry(options, format);
+  const { columns: _, epoch: __, encoding, ...others } = entry?.import ?? {};
+  const isEncoded = format === "csv" && encoding !== undefined;
+  const known = isEncoded ? { ...others, encoding } : others;
   return {
     key: key?.split(",").map((name) => name.trim()) ?? entry?.upsert_key ?? null,
     types: new Map(type),
@@ -156,6 +163,15 @@ function readType(
   throw new InvalidArgumentError(
     `It must be a column, =, and one of ${COLUMN_TYPES.join(", ")}, such as updated_at=datetime.`,
   );
+}
+
+/** What an import has to be told of the file, as neither its name nor the registry says it. */
+function nextOptions(path: string, { format, encoding }: InferOptions): string {
+  const byName = formatOfName(path);
+  return [
+    ...(format === undefined || format === byName ? [] : [` --format ${format}`]),
+    ...(encoding === undefined || (format ?? byName) === "csv" ? [] : [` --encoding ${encoding}`]),
+  ].join("");
 }
 
 /** The path as a shell takes it. */

@@ -199,8 +199,11 @@ export class TableGuess {
       const unit = guess.type() === "datetime" ? guess.epoch() : null;
       return unit === null ? [] : [[guess.name, unit] as const];
     });
+    // JSON is UTF-8 unless an import says otherwise.
+    const { encoding, ...files } = this.#wishes.files;
     return {
-      ...this.#wishes.files,
+      ...files,
+      ...(encoding === undefined || this.#hints.form !== "field" ? {} : { encoding }),
       ...(headers.length === 0
         ? {}
         : { columns: Object.fromEntries(headers.map(({ field, guess }) => [guess.name, field])) }),
