@@ -14,13 +14,12 @@ export function csvEncoder(
 ): RowEncoder {
   const lines = (records: CsvField[][]) =>
     stringify(records, { delimiter: form.delimiter ?? ",", quoted_match: [QUOTED_FIELDS] });
+  const shown = (field: CsvField) =>
+    field === null || !isForSpreadsheet ? field : spreadsheetField(field);
   const fieldsOf = (row: Row): CsvField[] =>
-    columns.map((column) => {
-      const field = csvField(column, row[column.name] ?? null, form);
-      return field === null || !isForSpreadsheet ? field : spreadsheetField(field);
-    });
+    columns.map((column) => shown(csvField(column, row[column.name] ?? null, form)));
   return {
-    begin: () => lines([columns.map(({ name }) => form.headers.get(name) ?? name)]),
+    begin: () => lines([columns.map(({ name }) => shown(form.headers.get(name) ?? name))]),
     encode: (rows) => lines(rows.map(fieldsOf)),
     end: () => "",
   };

@@ -1,5 +1,7 @@
 // Tables as files that administrators download. D-14.4.
+
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { dataOf } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { RawConnection } from "../support/raw-http.ts";
@@ -61,6 +63,14 @@ onEveryBackend("exports", (backend) => {
     expect(timeless.text).not.toBe("");
     const none = await app.ask("/export/versions?format=json&since=2027-01-01T00:00:00Z");
     expect(JSON.parse(none.text)).toEqual([]);
+  });
+
+  test("D-11.3, D-14.4 spreadsheet makes texts of names in the first line, too", async () => {
+    const columns: TableEntry["columns"] = { k: { type: "text" }, sum: { type: "integer" } };
+    const sums: TableEntry = { upsert_key: ["k"], import: { columns: { sum: "=1+1" } }, columns };
+    const app = await startRunApp({ backend, tables: { sums } });
+    expect((await app.ask("/export/sums")).text).toBe("k,=1+1\n");
+    expect((await app.ask("/export/sums?spreadsheet=true")).text).toBe("k,'=1+1\n");
   });
 
   test("D-14.4 a session that ends meanwhile ends the file before its next batch", async () => {
