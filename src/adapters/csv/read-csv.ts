@@ -126,7 +126,9 @@ function* parseBlock(
   } catch (error) {
     yield parsed;
     if (!(error instanceof CsvError)) throw error;
-    const line = "lines" in error ? block.line - 1 + Number(error.lines) : block.line;
+    // What does not end reaches to the end of the file.
+    const hasPlace = "lines" in error && error.code !== "CSV_QUOTE_NOT_CLOSED";
+    const line = hasPlace ? block.line - 1 + Number(error.lines) : block.line;
     const problem = `Line ${line}: ${PROBLEMS[error.code] ?? "is not CSV"}`;
     throw new AppError("file_failed", problem, { cause: error });
   }

@@ -201,7 +201,9 @@ describe("CSV files", () => {
     ["", "The CSV file is empty"],
     ["sku,price\n1,2\n", 'it lacks the key of "items": "shop"'],
     ["shop,sku,shop\na,b,c\n", 'Line 1 names the column "shop" twice'],
-    ['shop,sku\na,"b\n', "a quoted field does not end"],
+    ['shop,sku\na,"b\n', "Line 2: a quoted field does not end"],
+    ['shop,sku\na,b\n\nc,"d\ne,f\ng,h\n', "Line 4: a quoted field does not end"],
+    ['shop,sku\n"a",b\n"c","d\ne,f\n', "Line 3: a quoted field does not end"],
     ['shop,sku\na,"b" c\n', "Line 2: text follows the closing quote of a field"],
     ['shop,sku\na,b\na,b "c"\n', "Line 3: a field that is not quoted contains a quote"],
   ])("D-4.12 %p is refused: %s", async (text, problem) => {
