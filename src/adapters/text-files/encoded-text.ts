@@ -26,11 +26,15 @@ export async function* decodeText(
 ): AsyncGenerator<string, void, undefined> {
   try {
     const { head, whole } = await begin(inflate(bytes), LONGEST_MARK);
-    const marked = MARKS.find(([mark]) => mark.every((byte, i) => head[i] === byte))?.[1];
+    const first = head.subarray(0, LONGEST_MARK);
+    const marked = MARKS.find(([mark]) => mark.every((byte, i) => first[i] === byte))?.[1];
     // The encoding standard reads latin1 as windows-1252, and utf-16 as its little end.
     const label = marked ?? encoding ?? "utf-8";
     const decoder = new TextDecoder(label, { fatal: true });
     try {
+      // ASCII in UTF-16 without a mark would be read as UTF-8 with a NUL behind each letter.
+      const isUnsaid = marked === undefined && encoding === null;
+      if (isUnsaid && first.includes(0)) throw new TypeError("It begins with a NUL");
       for await (const chunk of whole) yield decoder.decode(chunk, { stream: true });
       yield decoder.decode();
     } catch (cause) {
