@@ -1,5 +1,6 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
 
+import { parseDecimal } from "../../shared/decimal.ts";
 import { isRawNumber, type JsonValue, parseJsonOr } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
 import { DateFormat } from "../table/date-format.ts";
@@ -85,8 +86,8 @@ export class ColumnGuess {
   readonly #types = new Set<string>();
   /** Formats that read every text so far. */
   #formats: readonly DateFormat[] = DATE_FORMATS;
-  /** True while every value could be a number with a decimal comma. */
-  #mayHaveCommas = true;
+  /** Decimal signs by which every text so far is a number, with groups of three. */
+  #signs: readonly ("," | ".")[] = [",", "."];
   #hasCommas = false;
   #values = 0;
 
@@ -113,8 +114,10 @@ export class ColumnGuess {
     if (kind === "text" && this.#formats.length > 0) {
       this.#formats = this.#formats.filter((format) => format.read(value) !== null);
     }
-    if (kind === "text" && this.#mayHaveCommas) {
-      this.#mayHaveCommas = readFileNumber(value, ",") !== null;
+    if (kind === "text" && this.#signs.length > 0) {
+      this.#signs = this.#signs.filter(
+        (sign) => parseDecimal(readFileNumber(value, sign) ?? "") !== null,
+      );
       this.#hasCommas ||= value.includes(",");
     }
   }
@@ -232,8 +235,9 @@ export class ColumnGuess {
       const choice = other === undefined ? `'${first}'` : `'${first}' or '${other}'`;
       return `dates such as ${texts.text}: name --date-format ${choice}`;
     }
-    const isNumber = this.#mayHaveCommas && this.#hasCommas && this.#all([...NUMBERS, "text"]);
-    return isNumber ? `numbers such as ${texts.text}: name --decimal ,` : null;
+    const isNumber = this.#hasCommas && this.#all([...NUMBERS, "text"]);
+    if (!isNumber || this.#signs.length === 0) return null;
+    return `numbers such as ${texts.text}: name --decimal ${this.#signs.join(" or ")}`;
   }
 
   /** Says which values make a text of what would be something else without them, where those are few. */

@@ -136,6 +136,9 @@ describe("fields of a CSV file", () => {
         `dates such as "01/02/2026": name --date-format 'DD/MM/YYYY' or 'MM/DD/YYYY'`,
       ],
       [["1.234,50", "7"], 'numbers such as "1.234,50": name --decimal ,'],
+      [["1,234", "12,500", "7"], 'numbers such as "1,234": name --decimal , or .'],
+      [["1,234", "12,50"], 'numbers such as "1,234": name --decimal ,'],
+      [["1,234", "1,234.50"], 'numbers such as "1,234": name --decimal .'],
       [
         ["2026-01-31", "soon", "2026-02-01"],
         '1 of 3 values is no time, the first "soon" in line 3',
