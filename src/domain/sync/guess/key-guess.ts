@@ -146,6 +146,15 @@ export class KeyGuess {
     return near;
   }
 
+  /** Columns that are named as an identity, or are the first, and never repeat. */
+  *distinct(): Generator<undefined, string[], undefined> {
+    const found: string[] = [];
+    for (const { name, isNamed } of this.#columns ?? []) {
+      if (isNamed && (yield* this.repeats([name])) === null) found.push(name);
+    }
+    return found;
+  }
+
   /** Null for none, or where a column is not compared. */
   *repeats(names: readonly string[]): Generator<undefined, Repeats | null, undefined> {
     const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];

@@ -242,6 +242,13 @@ export class TableGuess {
         `the key ${namesOf(key)} is a guess from ${basis}: look at it, or name another with --key`,
       );
     }
+    for (const field of key === null ? yield* this.#key.distinct() : []) {
+      const { name = field } = this.#columns.get(field) ?? {};
+      const type = this.#columns.get(field)?.type();
+      if (type !== "numeric" && type !== "real") continue;
+      const way = `try --type ${name}=text --key ${name}`;
+      warnings.push(`${name} tells rows apart, but no key may be ${type}: ${way}`);
+    }
     for (const near of yield* this.#key.nearly()) {
       warnings.push(`${namesOf(near)} would do as the key, but ${strayText(near)}`);
     }

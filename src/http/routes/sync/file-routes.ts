@@ -303,7 +303,7 @@ function guessItem(guess: FileGuess) {
 
 /** With options as callers know them here. */
 function byParameters(text: string): string {
-  return text.replace(/--(date-format|decimal|key|timestamp)\b/g, (_, name: string) =>
+  return text.replace(/--(date-format|decimal|key|timestamp|type)\b/g, (_, name: string) =>
     name.replace("-", "_"),
   );
 }

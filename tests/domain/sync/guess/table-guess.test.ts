@@ -167,6 +167,21 @@ describe("what is told of the key", () => {
     expect(warnings).toEqual(["id 3 records lack or repeat a value: line 3, 4, 5"]);
   });
 
+  test("D-14.1 without a key, columns of numbers that no key may have are told with the way to take them", () => {
+    for (const [text, type] of [
+      ["id v: 18446744073709551615 a; 18446744073709551614 a", "numeric"],
+      ["id v: 1.0 a; 2.0 a", "numeric"],
+    ]) {
+      const { entry, warnings } = guessOf(rows(text ?? ""));
+      expect([entry, warnings]).toEqual([
+        null,
+        [`id tells rows apart, but no key may be ${type}: try --type id=text --key id`],
+      ]);
+    }
+    expect(guessOf(rows("v w: a 1.5; a 2.5")).warnings).toEqual([]);
+    expect(guessOf(rows("id v: 1.0 a; 1.0 a")).warnings).toEqual([]);
+  });
+
   test("D-14.1 a key that is named is taken, and the records in its way are told", () => {
     const wishes = { key: ["Order Id", "line"] };
     const record = (id: string | null, line: string) => ({ "Order Id": id, line });
