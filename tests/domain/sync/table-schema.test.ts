@@ -9,7 +9,7 @@ test("D-7.3.1 describeTable() tells the registry's entry without what is not ser
     upsertKey: ["shop", "sku"],
     updateColumns: "__all__",
     columns: {
-      id: { type: "integer", nullable: true, maxLength: null },
+      id: { type: "integer", nullable: true, maxLength: null, autoIncrement: true },
       shop: { type: "text", nullable: false, maxLength: null },
       sku: { type: "text", nullable: false, maxLength: null },
       price: { type: "numeric", nullable: true, maxLength: null },
