@@ -1,6 +1,7 @@
 // Tables as files that administrators download. D-14.4.
 
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { PinoLogger } from "../../../src/adapters/pino/pino-logger.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { dataOf } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
@@ -71,6 +72,30 @@ onEveryBackend("exports", (backend) => {
     const app = await startRunApp({ backend, tables: { sums } });
     expect((await app.ask("/export/sums")).text).toBe("k,=1+1\n");
     expect((await app.ask("/export/sums?spreadsheet=true")).text).toBe("k,'=1+1\n");
+  });
+
+  test("D-14.4 a character that the encoding of the table lacks is told: at first in a reply, later in the log", async () => {
+    const columns: TableEntry["columns"] = { k: { type: "text" } };
+    const stock: TableEntry = { upsert_key: ["k"], import: { encoding: "latin1" }, columns };
+    const app = await startRunApp({ backend, tables: { stock } });
+    await app.push("stock", { records: [{ k: "a" }, { k: "ł" }] });
+    const { status, json } = await app.ask("/export/stock");
+    expect([status, json["error"]]).toEqual([
+      400,
+      expect.stringContaining('The character "ł" cannot be written in latin1'),
+    ]);
+    expect((await app.ask("/export/stock?format=json")).status).toBe(200);
+    const many = Array.from({ length: 600 }, (_, i) => ({ k: `b${i}` }));
+    await app.push("stock", { records: many });
+    const warned = spyOn(PinoLogger.prototype, "warn");
+    const cut = await app.ask("/export/stock").catch(() => null);
+    const [logged] = warned.mock.calls;
+    warned.mockRestore();
+    expect(cut).toBeNull();
+    expect(logged).toEqual([
+      "An export was cut off",
+      { table: "stock", error: expect.stringContaining("cannot be written in latin1") },
+    ]);
   });
 
   test("D-14.4 a session that ends meanwhile ends the file before its next batch", async () => {

@@ -81,7 +81,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     },
     replies: {
       200: file("The file", ALL_TYPES),
-      400: "Unknown table, or a bad format, since or spreadsheet",
+      400: "Unknown table, a bad format, since or spreadsheet, or a character that the table's encoding lacks",
     },
     isSlow: true,
     run: async ({ caller: { requireStill, ...by }, params, query }) => {
@@ -108,22 +108,36 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
       return {
         type: `${TYPES[format]}${charset}`,
         name: `${table.name}.${format}`,
-        parts: await begun(parts, note),
+        parts: await begun(parts, {
+          onEnd: note,
+          onCut: (error) =>
+            sync.logger.warn("An export was cut off", { table: table.name, error: String(error) }),
+        }),
       } satisfies SentFile;
     },
   });
 }
 
-/** The parts, once the first is there, so that what fails before it is a reply of its own; `onEnd` comes after all that was read. */
+interface BegunFile {
+  /** Told of a failure after the first part. */
+  onCut(error: unknown): void;
+  /** After all that was read. */
+  onEnd(): Promise<void>;
+}
+
+/** The parts, once the first is there, so that what fails before it is a reply of its own. */
 async function begun<Part>(
   parts: AsyncIterable<Part>,
-  onEnd: () => Promise<void>,
+  { onCut, onEnd }: BegunFile,
 ): Promise<AsyncGenerator<Part, void, undefined>> {
   const reading = parts[Symbol.asyncIterator]();
   let next = await reading.next();
   return (async function* () {
     try {
       for (; next.done !== true; next = await reading.next()) yield next.value;
+    } catch (error) {
+      onCut(error);
+      throw error;
     } finally {
       await reading.return?.();
       await onEnd();

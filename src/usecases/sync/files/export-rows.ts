@@ -22,7 +22,7 @@ interface ExportJob {
   onRows(rows: number): Promise<void> | void;
 }
 
-/** The file, part by part. Its first part comes once rows could be read. Throws `store_unavailable`, `file_failed`, and what `onRows` throws. */
+/** The file, part by part. Its first part comes once rows could be read and written. Throws `store_unavailable`, `file_failed`, and what `onRows` throws. */
 export function exportFile(
   { tables, files }: ExportDeps,
   job: ExportJob,
@@ -34,16 +34,15 @@ export function exportFile(
   const encoder = files.encoder(format, columns, { form: table.files, isForSpreadsheet });
   const encoding = (format === "csv" ? table.files.encoding : null) ?? "utf-8";
   async function* text(): AsyncGenerator<string, void, undefined> {
-    let isBegun = false;
+    let begin = encoder.begin();
     for await (const part of exportRows(tables, table)) {
       const rows = part.filter((row) => isSince(table, row, sinceTime));
       await job.onRows(rows.length);
-      if (!isBegun) yield encoder.begin();
-      isBegun = true;
-      if (rows.length > 0) yield encoder.encode(rows);
+      if (rows.length === 0) continue;
+      yield begin + encoder.encode(rows);
+      begin = "";
     }
-    if (!isBegun) yield encoder.begin();
-    yield encoder.end();
+    yield begin + encoder.end();
   }
   return files.encode(text(), encoding);
 }
