@@ -91,6 +91,25 @@ onOneBackend("repsync import and export", (backend) => {
 });
 
 describe("repsync import and export", () => {
+  test("D-14.7 an export as JSON tells of values that are not of their types, and an import of it needs --lax", async () => {
+    const { folder, env, write } = makeDeployment();
+    const cli = (...args: string[]) => runCli(args, { folder, env });
+    write("in.csv", FILES.csv);
+    expect((await cli("import", "listings", "in.csv")).code).toBe(0);
+    expect((await cli("export", "listings", "out.json")).stderr).toBe("");
+    write("odd.ndjson", '{"shop":"odd","sku":"1","price":"n/a","views":"many"}\n');
+    expect((await cli("import", "listings", "odd.ndjson", "--lax")).code).toBe(0);
+    for (const name of ["out.json", "out.ndjson"]) {
+      const { code, stderr } = await cli("export", "listings", name);
+      const told = "2 values not of the type of the column: price, views; an import of the file";
+      expect([code, stderr]).toEqual([0, `${told} needs --lax, one of CSV does not\n`]);
+      expect((await cli("import", "listings", name)).code).toBe(3);
+      expect((await cli("import", "listings", name, "--lax")).code).toBe(0);
+    }
+    expect((await cli("export", "listings", "out.csv")).stderr).toBe("");
+    expect((await cli("import", "listings", "out.csv")).code).toBe(0);
+  });
+
   test("D-11.3 --spreadsheet is for CSV files: for others exit code 2, and nothing is written", async () => {
     const { folder, env } = makeDeployment();
     const args = ["export", "notes", "out.json", "--spreadsheet"];

@@ -22,8 +22,8 @@ interface ExportOptions extends FileOptions {
 export const addExportCommand: AddCommand = (parent, run) => {
   declareJob(parent, "export")
     .description(
-      "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table. " +
-        "A name that ends in .gz is compressed.",
+      "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table, where " +
+        "it is CSV or all values are of their columns' types. A name that ends in .gz is compressed.",
     )
     .argument("<table>", "table of the registry")
     .argument("<file>", "path, or - for standard output")
@@ -51,7 +51,12 @@ async function exportFile(
   const delimiter = delimiterByName(path) ?? found.files.delimiter;
   const table = { ...found, files: { ...found.files, delimiter } };
   const stop = interruption.stopSignal();
-  const counts = { rows: 0, total: await tables.count(table) };
+  const counts = { rows: 0, total: await tables.count(table), odd: 0 };
+  const oddColumns = new Set<string>();
+  const onOdd = (column: string) => {
+    counts.odd++;
+    oddColumns.add(column);
+  };
   await withProgress(output, `export ${table.name}`, (progress) => {
     const onRows = (rows: number) => {
       stop.throwIfAborted();
@@ -59,9 +64,14 @@ async function exportFile(
       const part = counts.rows / Math.max(counts.total, counts.rows);
       progress.update({ rows: counts.rows, part });
     };
-    const job = { table, format, isForSpreadsheet, sinceTime: null, onRows };
+    const job = { table, format, isForSpreadsheet, sinceTime: null, onRows, onOdd };
     return writeText(path, exportParts({ tables, files: fileFormats }, job));
   });
+  if (counts.odd > 0) {
+    const names = [...oddColumns].join(", ");
+    const values = `${countOf(counts.odd, "value")} not of the type of the column: ${names}`;
+    output.warn(`${values}; an import of the file needs --lax, one of CSV does not`);
+  }
   if (path === STANDARD_STREAM) return EXIT.success;
   const document = { table: table.name, rows: counts.rows, format };
   output.show(document, `${table.name}: ${countOf(counts.rows, "row")} exported`);

@@ -1,7 +1,8 @@
 // Writes the rows of a table as a file. D-4.12, D-10.3, D-14.4.
+import { isOfType } from "../../../domain/sync/rows/convert.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
 import type { RowsPage, TableStore } from "../../../ports/tables/table-store.ts";
 
@@ -20,6 +21,8 @@ interface ExportJob {
   readonly sinceTime: string | null;
   /** Awaited before rows are written; what it throws ends the file. */
   onRows(rows: number): Promise<void> | void;
+  /** Told the column of each value that an import of JSON refuses, as it is not of its type: CSV marks them. D-14.7. */
+  onOdd?(column: string): void;
 }
 
 /** The file, part by part. Its first part comes once rows could be read and written. Throws `store_unavailable`, `file_failed`, and what `onRows` throws. */
@@ -39,12 +42,26 @@ export function exportFile(
       const rows = part.filter((row) => isSince(table, row, sinceTime));
       await job.onRows(rows.length);
       if (rows.length === 0) continue;
+      if (format !== "csv" && job.onOdd !== undefined) tellOdd(columns, rows, job.onOdd);
       yield begin + encoder.encode(rows);
       begin = "";
     }
     yield begin + encoder.end();
   }
   return files.encode(text(), encoding);
+}
+
+function tellOdd(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  onOdd: (column: string) => void,
+): void {
+  for (const { name, type } of columns) {
+    for (const row of rows) {
+      const value = row[name] ?? null;
+      if (value !== null && !isOfType(type, value)) onOdd(name);
+    }
+  }
 }
 
 /** Rows of the first read; later reads follow the size of the rows before them. */
