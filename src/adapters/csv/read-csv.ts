@@ -2,6 +2,7 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { AppError, isAppError } from "../../domain/shared/errors.ts";
 import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
+import { countOf } from "../../domain/shared/text.ts";
 import type { CsvField } from "../../domain/sync/rows/csv-fields.ts";
 import type { FoundRecord, ReadOptions } from "../../ports/files.ts";
 import { HeaderLine, takeSeparator } from "./delimiters.ts";
@@ -70,7 +71,7 @@ function nameTwice(names: readonly string[], line: number): string | null {
 function toRecord(names: readonly string[], texts: readonly CsvField[], line: number): FoundRecord {
   const place = { line, chars: texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) };
   if (texts.length !== names.length) {
-    const problem = `has ${texts.length} fields where the header names ${names.length}`;
+    const problem = `has ${countOf(texts.length, "field")} where the header names ${names.length}`;
     return { ...place, record: null, problem };
   }
   const record: Record<string, CsvField> = {};

@@ -90,7 +90,7 @@ test.each(["\n", "\r\n", "\r"])(
       const { found } = await readAll(readCsv(chunksOf(text, chars), options));
       expect(found).toMatchObject([
         { line: 3, record: { id: "1", name: "a,b" } },
-        { line: 4, problem: "has 1 fields where the header names 2" },
+        { line: 4, problem: "has 1 field where the header names 2" },
       ]);
     }
   },

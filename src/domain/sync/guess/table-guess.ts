@@ -5,7 +5,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
-import { formatCount } from "../../shared/text.ts";
+import { countOf, formatCount } from "../../shared/text.ts";
 import { columnNameOf, registryNameOf, wordsOfName } from "../table/names.ts";
 import { fileFormOf } from "../table/registry.ts";
 import { canBeStamped, stampedEntry } from "../table/registry-entries.ts";
@@ -225,7 +225,6 @@ export class TableGuess {
 
   /** What speaks against the key. */
   *#warnings(key: KeyCandidate | null): Generator<undefined, string[], undefined> {
-    const records = formatCount(this.#records);
     const warnings: string[] = [];
     if (key === NUMBERED) {
       return ["rows are numbered by their lines: for a file that is read in once, or only grows"];
@@ -237,7 +236,7 @@ export class TableGuess {
       return warnings;
     }
     if (key?.isByValues === true) {
-      const basis = this.#records === 0 ? "the header alone" : `${records} records`;
+      const basis = this.#records === 0 ? "the header alone" : countOf(this.#records, "record");
       warnings.push(
         `the key ${namesOf(key)} is a guess from ${basis}: look at it, or name another with --key`,
       );

@@ -132,6 +132,9 @@ describe("what is told of the key", () => {
     expect(warningsOf("city land: x 2; y 1")).toEqual([
       "the key city is a guess from 2 records: look at it, or name another with --key",
     ]);
+    expect(warningsOf("city land: x 2")).toEqual([
+      "the key city is a guess from 1 record: look at it, or name another with --key",
+    ]);
     expect(warningsOf("name id: a 2; b 1")).toEqual([]);
   });
 
