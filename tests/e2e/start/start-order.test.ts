@@ -85,8 +85,8 @@ onEveryBackend("a store of an earlier format", (backend) => {
     const { run } = startOn(url);
     const commands: readonly (readonly [Command, number])[] = [
       [START, 2],
-      [[...BUN, CLI, "status"], 2],
-      [[...BUN, CLI, "runs"], 2],
+      [[...BUN, CLI, "status"], 1],
+      [[...BUN, CLI, "runs"], 1],
       // For it this is a check that fails.
       [[...BUN, CLI, "doctor"], 1],
     ];
