@@ -126,8 +126,8 @@ async function problemsOf(
     const foreign = foreignProblems(layout, found, table);
     const changes = kept !== null && table.hasRows ? keyProblems(layout.table, kept) : [];
     problems.push(...foreign, ...changes);
-    const isTold = problems.length > 0 || servingIndex(layout, table) !== undefined;
-    if (!isTold && !hasOwnKeyIndex(layout, table) && (await hasDuplicates(tx, layout))) {
+    const isUnique = servingIndex(layout, table) !== undefined || hasOwnKeyIndex(layout, table);
+    if (problems.length === 0 && !isUnique && (await hasDuplicates(tx, layout))) {
       const keys = layout.table.keyColumns.map(({ name }) => name);
       problems.push(`rows in the database share an upsert key (${keys.join(", ")})`);
     }
