@@ -36,7 +36,7 @@ export function isPassing({ state }: Failure): boolean {
 }
 
 /** What is about the connection, the server, the transaction or the statement, and not about the rows that it writes. */
-const NOT_OF_ROWS = /^(?:0[389B]|2[5D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
+const NOT_OF_ROWS = /^(?:0[389B]|2[56D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
 
 /** True when it is a record that was refused, by its values, by a rule of the table or by whatever a trigger raises. */
 export function isRefusal({ state }: Failure): boolean {
