@@ -7,18 +7,10 @@ import type { TableEntry } from "../../../../src/domain/sync/table/registry-sche
 import { copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { POSTGRESQL } from "../../../http/support/backends.ts";
+import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest } from "../support.ts";
-
-/** What an error is to a caller; null when nothing was thrown. */
-async function failureOf(work: Promise<unknown>) {
-  const error = await work.then(
-    () => null,
-    (thrown) => thrown,
-  );
-  return error === null ? null : { kind: error.kind, message: error.message };
-}
 
 const ENTRY: TableEntry = {
   upsert_key: ["a", "b"],

@@ -11,8 +11,9 @@ import {
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
 import { auditRecords } from "../../../support/audit-records.ts";
+import { failureOf } from "../../../support/failure-of.ts";
 import { remembering } from "../reputation-support.ts";
-import { failureOf, SqliteFile } from "../support.ts";
+import { SqliteFile } from "../support.ts";
 
 const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 

@@ -4,9 +4,10 @@ import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { auditRecords } from "../../../support/audit-records.ts";
+import { failureOf } from "../../../support/failure-of.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { remembering } from "../reputation-support.ts";
-import { failureOf, SqliteFile } from "../support.ts";
+import { SqliteFile } from "../support.ts";
 
 const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 const LIMITS = { callsPerMinute: 1_000_000, callsPerMonth: null };

@@ -10,11 +10,12 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { runParts } from "../../../support/run-parts.ts";
-import { failureOf, SqliteFile } from "../support.ts";
+import { SqliteFile } from "../support.ts";
 
 const ITEMS = makeTable({
   upsert_key: ["k"],

@@ -8,9 +8,10 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readAfter } from "../../../support/rows/read-rows.ts";
-import { failureOf, SqliteFile } from "../support.ts";
+import { SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {
   upsert_key: ["a", "b"],

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
-import { failureOf, SqliteFile } from "../support.ts";
+import { SqliteFile } from "../support.ts";
 
 const ENTRY: TableEntry = {
   upsert_key: ["k"],
