@@ -27,6 +27,9 @@ export interface WriteFailure {
   readonly column?: string;
 }
 
+/** Why a record, or a tombstone, fails that a trigger of another program lets go nowhere without a word. */
+export const PASSED_OVER = "a trigger of the table passes over it";
+
 /** What a write of rows goes by. */
 export interface WriteRule {
   /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */

@@ -41,8 +41,12 @@ export async function copyStore(
   job: CopyJob,
 ): Promise<CopyCounts> {
   const { target } = options;
-  await refuseUnheld(source, target, job);
-  const dump = await source.dump({ isStill: true });
+  let dump = await source.dump({ isStill: true });
+  // What one kind of store holds another of that kind does.
+  if (target.refusals !== undefined && target.kind !== dump.about.store) {
+    await refuseUnheld(dump, target, job);
+    dump = await source.dump({ isStill: true });
+  }
   try {
     return await fill(dump, options, job);
   } finally {
@@ -91,16 +95,12 @@ async function* withTold(
   yield* parts;
 }
 
-/** D-12.5. */
+/** Reads a dump to its end. D-12.5. */
 async function refuseUnheld(
-  source: DumpedSource,
+  { about, parts }: Dump,
   target: EmptyStore,
   { stop }: CopyJob,
 ): Promise<void> {
-  if (target.refusals === undefined) return;
-  const { about, parts, close } = await source.dump({ isStill: true });
-  // What one kind of store holds another of that kind does.
-  if (target.kind === about.store) return await close();
   const tables = new Map(about.tables.map((dumped) => [dumped.name, tableOf(dumped)]));
   const named: string[] = [];
   let unheld = 0;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { ERROR_KINDS } from "../../../src/domain/shared/error-kinds.ts";
+import { ADVICE as FOREIGN_ADVICE } from "../../contract/tables/foreign-items.ts";
 import {
   BUN,
   MAIN,
@@ -89,8 +90,7 @@ const REFUSED = {
   },
   totals: { upsert_key: ["total"], columns: { total: { type: "text" } } },
 };
-const ADVICE =
-  ". Leave it out of the registry, name a type or key there that it has, or give the table of the registry another name and import the rows into that\n";
+const ADVICE = `${FOREIGN_ADVICE}\n`;
 const LINES = [
   'Table "Invoice", which another program made, cannot be used: column "InvoiceDate" is DATETIME, kept as NUMERIC, in the database, where datetime is kept as TEXT; column "Total" is NUMERIC(10,2), kept as NUMERIC, in the database, where numeric is kept as TEXT',
   'Table "auth_user", which another program made, cannot be used: column "is_staff" is BOOL, kept as NUMERIC, in the database, where boolean is kept as INTEGER; column "nickname" is missing in the database, and nothing is added there',

@@ -1,5 +1,6 @@
 // What the server and the client say, told apart by SQLSTATE.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { PASSED_OVER } from "../../../ports/tables/table-writes.ts";
 
 /** A statement that failed; no error of the client leaves this folder otherwise. */
 export class Failure extends Error {
@@ -72,8 +73,7 @@ export function lacksRight(error: unknown): error is Failure {
 
 /** A row that is not written, though nothing says why. */
 export function passedOver(): Failure {
-  const text = "a trigger of the table passes over it";
-  return new Failure(Object.assign(new Error(text), { errno: "P0001" }));
+  return new Failure(Object.assign(new Error(PASSED_OVER), { errno: "P0001" }));
 }
 
 /** A right that is found to be missing before the server says so. */

@@ -230,7 +230,7 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  /** Does what was decided, or nothing of it: gives the records and tombstones that the server refuses. */
+  /** Sends what was decided. Where the server refuses some of it, nothing is done, and what it refuses comes back. */
   async #send(sending: Sending): Promise<Refused> {
     const { layout, found, decided } = sending;
     const rows = await this.#tables.turns().run(sentRows(decided, found));

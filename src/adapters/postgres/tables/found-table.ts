@@ -63,7 +63,7 @@ export interface FoundTable {
   readonly triggers: number;
   /** The role of repsync, quoted. */
   readonly user: string;
-  /** True where repsync may alter it, and make indexes. */
+  /** True where repsync may alter the table, and make indexes on it. */
   readonly isOwned: boolean;
   readonly mayTrigger: boolean;
   /** True where rows come by logical replication, which fires no trigger of a statement. */
@@ -81,7 +81,7 @@ export interface Found {
 }
 
 const KEPT = "select name, entry, deletes from repsync._tables where name = any($1::text[])";
-/** The server orders by bytes in the collation C, and where that is what the database has. */
+/** In SQL: whether the texts of a column `a` are ordered by their bytes, by its own collation or by that of the database. */
 const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
 const COLUMNS = `
 select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull or exists (select from pg_constraint where conrelid = c.oid and contype = 'n' and not convalidated and a.attnum = any(conkey)),

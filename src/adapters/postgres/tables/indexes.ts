@@ -36,13 +36,13 @@ export function servingIndex({ table, keyIndex }: Layout, found: FoundTable) {
   return serving.find((index) => isInOrder(index, table)) ?? serving[0];
 }
 
-/** True where repsync has made a unique index on the key. */
+/** True where the table has the unique index on the key that repsync makes. */
 export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTable): boolean {
   const own = indexes.find(({ name }) => name === keyIndex);
   return own?.isUnique === true && isInOrder(own, table);
 }
 
-/** Unique indexes on the columns of the upsert key. */
+/** Unique indexes on just the columns of the upsert key, in any order. */
 export function uniqueOnKey({ keyColumns }: Table, { indexes }: FoundTable): readonly FoundIndex[] {
   return indexes.filter(
     ({ columns, isUnique }) =>

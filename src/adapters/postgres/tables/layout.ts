@@ -21,7 +21,7 @@ export interface OrderColumn {
   readonly isTime: boolean;
 }
 
-/** For which writes its triggers fire: all, all but those that replication applies, or none, as it has no triggers. */
+/** For which writes its triggers fire: all, all but those of a session in the role of a replica, or none, as it has no triggers. */
 export type Watch = "always" | "unless replicated" | "never";
 
 export class Layout {

@@ -41,6 +41,7 @@ export class PostgresTables implements TableStore {
   readonly #database: PostgresDatabase;
   readonly #schema: string;
   readonly #layouts = new WeakMap<Table, Layout>();
+  readonly refusal = refusalOfRow;
   #pages = 0;
   readonly #bookmarks = new PageBookmarks<Position>();
 
@@ -64,10 +65,6 @@ export class PostgresTables implements TableStore {
   /** True where triggers notice what other programs write. */
   noticesOthers(table: Table): boolean {
     return this.layout(table).watch !== "never";
-  }
-
-  refusal(table: Table, row: Row) {
-    return refusalOfRow(table, row);
   }
 
   turns(): Turns {

@@ -3,7 +3,15 @@
 // single records at most.
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
-import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import {
+  CHANGE_ADVICE,
+  GENERATED,
+  NOT_ADDED,
+  otherLetters,
+  refuseTables,
+  sharedKey,
+  takenName,
+} from "../../../domain/sync/table/table-refusals.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType } from "./columns.ts";
 import {
@@ -57,7 +65,7 @@ export async function examineTables(
   return examined;
 }
 
-/** Who may not make triggers has none, and `alter table` is for the owner (D-12.2); where writes come that fire none, they are no use. */
+/** Triggers take a right, and to let them fire always takes the owner. D-12.2. */
 function watchOf({ table }: Found): Watch {
   if (table === null) return "always";
   if (!table.mayTrigger || table.isReplicated) return "never";
@@ -76,31 +84,21 @@ export function lackingColumns({ columns }: Table, there: FoundTable | null): re
 
 /** Changes, of the registry or by other hands, that the rows of a table cannot follow. */
 function ownProblems(table: Table, kept: TableEntryKept, there: FoundTable): readonly string[] {
-  const problems = [...keyProblems(table, kept), ...foundProblems(table, kept, there)];
-  for (const { name, type, nullable } of table.columns) {
-    const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
-    if (known === undefined && !nullable) {
-      problems.push(`the new column "${name}" must be nullable, as the table has rows`);
-    }
-    if (known !== undefined && known !== type) {
-      problems.push(`column "${name}" is of type ${known}, not ${type}`);
-    }
-  }
-  return problems;
+  const columns = table.columns.flatMap((column) => ownColumnProblem(column, kept, there) ?? []);
+  return [...keyProblems(table, kept), ...columns];
 }
 
-function foundProblems(table: Table, kept: TableEntryKept, there: FoundTable): readonly string[] {
-  const lacking = lackingColumns(table, there);
-  const lost = lacking
-    .filter(({ isKey }) => isKey)
-    .map(({ name }) => `column "${name}" is missing`);
-  const others = table.columns.flatMap((column) => {
-    const found = there.columns.find(({ name }) => name === column.name);
-    const isSame = kept.columns[column.name] === column.type;
-    const problem = isSame && found !== undefined ? typeProblem(column, found) : null;
-    return problem === null ? [] : [`column "${column.name}" ${problem}`];
-  });
-  return [...lost, ...others];
+function ownColumnProblem(column: Column, kept: TableEntryKept, there: FoundTable): string | null {
+  const { name, type, nullable, isKey } = column;
+  const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
+  if (known === undefined) {
+    return nullable ? null : `the new column "${name}" must be nullable, as the table has rows`;
+  }
+  if (known !== type) return `column "${name}" is of type ${known}, not ${type}`;
+  const found = there.columns.find((one) => one.name === name);
+  if (found === undefined) return isKey ? `column "${name}" is missing` : null;
+  const problem = typeProblem(column, found);
+  return problem === null ? null : `column "${name}" ${problem}`;
 }
 
 function keyProblems({ keyColumns }: Table, kept: TableEntryKept): string[] {
@@ -117,10 +115,7 @@ async function problemsOf(
   const problems = [...limitProblems(layout)];
   const { kept, table } = found;
   if (table === null) return problems;
-  if (table.kind !== "table") {
-    const article = table.kind === "index" ? "an" : "a";
-    return [...problems, `its name belongs to ${article} ${table.kind} in the database`];
-  }
+  if (table.kind !== "table") return [...problems, takenName(table.kind)];
   problems.push(...watchProblems(layout));
   if (isForeign(found)) {
     const foreign = foreignProblems(layout, found, table);
@@ -128,8 +123,7 @@ async function problemsOf(
     problems.push(...foreign, ...changes);
     const isUnique = servingIndex(layout, table) !== undefined || hasOwnKeyIndex(layout, table);
     if (problems.length === 0 && !isUnique && (await hasDuplicates(tx, layout))) {
-      const keys = layout.table.keyColumns.map(({ name }) => name);
-      problems.push(`rows in the database share an upsert key (${keys.join(", ")})`);
+      problems.push(sharedKey(layout.table.keyColumns.map(({ name }) => name)));
     }
     return problems;
   }
@@ -198,12 +192,10 @@ function foreignProblems(layout: Layout, found: Found, there: FoundTable): strin
 function columnProblem(column: Column, { columns }: FoundTable): string | null {
   const there = columns.find(({ name }) => name === column.name);
   if (there === undefined) {
-    const other = columns.find(({ name }) => name.toLowerCase() === column.name.toLowerCase());
-    if (other !== undefined) return `is called "${other.name}" in the database`;
-    return "is missing in the database, and nothing is added there";
+    const names = columns.map(({ name }) => name);
+    return otherLetters(column.name, names) ?? NOT_ADDED;
   }
-  // It cannot be written. D-7.10.
-  if (there.isGenerated) return "is generated by the database, so nobody can write it";
+  if (there.isGenerated) return GENERATED;
   const type = typeProblem(column, there);
   if (type !== null) return type;
   if (column.isKey && there.mayBeNull) return "is of the key, and may be null in the database";

@@ -75,7 +75,7 @@ function trigger(
   return makeText(layout, `repsync_${short}`, what);
 }
 
-/** `enable always`: what another server's changes are applied by would pass it over otherwise. */
+/** `enable always`: a session in the role of a replica would pass it over otherwise. */
 function makeText({ name, watch }: Layout, called: string, what: string): string {
   const always = watch === "always" ? `\nalter table ${name} enable always trigger ${called};` : "";
   return `${MAKES_TRIGGER}${called} ${what};${always}`;

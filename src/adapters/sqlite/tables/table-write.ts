@@ -9,7 +9,12 @@ import {
 } from "../../../domain/sync/rows/stamp.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { TombstoneWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
+import {
+  PASSED_OVER,
+  type TombstoneWrite,
+  type WriteFailure,
+  type Written,
+} from "../../../ports/tables/table-writes.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { orderBound, rowOrder } from "./order-column.ts";
@@ -31,7 +36,6 @@ interface BoundWrites {
 /** What became of a record; a trigger may pass over one without a word. */
 type RecordFate = "changed" | "same" | "kept" | "passed over";
 
-const PASSED_OVER = "a trigger of the table passes over it";
 const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
   WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name NOT GLOB 'repsync_*' LIMIT 1`;
 

@@ -49,8 +49,13 @@ export class WantedType {
 
   #isTaken(value: Exclude<JsonValue, null>, reading: Reading): boolean {
     const column: Column = {
-      ...{ name: "", type: this.type, nullable: true, maxLength: null, serialize: true },
-      ...{ autoIncrement: false, isKey: reading === "key" },
+      name: "",
+      type: this.type,
+      nullable: true,
+      maxLength: null,
+      serialize: true,
+      autoIncrement: false,
+      isKey: reading === "key",
     };
     const isEpoch = reading === "seconds" || reading === "milliseconds";
     const epoch = new Map(isEpoch ? [[column.name, reading]] : []);

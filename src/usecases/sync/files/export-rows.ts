@@ -25,7 +25,10 @@ interface ExportJob {
   onOdd?(column: string): void;
 }
 
-/** The file, part by part. Its first part comes once rows could be read and written. Throws `store_unavailable`, `file_failed`, and what `onRows` throws. */
+/**
+ * The file, part by part. The first part comes once the first rows were read and encoded: what fails until then can be
+ * answered. Throws `store_unavailable`, `file_failed`, and what `onRows` throws.
+ */
 export function exportFile(
   { tables, files }: ExportDeps,
   job: ExportJob,

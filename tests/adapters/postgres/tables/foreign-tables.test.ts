@@ -5,6 +5,7 @@ import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.t
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { copiesOf } from "../../../contract/copies/copies-contract.ts";
+import { ADVICE, ENTRY, ITEMS, ROW } from "../../../contract/tables/foreign-items.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { POSTGRESQL } from "../../../http/support/backends.ts";
 import { failureOf } from "../../../support/failure-of.ts";
@@ -12,20 +13,6 @@ import { makeTable } from "../../../support/rows/make-table.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest } from "../support.ts";
 
-const ENTRY: TableEntry = {
-  upsert_key: ["a", "b"],
-  timestamp_column: "at",
-  columns: {
-    a: { type: "text" },
-    b: { type: "integer" },
-    at: { type: "datetime" },
-    note: { type: "text" },
-  },
-};
-const ITEMS = makeTable(ENTRY);
-const ROW = { a: "x", b: 1, at: "2024-01-01T00:00:00Z", note: null };
-const ADVICE =
-  ". Leave it out of the registry, name a type or key there that it has, or give the table of the registry another name and import the rows into that";
 const COLUMNS = `a text collate "C" not null, b int8 not null, at timestamptz, note text`;
 
 /** Columns, constraints and indexes that repsync has not made. */

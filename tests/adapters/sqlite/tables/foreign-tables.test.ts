@@ -5,28 +5,13 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
+import { ADVICE, ENTRY, ITEMS, ROW } from "../../../contract/tables/foreign-items.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readAfter } from "../../../support/rows/read-rows.ts";
 import { SqliteFile } from "../support.ts";
-
-const ENTRY: TableEntry = {
-  upsert_key: ["a", "b"],
-  timestamp_column: "at",
-  columns: {
-    a: { type: "text" },
-    b: { type: "integer" },
-    at: { type: "datetime" },
-    note: { type: "text" },
-  },
-};
-const ITEMS = makeTable(ENTRY);
-const ROW = { a: "x", b: 1, at: "2024-01-01T00:00:00Z", note: null };
-const ADVICE =
-  ". Leave it out of the registry, name a type or key there that it has, or give the table of the registry another name and import the rows into that";
 
 /** The names of a table's indexes that repsync made, and whether each is unique. */
 function ownIndexes(database: Database, table = "items"): unknown[] {
