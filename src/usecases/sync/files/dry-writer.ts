@@ -33,7 +33,7 @@ type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
 const MAX_CHANGE_CHARS = 2_000;
 /** Rows that a dry run remembers; of more, one that comes again in a later batch counts as if it did not. */
 const MAX_REMEMBERED = 1_000_000;
-/** What no record has. */
+/** Stands for a value that the file wrote before and that is not remembered but for its hash: no record has this one. */
 const UNLIKE = "\ud800";
 
 export class DryWriter implements ImportWriter {
@@ -71,7 +71,7 @@ export class DryWriter implements ImportWriter {
     const recalled = records.flatMap(
       (one) => this.#recall(one, storedByKey.get(one.keyText)) ?? [],
     );
-    // A record that has the content of its row tells more of it.
+    // Of several records of one key, one that is as the row is says what it is; the others only that it is unlike them.
     for (const { key, found } of recalled.toSorted((a, b) => Number(a.isSame) - Number(b.isSame))) {
       rows.set(key, found);
     }
