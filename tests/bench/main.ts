@@ -4,8 +4,9 @@
 // Measures repsync beside what its speed is judged by: the least that the same work costs, or another commit.
 import { parseArgs } from "node:util";
 import { benchBeside, COMPARISONS } from "./beside/beside.ts";
-import { commitHere, describeMachine, printResults, publishResults } from "./report.ts";
-import type { BenchResult, Reporter } from "./result.ts";
+import { publishResults } from "./figures.ts";
+import { commitHere, describeMachine, printResults } from "./report.ts";
+import { type BenchResult, type Reporter, STORE_NAMES } from "./result.ts";
 import { benchAccounts } from "./sections/accounts.ts";
 import { benchChanges } from "./sections/changes.ts";
 import { benchCosts } from "./sections/costs.ts";
@@ -30,7 +31,7 @@ interface Section {
   readonly isOnlyNamed?: boolean;
 }
 
-const STORES: readonly string[] = ["sqlite", "mongodb", "postgresql"];
+const STORES: readonly string[] = STORE_NAMES.map((name) => name.toLowerCase());
 const SECTIONS: Readonly<Record<string, Section>> = {
   pull: { run: benchPull, storeNames: STORES },
   push: { run: benchPush, storeNames: STORES },
@@ -123,8 +124,13 @@ async function bench({ names, storeNames, commit, published }: Choice): Promise<
   } finally {
     await close();
     printResults(results);
-    if (published !== null) publishResults(results, published);
+    if (published !== null) publishResults(results, originOf(published));
   }
+}
+
+/** Date, commit and machine, as they stand below the published figures. */
+function originOf(commit: string): string {
+  return `${new Date().toISOString().slice(0, 10)}, ${commit}, ${describeMachine()}`;
 }
 
 async function benchSections(

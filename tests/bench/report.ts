@@ -1,19 +1,15 @@
-// Prints the results, and keeps them in docs/performance.md.
+// Prints the results, and says what they were taken on.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { type BenchResult, verdict } from "./result.ts";
+import { type BenchResult, barText, verdict } from "./result.ts";
 
 const ROOT = new URL("../..", import.meta.url);
-const DOCUMENT = new URL("docs/performance.md", ROOT);
-const BEGIN = "<!-- bench:begin -->";
-const END = "<!-- bench:end -->";
 const HEADINGS = [
   ...["measured", "repsync", "beside it", "ratio", "bar", ""],
   ...["50 / 95 of 100 turns", "a core"],
 ];
 
-/** What the numbers were taken on, as it stands behind each published line. */
+/** What the numbers were taken on. */
 export function describeMachine(): string {
   const cores = cpus();
   return `Bun ${Bun.version}, ${cores.length} × ${cores[0]?.model.trim()}`;
@@ -41,38 +37,10 @@ export function printResults(results: readonly BenchResult[]): void {
   }
 }
 
-/** Writes the results, their date, commit and machine between the marks in docs/performance.md, each in place of its former line. */
-export function publishResults(results: readonly BenchResult[], commit: string): void {
-  const text = readFileSync(DOCUMENT, "utf8");
-  const begin = text.indexOf(BEGIN);
-  const end = text.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error("docs/performance.md has lost its marks");
-  const [, , ...former] = text.slice(begin, end).match(/^\| .*$/gm) ?? [];
-  const alignments = ["---", "---:", "---:", "---:", "---:", "---", "---:", "---:", "---"];
-  const heading = [[...HEADINGS, "date, commit, machine"], alignments].map(lineOf);
-  const date = new Date().toISOString().slice(0, 10);
-  const origin = `${date}, ${commit}, ${describeMachine()}`;
-  const measured = results.map((result) => lineOf([...cells(result), origin]));
-  const lines = new Map([...former, ...measured].map((line) => [line.split(" | ")[0], line]));
-  const table = [...heading, ...lines.values()].join("\n");
-  const written = `${BEGIN}\n${table}\n`;
-  writeFileSync(DOCUMENT, text.slice(0, begin) + written + text.slice(end));
-  console.log("\nWritten to docs/performance.md");
-}
-
-function lineOf(row: readonly string[]): string {
-  return `| ${row.join(" | ")} |`;
-}
-
 function cells(result: BenchResult): string[] {
   const { name, ours, other, ratio, spread, bar, percentiles = "", perCore = "" } = result;
   const ratioText = ratio.toFixed(2) + (spread === undefined ? "" : ` (${spread})`);
   return [name, ours, other, ratioText, barText(bar), verdict(result), percentiles, perCore];
-}
-
-function barText(bar: BenchResult["bar"]): string {
-  if (bar === null) return "";
-  return "atLeast" in bar ? `>= ${bar.atLeast}` : `<= ${bar.atMost}`;
 }
 
 /** The first column is text; the others line up at their ends. */

@@ -1,3 +1,7 @@
+/** The stores that are measured. */
+export const STORE_NAMES = ["SQLite", "MongoDB", "PostgreSQL"] as const;
+export type StoreName = (typeof STORE_NAMES)[number];
+
 /** One line of the result table. */
 export interface BenchResult {
   readonly name: string;
@@ -34,4 +38,9 @@ export function verdict({ ratio, bar }: BenchResult): "PASS" | "BELOW" | "" {
   if (bar === null) return "";
   const isReached = "atLeast" in bar ? ratio >= bar.atLeast : ratio <= bar.atMost;
   return isReached ? "PASS" : "BELOW";
+}
+
+export function barText(bar: BenchResult["bar"]): string {
+  if (bar === null) return "";
+  return "atLeast" in bar ? `>= ${bar.atLeast}` : `<= ${bar.atMost}`;
 }

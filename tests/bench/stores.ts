@@ -13,6 +13,7 @@ import { type Checkout, OURS } from "./beside/checkout.ts";
 import { type Server, startServer } from "./child-process.ts";
 import { pushRows, SYNC_KEY } from "./client.ts";
 import { copyMongoConsent, copyPostgresConsent, copySqliteConsent } from "./copy-consent.ts";
+import type { StoreName } from "./result.ts";
 
 const FILL_ROWS = 5_000;
 /** As a server with a GiB for itself has. */
@@ -23,7 +24,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** One store to measure with. */
 export interface BenchStore {
-  readonly name: "SQLite" | "MongoDB" | "PostgreSQL";
+  readonly name: StoreName;
   /** Starts the service, ours unless said otherwise, on a place of that label, which is empty the first time. */
   startService(
     label: string,
