@@ -104,7 +104,8 @@ export function events<Schema extends TSchema>(
   headers: HeaderDocs = {},
 ): ReplyKind<AsyncGenerator<Named<Static<Schema>> | StreamComment, void, undefined>> {
   const naming = namingOf(event);
-  const schema = Type.String({ description: "Each `data:` line is an `x-event`" });
+  // Of no type: readers of the document take it for the whole stream, or for each event.
+  const schema = Type.Unknown({ description: "Each `data:` line is an `x-event`" });
   const content = { "text/event-stream": { schema, "x-event": event } };
   return {
     document: replyDocument(description, content, { ...STREAM_HEADER_DOCS, ...headers }),

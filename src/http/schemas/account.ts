@@ -35,13 +35,14 @@ import {
 
 const NullableTime = nullable(Time);
 const NullableCount = nullable(Count);
-const ProfileLine = profileText("control characters", hasControlCharacter);
-const ProfileLines = profileText("control characters but line breaks and tabs", (text) =>
-  hasControlCharacter(text.replaceAll(/[\t\n\r]/g, "")),
-);
+/** Texts without control characters, and those that may have line breaks and tabs, as patterns of the document. */
+const LINE = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+const LINES = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
+const ProfileLine = profileText(LINE, "control characters");
+const ProfileLines = profileText(LINES, "control characters but line breaks and tabs");
 /** Shown in lists and on terminals. D-11.3. */
 const ApiKeyName = checked<string>(
-  { type: "string", minLength: 1, maxLength: MAX_API_KEY_NAME_CHARS },
+  { type: "string", minLength: 1, maxLength: MAX_API_KEY_NAME_CHARS, pattern: LINE },
   (value) => isTextOf(value, 1, MAX_API_KEY_NAME_CHARS) && !hasControlCharacter(value),
   `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters without control characters`,
 );
@@ -239,12 +240,13 @@ export const PasswordResetSchema = model("PasswordReset", {
 });
 
 /** A text of a profile, or null. What arrives by sync is kept as it is. D-11.3. */
-function profileText(refused: string, isRefused: (text: string) => boolean) {
+function profileText(pattern: string, refused: string) {
+  const shape = new RegExp(pattern);
   return Type.Optional(
     checked<string | null>(
-      { type: ["string", "null"], maxLength: MAX_PROFILE_TEXT_CHARS },
+      { type: ["string", "null"], maxLength: MAX_PROFILE_TEXT_CHARS, pattern },
       (value) =>
-        value === null || (isTextOf(value, 0, MAX_PROFILE_TEXT_CHARS) && !isRefused(value)),
+        value === null || (isTextOf(value, 0, MAX_PROFILE_TEXT_CHARS) && shape.test(value)),
       `Must be a text of at most ${MAX_PROFILE_TEXT_CHARS} characters without ${refused}, or null`,
     ),
   );

@@ -167,6 +167,11 @@ export function given(description: string, schema: object = { type: "string" }):
   return Type.Unsafe<string>({ ...schema, description });
 }
 
+/** A time in a query. */
+export function givenTime(description: string): TUnsafe<string> {
+  return given(description, { type: "string", format: "date-time" });
+}
+
 /** A text that a query may give several times. */
 export function givenAll(description: string): TUnsafe<readonly string[]> {
   const schema = { type: "array", items: { type: "string" } };

@@ -13,7 +13,7 @@ import {
   AuditItemSchema,
   AuditVerificationEventSchema,
 } from "../../schemas/audit.ts";
-import { given, LIST_QUERY, listOf } from "../../schemas/parts.ts";
+import { given, givenTime, LIST_QUERY, listOf } from "../../schemas/parts.ts";
 
 export interface AuditRouteDeps {
   readonly accounts: AccountDeps;
@@ -37,8 +37,8 @@ function list({ accounts, timer }: AuditRouteDeps): Operation {
     guard: administrator(accounts),
     query: {
       account: given("Username: records where it called, was looked up, or was acted on"),
-      from: given("ISO 8601: records of this time or later"),
-      until: given("ISO 8601: records before this time"),
+      from: givenTime("Records of this time or later"),
+      until: givenTime("Records before this time"),
       ...LIST_QUERY,
     },
     replies: {

@@ -28,7 +28,7 @@ import { syncAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { file, json, type SentFile } from "../../replies.ts";
-import { given, givenAll, tableName } from "../../schemas/parts.ts";
+import { given, givenAll, givenTime, tableName } from "../../schemas/parts.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
 import { GuessSchema } from "../../schemas/sync.ts";
 import {
@@ -73,10 +73,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     params: { table_name: tableName(sync) },
     query: {
       format: given("Of the file", { type: "string", enum: FILE_FORMATS, default: "csv" }),
-      since: given("Only rows whose timestamp is at or after this time", {
-        type: "string",
-        format: "date-time",
-      }),
+      since: givenTime("Only rows whose timestamp is at or after this time"),
       spreadsheet: flag("CSV only: `'` comes before fields that a spreadsheet would run"),
     },
     replies: {

@@ -1,6 +1,7 @@
 // Tables, their rows and how synchronization is doing, for administrators, with sync disabled too. D-9.5.
 
 import { ROW_ORDERS } from "../../../domain/sync/by-hand/row-filter.ts";
+import { NAME_PATTERN } from "../../../domain/sync/table/registry-schema.ts";
 import { readOverview } from "../../../usecases/operations/read-overview.ts";
 import { listRows } from "../../../usecases/sync/pages/list-rows.ts";
 import { listTables } from "../../../usecases/sync/pages/list-tables.ts";
@@ -15,7 +16,7 @@ import {
   TableNotAddedSchema,
   TableRequestSchema,
 } from "../../schemas/overview.ts";
-import { given, givenAll, givenId, LIST_QUERY, tableName } from "../../schemas/parts.ts";
+import { given, givenAll, givenTime, LIST_QUERY, tableName } from "../../schemas/parts.ts";
 import { RowListSchema } from "../../schemas/sync.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
@@ -40,7 +41,9 @@ export function tableRoutes({
       summary: "Add a table to the registry file, and serve it",
       description: "Instances with the same file serve it within 5 seconds.",
       guard: syncAdministrator(identity),
-      params: { name: givenId("Name of the new table") },
+      params: {
+        name: given("Name of the new table", { type: "string", pattern: NAME_PATTERN }),
+      },
       body: TableRequestSchema,
       replies: {
         201: json("The table", AddedTableSchema),
@@ -69,10 +72,7 @@ export function tableRoutes({
       params: { table_name: tableName(sync) },
       query: {
         ...LIST_QUERY,
-        since: given("Only rows whose timestamp is at or after this time", {
-          type: "string",
-          format: "date-time",
-        }),
+        since: givenTime("Only rows whose timestamp is at or after this time"),
         key: given(
           "Only the row with this key: the text of a key of one column, or a JSON object with every part",
         ),
