@@ -23,7 +23,6 @@ export class RunProgress {
   readonly directions: readonly SyncDirection[];
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
-  /** Tables that ended before their first row, by why. D-11.9. */
   /** Tables that did not come to their end. */
   readonly #failed = new Set<string>();
   readonly #unowned = new Map<OwnerProblem, string[]>();
