@@ -32,8 +32,10 @@ export interface RejectedQuery {
   readonly direction: SyncDirection | null;
   /** 1 or more. */
   readonly limit: number;
-  /** Only those first noted before the one with this id, which may be gone by now; null for the newest. */
-  readonly beforeId: string | null;
+  /** Absent: newest first. */
+  readonly isOldestFirst?: boolean;
+  /** Only what comes behind the entry with this id, which may be gone by now; null from the first on. */
+  readonly behindId: string | null;
 }
 
 type Texts = Pick<RejectedRecord, "key" | "record" | "message">;
@@ -56,7 +58,7 @@ export class RejectedRecords {
     this.#documents = new RunDocuments(documents);
   }
 
-  /** Newest first: in the order in which they were first noted, by any instance and whatever their times. */
+  /** In the order in which they were first noted, by any instance and whatever their times. */
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
     return await this.#documents.read("rejected.list", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: stretchOf(query) });
@@ -243,12 +245,16 @@ async function withTexts(
   });
 }
 
-function stretchOf({ table, direction, limit, beforeId }: RejectedQuery): Stretch {
+function stretchOf(query: RejectedQuery): Stretch {
+  const { table, direction, limit, isOldestFirst = false, behindId } = query;
   const place = [table, direction].filter((part) => part !== null);
   const index = indexOf(table, direction);
-  const newest = { index, isReverse: true, limit };
-  const within = place.length === 0 ? newest : { ...newest, within: [place] };
-  return beforeId === null ? within : { ...within, after: [...place, numberOf(beforeId)] };
+  const all = { index, isReverse: !isOldestFirst, limit };
+  const within = place.length === 0 ? all : { ...all, within: [place] };
+  if (behindId === null) return within;
+  // What has the number itself comes after it, as the entry's key is behind it.
+  const number = numberOf(behindId) + (isOldestFirst ? 1 : 0);
+  return { ...within, after: [...place, number] };
 }
 
 function indexOf(table: string | null, direction: SyncDirection | null): string {

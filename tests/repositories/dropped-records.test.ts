@@ -131,7 +131,7 @@ function rejection(changes: Partial<NewRejection>): NewRejection {
 }
 
 async function listed(rejected: RejectedUnderTest) {
-  return await rejected.list({ table: null, direction: null, limit: 2_000, beforeId: null });
+  return await rejected.list({ table: null, direction: null, limit: 2_000, behindId: null });
 }
 
 async function removeAll(rejected: RejectedUnderTest): Promise<void> {

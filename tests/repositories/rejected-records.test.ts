@@ -123,21 +123,28 @@ rejectedTests("rejected records", (it) => {
       (await listed(rejected)).find(({ key }) => key["n"] === n)!.id;
     expect(await numbers({})).toEqual([5, 4, 3, 2, 1, 0]);
     expect(await numbers({ limit: 2 })).toEqual([5, 4]);
-    expect(await numbers({ limit: 2, beforeId: await idOf(4) })).toEqual([3, 2]);
+    expect(await numbers({ limit: 2, behindId: await idOf(4) })).toEqual([3, 2]);
     expect(await numbers({ table: "a" })).toEqual([5, 4, 2, 1]);
     expect(await numbers({ table: "a", direction: "push" })).toEqual([5, 1]);
     expect(await numbers({ direction: "pull" })).toEqual([4, 2, 0]);
-    expect(await numbers({ table: "a", direction: "pull", beforeId: await idOf(3) })).toEqual([2]);
-    expect(await numbers({ table: "b", limit: 1, beforeId: await idOf(5) })).toEqual([3]);
+    expect(await numbers({ table: "a", direction: "pull", behindId: await idOf(3) })).toEqual([2]);
+    expect(await numbers({ table: "b", limit: 1, behindId: await idOf(5) })).toEqual([3]);
     expect(await numbers({ table: "c" })).toEqual([]);
-    expect(await numbers({ beforeId: await idOf(0) })).toEqual([]);
+    expect(await numbers({ behindId: await idOf(0) })).toEqual([]);
+    const oldest = { isOldestFirst: true };
+    expect(await numbers({ ...oldest, limit: 4 })).toEqual([0, 1, 2, 3]);
+    expect(await numbers({ ...oldest, limit: 2, behindId: await idOf(1) })).toEqual([2, 3]);
+    expect(await numbers({ ...oldest, table: "a", behindId: await idOf(3) })).toEqual([4, 5]);
+    const pulled = { ...oldest, table: "a", direction: "pull" } as const;
+    expect(await numbers({ ...pulled, behindId: await idOf(2) })).toEqual([4]);
+    expect(await numbers({ ...oldest, behindId: await idOf(5) })).toEqual([]);
   });
 
   it("D-4.9 list() goes on before an entry that is gone", async (rejected) => {
     await rejected.note(["a", "b", "c"].map((k) => rejection({ key: { k } })));
-    const beforeId = (await listed(rejected))[1]!.id;
-    expect(await rejected.remove(beforeId)).toBe(true);
-    const entries = await listed(rejected, { beforeId });
+    const behindId = (await listed(rejected))[1]!.id;
+    expect(await rejected.remove(behindId)).toBe(true);
+    const entries = await listed(rejected, { behindId });
     expect(entries.map(({ key }) => key["k"])).toEqual(["a"]);
   });
 
@@ -252,6 +259,6 @@ function rejection(changes: Partial<NewRejection>): NewRejection {
 }
 
 async function listed(rejected: RejectedUnderTest, query: Partial<RejectedQuery> = {}) {
-  const all = { table: null, direction: null, limit: 100, beforeId: null };
+  const all = { table: null, direction: null, limit: 100, behindId: null };
   return await rejected.list({ ...all, ...query });
 }

@@ -121,8 +121,8 @@ export const FIRST_BATCH_ROWS = 500;
 export const MAX_GROWING_BATCH_MS = 500;
 /** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
 export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
-/** Records of one table that may be rejected in one run before it is given up. */
-export const MAX_REJECTIONS_PER_RUN = 10_000;
+/** Records of one table that one run may reject for the first time; more of them end it where fewer were accepted. */
+export const MAX_NEW_REJECTIONS = 10_000;
 /** Keys that a comparison shows of each kind of difference. D-4.10. */
 export const MAX_COMPARE_EXAMPLES = 20;
 /** Rows of a digest's segment when the request names none. D-4.10. */

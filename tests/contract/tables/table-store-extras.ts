@@ -245,7 +245,7 @@ async function acquired({ leases }: Parts): Promise<HeldLease> {
 }
 
 async function listed({ rejected }: Parts) {
-  return await rejected.list({ table: "items", direction: null, limit: 100, beforeId: null });
+  return await rejected.list({ table: "items", direction: null, limit: 100, behindId: null });
 }
 
 function rejection(k: string): NewRejection {

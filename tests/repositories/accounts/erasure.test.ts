@@ -219,7 +219,7 @@ function remainTests(harness: ReputationHarness): void {
     ]);
     const refused = [...waiting, rejection("others", "pull", "ana")];
     await commitAlone(parts.storage, PROFILES, { rejected: refused });
-    const all = { table: null, direction: null, limit: 100, beforeId: null };
+    const all = { table: null, direction: null, limit: 100, behindId: null };
     const [newest] = await rejected.list({ ...all, table: "platform_accounts" });
     const anas = (await rejected.list(all)).find(
       ({ table, key }) => table === "profiles" && key["username"] === "ana",
@@ -249,7 +249,7 @@ function remainTests(harness: ReputationHarness): void {
     const refused = [{ ...waiting, key: { platform: "github" }, record }];
     await commitAlone(parts.storage, PROFILES, { rejected: refused });
     await parts.membership.erase("ana");
-    const all = { table: null, direction: null, limit: 100, beforeId: null };
+    const all = { table: null, direction: null, limit: 100, behindId: null };
     expect(await rejected.list(all)).toEqual([]);
   });
 }

@@ -45,7 +45,7 @@ export async function liveAndErase(scene: Scene, parts: ReputationParts): Promis
   const refused: NewRejection[] = [rejection, { ...rejection, direction: "push", record: null }];
   await commitAlone(parts.storage, PROFILES, { rejected: refused });
   const dropped = await rejected.list({
-    ...{ table: "profiles", direction: "push", limit: 1, beforeId: null },
+    ...{ table: "profiles", direction: "push", limit: 1, behindId: null },
   });
   await rejected.remove(dropped[0]?.id ?? "");
   await parts.membership.erase(NAME);

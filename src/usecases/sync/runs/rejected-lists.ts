@@ -42,7 +42,7 @@ export async function listRejected(
 ): Promise<ListPart<RejectedItem>> {
   const table = tableName === null ? null : findTable(deps.registry, tableName).name;
   const { limit, cursor } = requireListQuery(parameters, REJECTED_CURSOR);
-  const query = { table, direction: null, limit: limit + 1, beforeId: cursor };
+  const query = { table, direction: null, limit: limit + 1, behindId: cursor };
   const found = await deps.rejected.list(query);
   return listPart(found, limit, { toItem: rejectedItem, cursorOf: ({ id }) => id });
 }

@@ -25,8 +25,6 @@ import {
 } from "./transfer.ts";
 import { type AppliedRecords, type ExtrasOfRows, RecordWriter } from "./write-records.ts";
 
-/** Rejected records that are tried again in one commit. */
-const RETRY_ROWS = 500;
 /** Versions that pulls may add, beside as many as the table has rows, before they are put together. */
 const MIN_ADDED = 50_000;
 const NOTHING_APPLIED: AppliedRecords = { rejected: [], kept: [], erased: 0, changed: 0 };
@@ -91,13 +89,17 @@ export async function pullTable(transfer: Transfer): Promise<void> {
 
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
 async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
-  const { waiting } = writer.rejections;
+  const { rejections } = writer;
   let applied = NOTHING_APPLIED;
-  for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
-    const records = waiting.slice(i, i + RETRY_ROWS).map(({ record, key }) => record ?? key);
+  for await (const part of rejections.waitingParts()) {
+    const records = part.map(({ record, key }) => record ?? key);
     applied = addUp(applied, await writer.retry(records));
   }
-  return { ...countsOf(applied), rows: waiting.length, batchRows: RETRY_ROWS };
+  return {
+    ...countsOf(applied),
+    rows: rejections.waiting,
+    batchRows: Math.max(1, rejections.waiting),
+  };
 }
 
 function countsOf({ rejected, kept, erased, changed }: AppliedRecords) {
@@ -109,7 +111,7 @@ export async function countPulled(transfer: Transfer): Promise<void> {
   const { handshake, report } = transfer;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
   const { waiting } = await TableRejections.open(transfer);
-  const rows = waiting.length + (await countPull(transfer.remote, markers.start));
+  const rows = waiting + (await countPull(transfer.remote, markers.start));
   report.start(rows);
   if (rows === 0) return;
   report.batch({ ...countsOf(NOTHING_APPLIED), rows, batchRows: rows });

@@ -1,7 +1,6 @@
 // The rows of a push: read here, those without a timestamp, which match no marker, and those from its marker on; looked for at a
 // remote that guards nothing; and sent. D-4.6, D-7.2.
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { JsonObject } from "../../../domain/shared/json.ts";
 import {
   compareDateTimes,
   dateTimeMs,
@@ -22,6 +21,7 @@ import {
   isTooMuchAtOnce,
   rowsThatFit,
 } from "../../../domain/sync/run/pacing.ts";
+import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
@@ -113,7 +113,7 @@ type FindSent = (rows: readonly Row[]) => Promise<Row | null>;
 export async function readFirst(
   transfer: Transfer,
   start: string | null,
-  rejected: readonly JsonObject[],
+  rejected: AsyncIterable<readonly RejectedRecord[]>,
   findSent: FindSent,
 ): Promise<RemoteRows> {
   const { deps, table, remote, handshake, report } = transfer;
@@ -122,8 +122,12 @@ export async function readFirst(
   const limit = aheadLimit(dateTimeMs(remoteTime));
   const first = await firstSent(transfer, findSent, start);
   const ahead = await firstSent(transfer, findSent, limit);
-  const waiting = await deps.tables.byKeys(table, rejected, "sent");
-  const times = [...waiting, ...first, ...ahead].map((row) => rowTime(table, row));
+  const times = [...first, ...ahead].map((row) => rowTime(table, row));
+  for await (const part of rejected) {
+    const keys = part.map(({ key }) => key);
+    const rows = await deps.tables.byKeys(table, keys, "sent");
+    times.push(...rows.map((row) => rowTime(table, row)));
+  }
   if (times.length === 0) return there;
   // Any row that has a time there may be newer than one without, and any that is not ahead than one that is.
   const isAll = times.some((time) => time === null || compareDateTimes(time, limit) > 0);

@@ -27,8 +27,6 @@ import {
   type Transfer,
 } from "./transfer.ts";
 
-/** Rejected rows that are read again at once. */
-const RETRY_ROWS = 500;
 /** A push of a table that is written to faster than it is pushed ends after this many times its rows. */
 const MAX_GROWTH = 4;
 
@@ -56,7 +54,7 @@ export async function pushTable(transfer: Transfer): Promise<void> {
   const { markers, size } = push;
   const sinceTime = startTime(markers);
   const totalRows = await countPush(deps.tables, table, sinceTime);
-  report.start(totalRows + push.rejections.waiting.length);
+  report.start(totalRows + push.rejections.waiting);
   await pushRejected(push);
   const reader = new PushReader(deps.tables, table, sinceTime, size);
   let sentRows = 0;
@@ -78,10 +76,11 @@ export async function pushTable(transfer: Transfer): Promise<void> {
 
 /** Sends a record that the remote rejected again, as the table has it now, and nothing else; as `pushTable` otherwise. */
 export async function pushAgain(transfer: Transfer, entry: RejectedRecord): Promise<void> {
-  await pushRejected(await beginPush(transfer, [entry]));
+  await pushRejected(await beginPush(transfer, entry));
 }
 
-async function beginPush(transfer: Transfer, waiting?: readonly RejectedRecord[]): Promise<Push> {
+/** `only` is the rejected record that is tried again; by default all are. */
+async function beginPush(transfer: Transfer, only: RejectedRecord | null = null): Promise<Push> {
   const { deps, run, table, remote, last } = transfer;
   const afterMark = run.isFull ? null : (last.push.lateMark ?? null);
   // Before any row is read: what comes late during the run is for the next one.
@@ -90,7 +89,7 @@ async function beginPush(transfer: Transfer, waiting?: readonly RejectedRecord[]
   const push: Push = {
     transfer,
     markers,
-    rejections: await TableRejections.open(transfer, waiting),
+    rejections: await TableRejections.open(transfer, only),
     exchanged: await openExchanged(transfer, markers),
     size: new BatchSize(deps.maxPageRows, remote.rowsAtOnce(FIRST_BATCH_ROWS)),
     there: null,
@@ -101,8 +100,8 @@ async function beginPush(transfer: Transfer, waiting?: readonly RejectedRecord[]
     await readExchangedFor(push, rows);
     return rows.find((row) => !push.rejections.isSettled(row) && !isExchanged(push, row)) ?? null;
   };
-  const waitingKeys = push.rejections.waiting.map(({ key }) => key);
-  push.there = await readFirst(transfer, startTime(markers), waitingKeys, findSent);
+  const waiting = push.rejections.waitingParts();
+  push.there = await readFirst(transfer, startTime(markers), waiting, findSent);
   return push;
 }
 
@@ -162,9 +161,8 @@ function isAfter({ readUpTo }: PushRows, time: string): boolean {
 async function pushRejected(push: Push): Promise<void> {
   const { transfer, rejections, size } = push;
   const { deps, table, report } = transfer;
-  const { waiting } = rejections;
-  for (let i = 0; i < waiting.length; i += RETRY_ROWS) {
-    const keys = waiting.slice(i, i + RETRY_ROWS).map(({ key }) => key);
+  for await (const part of rejections.waitingParts()) {
+    const keys = part.map(({ key }) => key);
     const rows = await deps.tables.byKeys(table, keys, "sent");
     const found = new Set(rows.map((row) => keyText(table, row)));
     const gone = keys.filter((key) => !found.has(keyText(table, key)));

@@ -3,7 +3,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { hashHex } from "../../../domain/shared/hash.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { MAX_RECORD_MESSAGE_CHARS, MAX_REJECTIONS_PER_RUN } from "../../../domain/shared/limits.ts";
+import { MAX_NEW_REJECTIONS, MAX_RECORD_MESSAGE_CHARS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { type RowKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
@@ -18,7 +18,8 @@ export interface Rejection {
   readonly message: string;
 }
 
-const LIST_ROWS = 1_000;
+/** Those that are read, and tried again, at once. */
+const PART_RECORDS = 500;
 /** Notes of records: one that waits, and those that need no further attempt while they are as they were noted. */
 const WAITING = 1;
 const SETTLED = 2;
@@ -26,30 +27,50 @@ const SETTLED = 2;
 const REFUSED = 3;
 
 export class TableRejections {
-  /** Those that earlier runs left, the oldest first. */
-  readonly waiting: readonly RejectedRecord[];
   readonly #transfer: OwnTransfer;
+  /** The one that is looked at; null for all that earlier runs left. */
+  readonly #only: RejectedRecord | null;
   readonly #known = new RowMemory();
-  #rejections = 0;
+  #waiting = 0;
+  /** Id of the last one that waits; what is noted later has a greater one. */
+  #lastId = "";
+  #newlyRejected = 0;
+  #accepted = 0;
   #replaced = 0;
 
-  private constructor(transfer: OwnTransfer, waiting: readonly RejectedRecord[]) {
+  private constructor(transfer: OwnTransfer, only: RejectedRecord | null) {
     this.#transfer = transfer;
-    this.waiting = waiting;
-    for (const { record, key } of waiting) this.#known.note(this.#textsOf(record ?? key), WAITING);
+    this.#only = only;
   }
 
-  /** `waiting` are those that are looked at; by default all that earlier runs left. */
+  /** `only` is the one that is looked at; by default all are that earlier runs left. */
   static async open(
     transfer: OwnTransfer,
-    waiting?: readonly RejectedRecord[],
+    only: RejectedRecord | null = null,
   ): Promise<TableRejections> {
     const { deps, table, direction } = transfer;
-    const rejections = new TableRejections(transfer, waiting ?? (await readWaiting(transfer)));
+    const rejections = new TableRejections(transfer, only);
+    for await (const part of rejections.#parts(null)) {
+      for (const { id, record, key } of part) {
+        rejections.#known.note(rejections.#textsOf(record ?? key), WAITING);
+        rejections.#waiting++;
+        rejections.#lastId = id;
+      }
+    }
     for (const { key, fingerprint } of await deps.rejected.dropped(table.name, direction)) {
       rejections.#known.note(textsOf(rowKey(table, key), fingerprint), SETTLED);
     }
     return rejections;
+  }
+
+  /** The number of those that earlier runs left. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Those that earlier runs left and nobody dropped since, the oldest first; some may be retried between two parts. */
+  waitingParts(): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
+    return this.#parts(this.#lastId);
   }
 
   /** True for a record that this transfer has tried already, or that somebody dropped, with the same content. */
@@ -88,12 +109,12 @@ export class TableRejections {
     };
   }
 
-  /** Call it once `extras` of the same records are committed. Throws `sync_failed` when too many were rejected. */
+  /** Call it once `extras` of the same records are committed. Throws `sync_failed` when too many were rejected, and fewer accepted. */
   settle(rejected: readonly Rejection[], accepted: readonly JsonObject[]): void {
     for (const record of this.#knownOf(accepted)) this.#note(record, SETTLED);
-    for (const { record } of rejected) this.#note(record, REFUSED);
-    this.#rejections += rejected.length;
-    if (this.#rejections <= MAX_REJECTIONS_PER_RUN) return;
+    for (const { record } of rejected) if (this.#note(record, REFUSED) === 0) this.#newlyRejected++;
+    this.#accepted += accepted.length;
+    if (this.#newlyRejected <= Math.max(MAX_NEW_REJECTIONS, this.#accepted)) return;
     const { table, direction } = this.#transfer;
     const whose = direction === "push" ? "The remote refuses" : "This deployment refuses";
     const last = rejected.at(-1)?.message ?? "";
@@ -111,8 +132,25 @@ export class TableRejections {
     this.settle(rejected, accepted);
   }
 
-  #note(record: JsonObject, note: typeof SETTLED | typeof REFUSED): void {
-    if (this.#known.note(this.#textsOf(record), note).note === REFUSED) this.#replaced++;
+  /** Returns how the record was noted before, 0 for one that was not known. */
+  #note(record: JsonObject, note: typeof SETTLED | typeof REFUSED): number {
+    const before = this.#known.note(this.#textsOf(record), note).note;
+    if (before === REFUSED) this.#replaced++;
+    return before;
+  }
+
+  /** Those up to an id, null for all. */
+  async *#parts(lastId: string | null): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
+    if (this.#only !== null) return yield [this.#only];
+    const { deps, table, direction } = this.#transfer;
+    const query = { table: table.name, direction, limit: PART_RECORDS, isOldestFirst: true };
+    for (let behindId: string | null = null; ; ) {
+      const listed: readonly RejectedRecord[] = await deps.rejected.list({ ...query, behindId });
+      const part = lastId === null ? listed : listed.filter(({ id }) => id <= lastId);
+      if (part.length > 0) yield part;
+      if (part.length < PART_RECORDS) return;
+      behindId = part.at(-1)?.id ?? null;
+    }
   }
 
   #knownOf(records: readonly JsonObject[]): readonly JsonObject[] {
@@ -130,17 +168,4 @@ export class TableRejections {
 /** What tells records apart. Those without a usable key are no versions of one row. */
 function textsOf({ text, isUsable }: RowKey, fingerprint: string) {
   return { key: isUsable ? text : text + fingerprint, content: fingerprint };
-}
-
-/** The rejected records of a table that earlier runs left, the oldest first. */
-async function readWaiting({ deps, table, direction }: OwnTransfer): Promise<RejectedRecord[]> {
-  const waiting: RejectedRecord[] = [];
-  for (let beforeId: string | null = null; waiting.length < MAX_REJECTIONS_PER_RUN; ) {
-    const query = { table: table.name, direction, limit: LIST_ROWS, beforeId };
-    const listed: readonly RejectedRecord[] = await deps.rejected.list(query);
-    waiting.push(...listed);
-    if (listed.length < LIST_ROWS) break;
-    beforeId = listed.at(-1)?.id ?? null;
-  }
-  return waiting.reverse();
 }

@@ -176,7 +176,7 @@ async function writeHere(
     added: [],
     silent,
   } as const;
-  const writer = await RecordWriter.open(own, [entry]);
+  const writer = await RecordWriter.open(own, entry);
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);
   return stayed.length + erased > 0;

@@ -64,12 +64,12 @@ export class RecordWriter {
     this.rejections = rejections;
   }
 
-  /** `waiting` are the rejected records that may be written; all by default. */
+  /** `only` is the rejected record that may be written; by default all may be. */
   static async open(
     transfer: OwnTransfer,
-    waiting?: readonly RejectedRecord[],
+    only: RejectedRecord | null = null,
   ): Promise<RecordWriter> {
-    return new RecordWriter(transfer, await TableRejections.open(transfer, waiting));
+    return new RecordWriter(transfer, await TableRejections.open(transfer, only));
   }
 
   /**

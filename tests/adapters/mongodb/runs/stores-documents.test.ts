@@ -164,7 +164,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: rejected records", () => {
       key: { k: 1 },
       ...{ fingerprint: "f", lastAtMs: 1 },
     } as const;
-    const query = { table: "a", direction: null, limit: 10, beforeId: null };
+    const query = { table: "a", direction: null, limit: 10, behindId: null };
     const parts = database.db.collection("repsync_rejected_texts");
     const large = { ...refusal, record: { k: 1, text }, message: "Too large" };
     await commitAlone(storage, items, { rejected: [large] });

@@ -169,7 +169,7 @@ async function notesOnce(n: number, here: RunStorage, there: RunStorage): Promis
   const rejected = [{ ...refused, fingerprint: "f", lastAtMs: n }];
   const notes = [here, there, here].map((storage) => commitAlone(storage, ITEMS, { rejected }));
   await Promise.all(notes);
-  const query = { table: "a", direction: null, limit: 1, beforeId: null };
+  const query = { table: "a", direction: null, limit: 1, behindId: null };
   const [entry] = await there.rejected.list(query);
   expect(entry).toMatchObject({ key, attempts: 3 });
   expect(await here.rejected.remove(entry?.id ?? "")).toBe(true);

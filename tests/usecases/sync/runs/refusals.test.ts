@@ -51,6 +51,24 @@ test.each([
   expect(ends.kept.rejected()).toHaveLength(rows);
 });
 
+test("D-4.6 a run goes on where as many records are accepted as refused, and tries all of those again", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 10_000 });
+  const bad = manyRows(10_001, "bad");
+  put(ends.there, ends.table, [...bad, ...manyRows(10_001, "good")]);
+  ends.here.refuse = (_, { k }) => (String(k).startsWith("bad") ? "Not this" : null);
+  const isBad = new Set(bad.map(([k]) => k));
+  for (const attempts of [1, 2]) {
+    const { run } = await runOf(ends);
+    expect(run).toMatchObject({ status: "partial", errorCount: 10_001 });
+    const kept = ends.kept.rejected();
+    expect(kept.filter(({ key }) => isBad.has(String(key["k"])))).toHaveLength(10_001);
+    expect(kept.filter((entry) => entry.attempts !== attempts)).toEqual([]);
+  }
+  const rows = rowsOf(ends.here, ends.table);
+  expect(rows.filter(([k]) => isBad.has(String(k)))).toEqual([]);
+  expect(rows).toHaveLength(10_001);
+});
+
 test("D-4.6 a row that was refused and is accepted now is moved once in a run", async () => {
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, manyRows(3));
