@@ -3,6 +3,7 @@ import { describe, expect } from "bun:test";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { databaseTest } from "../support.ts";
 import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
 
@@ -135,7 +136,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await first.storage.close();
       await db.collection("items").deleteMany({});
       const deletedBefore = Date.now();
-      while (Date.now() === deletedBefore);
+      await nextMillisecond();
       const second = await openInstance(url);
       const page = await listItems(second.storage);
       expect(page.items.map(({ key }) => key["k"]).sort()).toEqual(["a", "b"]);

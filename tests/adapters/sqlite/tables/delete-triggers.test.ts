@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
+import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { SqliteFile } from "../support.ts";
 
 const NUMBERED = makeTable({
@@ -45,11 +46,7 @@ function scene(name: string, body: (scene: Scene) => Promise<void>): void {
   );
 }
 
-/** A row that comes in the millisecond of its delete counts as one that was replaced. */
-async function nextMillisecond(): Promise<void> {
-  for (const now = Date.now(); Date.now() === now; ) await Promise.resolve();
-}
-
+// A row that comes in the millisecond of its delete counts as one that was replaced: hence `nextMillisecond`.
 describe("D-7.6 REPLACE", () => {
   for (const recursive of ["OFF", "ON"]) {
     const when = `with recursive_triggers ${recursive}`;

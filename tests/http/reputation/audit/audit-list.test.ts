@@ -1,5 +1,6 @@
 // Administrators read the audit log by account and time. D-9.5.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { releaseResources } from "../../support/resources.ts";
 import { dataOf, lookUp, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
@@ -37,6 +38,8 @@ onReputationBackends(
       const ids: string[] = [];
       for (let i = 0; i < 6; i++) {
         const username = i % 2 === 0 ? "ana" : "nobody";
+        // Records of one millisecond are in the order of their chains.
+        await nextMillisecond();
         const reply = await lookUp(apps[i % 2] ?? app, key, { username });
         ids.push(reply.headers.get("x-request-id") ?? "");
       }
