@@ -1,12 +1,10 @@
 // Records of NDJSON files and of JSON arrays of any length. Each record is parsed alone, by the parser that keeps every
-// digit: streaming JSON libraries make JS numbers, or tokens that cost many times more than the parser.
-
+// digit: streaming JSON libraries make JS numbers, or tokens that cost many times more than the parser. D-4.12, D-14.1.
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { JsonLimitError } from "../../domain/shared/json-reader.ts";
 import { MAX_JSON_VALUES, MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import type { FoundRecord } from "../../ports/files.ts";
-import { ArraySeeker, ONE_ARRAY } from "./array-seeker.ts";
 
 /** One JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
 export async function* readNdjson(
@@ -58,122 +56,196 @@ function addRecord(found: FoundRecord[], text: string, line: number): void {
   if (text.trim() !== "") found.push(parseRecord(text, line));
 }
 
+const ONE_ARRAY =
+  "a JSON file must hold one array of objects; for one object per line name the format ndjson";
+/** A name that is longer leads nowhere. */
+const MAX_NAME_CHARS = 1_000;
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 const ARRAY_BEGIN = 0x5b;
+const BACKSLASH = 0x5c;
 const ARRAY_END = 0x5d;
 const OBJECT_BEGIN = 0x7b;
 const OBJECT_END = 0x7d;
-const NEWLINE = 0x0a;
 const NO_BLANK = /[^ \t\r\n]/;
 
 /**
- * The elements of a JSON array: of the document, or where that is an object of the array at a path within it. An element that is
- * not JSON is a failed record. A text without such an array, or that ends inside it, throws `file_failed` after the elements
- * before.
+ * The elements of a JSON array: of the document, or where that is an object of the array at a path within it, such as `features` of
+ * GeoJSON or `data.items`. An element that is not JSON is a failed record. A document without such an array, or that ends inside
+ * it, throws `file_failed` after the elements before.
  */
 export async function* readJsonArray(
   chunks: AsyncIterable<string>,
   path: string | null,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
-  const seeker = new ArraySeeker(path);
-  const scanner = new ArrayScanner();
+  const scanner = new ArrayScanner(path);
   for await (const chunk of chunks) {
-    const { found, problem } = scanner.scan(seeker.pass(chunk));
+    const found = scanner.scan(chunk);
     if (found.length > 0) yield found;
-    if (problem !== null || seeker.problem !== null) throw problem ?? seeker.problem;
+    if (scanner.problem !== null) throw scanner.problem;
   }
-  const problem = seeker.problemAtEnd() ?? scanner.problemAtEnd();
-  if (problem !== null) throw problem;
+  scanner.end();
+  if (scanner.problem !== null) throw scanner.problem;
 }
 
-/** Finds the elements of an array, chunk by chunk. */
+/** Finds the elements of the array chunk by chunk. Nothing is held but the element in hand. */
 class ArrayScanner {
-  /** Open brackets; 1 between the elements. */
-  #depth = 0;
-  #hasEnded = false;
-  #isInString = false;
+  /** Why the document cannot be read on; null while it can. */
+  problem: AppError | null = null;
+  readonly #path: string | null;
+  #place: "before" | "around" | "within" | "behind" = "before";
+  /** Objects and arrays that are open outside of the array: the name read last in an object, null in an array. */
+  readonly #open: (string | null)[] = [];
+  #isInText = false;
   #isEscaped = false;
   #line = 1;
-  /** The part of the current element that earlier chunks had. */
+
+  /** The last text outside of the array, as it stands in the file. */
+  #text = "";
+  /** The path of an array that has just begun beside it, which may hold objects. */
+  #candidate: string | null = null;
+
+  /** Brackets that are open in the element. */
+  #depth = 0;
+  /** The part of the element that earlier chunks had. */
   #parts: string[] = [];
   #chars = 0;
-  /** Line of the element's first character; null before it. */
+  /** Line of its first character; null before that. */
   #elementLine: number | null = null;
   #elements = 0;
 
-  /** The elements that end in this chunk, and the problem after them. */
-  scan(chunk: string): { readonly found: FoundRecord[]; readonly problem: AppError | null } {
+  constructor(path: string | null) {
+    this.#path = path;
+  }
+
+  /** The elements that end in this chunk, up to `problem`. */
+  scan(chunk: string): readonly FoundRecord[] {
     const found: FoundRecord[] = [];
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
       const code = chunk.charCodeAt(i);
       if (code === NEWLINE) this.#line++;
-      if (this.#isInString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (code === BACKSLASH) this.#isEscaped = true;
-        else if (code === QUOTE) this.#isInString = false;
-        continue;
-      }
-      if (code <= 0x20) continue;
-      if (this.#depth === 0) {
-        if (this.#hasEnded || code !== ARRAY_BEGIN) return { found, problem: this.#notAnArray() };
-        this.#depth = 1;
+      if (this.#isInText) this.#goOn(code);
+      else if (code > SPACE && this.#place !== "within") {
+        this.#meetOutside(code);
         start = i + 1;
-        continue;
-      }
-      const isEnd = this.#depth === 1 && code === ARRAY_END;
-      if (isEnd || (this.#depth === 1 && code === COMMA)) {
-        const text = this.#takeElement(chunk.slice(start, i));
+      } else if (this.#depth === 0 && (code === COMMA || code === ARRAY_END)) {
+        this.#endElement(found, chunk.slice(start, i), code === ARRAY_END);
         start = i + 1;
-        if (isEnd) [this.#depth, this.#hasEnded] = [0, true];
-        if (NO_BLANK.test(text)) this.#add(found, text);
-        else if (!isEnd || this.#elements > 0) return { found, problem: this.#missingElement() };
-        this.#elementLine = null;
-        continue;
-      }
-      this.#elementLine ??= this.#line;
-      if (code === QUOTE) this.#isInString = true;
-      else if (code === ARRAY_BEGIN || code === OBJECT_BEGIN) this.#depth++;
-      else if ((code === ARRAY_END || code === OBJECT_END) && this.#depth > 1) this.#depth--;
+      } else if (code > SPACE) this.#meetWithin(code);
+      if (this.problem !== null) return found;
     }
-    if (this.#depth > 0) {
-      this.#parts.push(chunk.slice(start));
-      this.#chars += chunk.length - start;
-      if (this.#chars > MAX_RECORD_CHARS) {
-        return { found, problem: tooLong(this.#elementLine ?? this.#line) };
-      }
-    }
-    return { found, problem: null };
+    if (this.#place === "within") this.#keep(chunk.slice(start));
+    return found;
   }
 
-  problemAtEnd(): AppError | null {
-    if (this.#hasEnded) return null;
-    if (this.#depth === 0) return this.#notAnArray();
-    return new AppError("file_failed", `Line ${this.#line}: the file ends inside the JSON array`);
+  /** Tells that no chunk follows. */
+  end(): void {
+    if (this.#place === "within") this.#fail("the file ends inside the JSON array");
+    else if (this.#place === "behind" && this.#open.length > 0) {
+      this.#fail("the file ends inside the JSON document");
+    } else if (this.#place === "around" && this.#path !== null) {
+      this.#fail(`the file ends before "${this.#path}"`);
+    } else if (this.#place !== "behind") this.#fail(ONE_ARRAY);
   }
 
-  #takeElement(lastPart: string): string {
+  #goOn(code: number): void {
+    if (this.#place !== "within" && this.#text.length < MAX_NAME_CHARS) {
+      this.#text += String.fromCharCode(code);
+    }
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (code === BACKSLASH) this.#isEscaped = true;
+    else if (code === QUOTE) this.#isInText = false;
+  }
+
+  #meetWithin(code: number): void {
+    this.#elementLine ??= this.#line;
+    if (code === QUOTE) this.#isInText = true;
+    else if (code === ARRAY_BEGIN || code === OBJECT_BEGIN) this.#depth++;
+    else if (this.#depth > 0 && (code === ARRAY_END || code === OBJECT_END)) this.#depth--;
+  }
+
+  #endElement(found: FoundRecord[], lastPart: string, isLast: boolean): void {
     const text = this.#parts.length === 0 ? lastPart : this.#parts.join("") + lastPart;
     [this.#parts, this.#chars] = [[], 0];
-    return text;
+    if (isLast) this.#place = "behind";
+    if (NO_BLANK.test(text)) {
+      this.#elements++;
+      found.push(parseRecord(text, this.#elementLine ?? this.#line));
+    } else if (!isLast || this.#elements > 0) {
+      this.#fail("the JSON array lacks a value before this place");
+    }
+    this.#elementLine = null;
   }
 
-  #add(found: FoundRecord[], text: string): void {
-    this.#elements++;
-    found.push(parseRecord(text, this.#elementLine ?? this.#line));
+  #keep(part: string): void {
+    this.#parts.push(part);
+    this.#chars += part.length;
+    if (this.#chars > MAX_RECORD_CHARS) this.problem = tooLong(this.#elementLine ?? this.#line);
   }
 
-  #notAnArray(): AppError {
-    const text = this.#hasEnded ? "there is more after the JSON array" : ONE_ARRAY;
-    return new AppError("file_failed", `Line ${this.#line}: ${text}`);
+  #meetOutside(code: number): void {
+    if (this.#candidate !== null) this.#tell(code);
+    if (code === QUOTE) [this.#isInText, this.#text] = [true, '"'];
+    if (this.#place === "before") this.#beginDocument(code);
+    else if (this.#open.length === 0) this.#fail("there is more after the JSON document");
+    else if (code === COLON) this.#nameWith(this.#text);
+    else if (code === OBJECT_BEGIN) this.#open.push("");
+    else if (code === ARRAY_BEGIN) this.#beginArray();
+    else if (code === OBJECT_END || code === ARRAY_END) this.#endOne();
   }
 
-  #missingElement(): AppError {
-    return new AppError(
-      "file_failed",
-      `Line ${this.#line}: the JSON array lacks a value before this place`,
-    );
+  #beginDocument(code: number): void {
+    if (code === ARRAY_BEGIN) this.#place = "within";
+    else if (code === OBJECT_BEGIN) {
+      this.#place = "around";
+      this.#open.push("");
+    } else this.#fail(ONE_ARRAY);
+  }
+
+  #nameWith(text: string): void {
+    if (this.#open.at(-1) === null) return;
+    let name = "";
+    try {
+      name = String(parseJson(text));
+    } catch {
+      // No name of a path is so.
+    }
+    this.#open[this.#open.length - 1] = name;
+  }
+
+  #beginArray(): void {
+    const place = this.#open.includes(null) ? null : this.#open.join(".");
+    const isMeant = place !== null && place === this.#path;
+    if (isMeant && this.#place === "around") {
+      this.#place = "within";
+      return;
+    }
+    if (isMeant) this.#fail(`there is a second array at "${place}"`);
+    if (this.#path === null) this.#candidate = place;
+    this.#open.push(null);
+  }
+
+  #endOne(): void {
+    this.#open.pop();
+    if (this.#open.length > 0 || this.#place !== "around") return;
+    const path = this.#path;
+    this.#fail(path === null ? ONE_ARRAY : `there is no array at "${path}" in the JSON document`);
+  }
+
+  /** Of a document without a path: advice, where an array holds objects. */
+  #tell(code: number): void {
+    const place = this.#candidate;
+    this.#candidate = null;
+    if (code !== OBJECT_BEGIN) return;
+    this.#fail(`${ONE_ARRAY}; "${place}" holds one here: name the path ${place}`);
+  }
+
+  #fail(text: string): void {
+    this.problem ??= new AppError("file_failed", `Line ${this.#line}: ${text}`);
   }
 }

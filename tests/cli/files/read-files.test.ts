@@ -83,7 +83,7 @@ describe("JSON files", () => {
     ['\n{"a":1}', "Line 2: a JSON file must hold one array"],
     ["[1,\n2", "Line 2: the file ends inside the JSON array"],
     ['["a', "Line 1: the file ends inside the JSON array"],
-    ["[1]\n[2]", "Line 2: there is more after the JSON array"],
+    ["[1]\n[2]", "Line 2: there is more after the JSON document"],
     ["[1,,2]", "Line 1: the JSON array lacks a value before this place"],
     ["[1,\n]", "Line 2: the JSON array lacks a value before this place"],
     ["[,1]", "Line 1: the JSON array lacks a value before this place"],
