@@ -49,6 +49,13 @@ export async function findOwnDeletes(
   return new Set(found.map(({ _id }) => _id));
 }
 
+/** What has been found so far. */
+interface Found {
+  readonly tombstones: Map<string, Map<string, DeletedKey>>;
+  readonly interrupted: Map<string, Interruption>;
+  readonly changed: Set<string>;
+}
+
 /** Reads the events of the tables that a recorder watches. */
 export class EventReader {
   readonly #tables: ReadonlyMap<string, Table>;
@@ -63,32 +70,42 @@ export class EventReader {
 
   /** `own` are the transactions that leave no tombstone. */
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
-    const tombstones = new Map<string, Map<string, DeletedKey>>();
-    const interrupted = new Map<string, Interruption>();
-    const changed = new Set<string>();
+    const found: Found = { tombstones: new Map(), interrupted: new Map(), changed: new Set() };
     let barrier: number | null = null;
     let hasEnded = false;
     for (const event of events) {
-      const type = event.operationType;
       if (event.ns?.coll === DELETE_BARRIERS.name) {
         barrier = Math.max(barrier ?? 0, barrierOf(event));
-      } else if (type === "dropDatabase" || type === "invalidate") {
-        hasEnded = true;
-      } else if (type === "create" || type === "modify") {
-        changed.add(event.ns?.coll ?? "");
-      } else if (type === "drop" || type === "rename") {
-        for (const name of [event.ns?.coll, event.to?.coll]) {
-          if (this.#isRecorded(name, event)) interrupted.set(name, OTHER_COLLECTION);
-        }
-      } else {
-        const name = event.ns?.coll;
-        if (!this.#isRecorded(name, event) || own.has(transactionOf(event) ?? "")) continue;
-        const found = this.#tombstoneOf(name, event);
-        if (found === NO_PRE_IMAGE) interrupted.set(name, found);
-        else if (found !== null) put(tombstones, this.#tables.get(name) as Table, found);
+        continue;
+      }
+      switch (event.operationType) {
+        case "dropDatabase":
+        case "invalidate":
+          hasEnded = true;
+          break;
+        case "create":
+        case "modify":
+          found.changed.add(event.ns?.coll ?? "");
+          break;
+        case "drop":
+        case "rename":
+          for (const name of [event.ns?.coll, event.to?.coll]) {
+            if (this.#isRecorded(name, event)) found.interrupted.set(name, OTHER_COLLECTION);
+          }
+          break;
+        default:
+          if (!own.has(transactionOf(event) ?? "")) this.#readRow(event, found);
       }
     }
-    return { tombstones, interrupted, changed, barrier, hasEnded };
+    return { ...found, barrier, hasEnded };
+  }
+
+  #readRow(event: ChangeEvent, { tombstones, interrupted }: Found): void {
+    const name = event.ns?.coll;
+    if (!this.#isRecorded(name, event)) return;
+    const gone = this.#tombstoneOf(name, event);
+    if (gone === NO_PRE_IMAGE) interrupted.set(name, gone);
+    else if (gone !== null) put(tombstones, this.#tables.get(name) as Table, gone);
   }
 
   #isRecorded(name: string | undefined, { clusterTime }: ChangeEvent): name is string {

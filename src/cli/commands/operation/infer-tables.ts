@@ -94,6 +94,31 @@ async function infer(
   const registry = target === null ? null : ((await textIfThere(target)) ?? registryText({}));
   if (target !== null && registry !== null) requireSound(target, registry);
   const there = options.update === true && registry !== null ? tablesOf(registry) : {};
+  const { found, keyless } = await guessAll(output, path, { options, there });
+  const names = Object.keys(found);
+  const problem = keyless.length === 0 ? null : `${keyless.join(", ")}: ${NO_KEY}`;
+  if (names.length === 0 && problem !== null) throw new AppError("file_failed", problem);
+  requireValid(found);
+  if (target === null) output.printText(registryText(found));
+  else await addTables(output, target, { found, there });
+  const subject = names.length > 1 ? "--all" : names.join();
+  output.warn(`Next: repsync import ${subject} ${shellWord(path)}${nextOptions(path, options)}`);
+  if (problem !== null) output.tellError(problem);
+  return problem === null ? EXIT.success : EXIT.failed;
+}
+
+interface Guessed {
+  readonly found: Tables;
+  /** Names of those of which nothing is a key. */
+  readonly keyless: readonly string[];
+}
+
+/** Guesses each table of a file, and tells why; `there` are tables of the registry, which count where the caller says nothing. */
+async function guessAll(
+  output: Output,
+  path: string,
+  { options, there }: { readonly options: InferOptions; readonly there: Tables },
+): Promise<Guessed> {
   const wishesFor = (name: string, format: FileFormat | "sqlite") =>
     wishesOf(options, { format, entry: there[name] });
   const opened = await naming(path, () => openSources(path, options, wishesFor));
@@ -111,25 +136,24 @@ async function infer(
   } finally {
     opened.close();
   }
+  return { found, keyless };
+}
+
+/** Adds the tables to a registry file; those that it has are updated. */
+async function addTables(
+  output: Output,
+  target: string,
+  { found, there }: { readonly found: Tables; readonly there: Tables },
+): Promise<void> {
   const names = Object.keys(found);
-  const problem = keyless.length === 0 ? null : `${keyless.join(", ")}: ${NO_KEY}`;
-  if (names.length === 0 && problem !== null) throw new AppError("file_failed", problem);
-  requireValid(found);
-  if (target === null) output.printText(registryText(found));
-  else {
-    const updated = names.filter((name) => Object.hasOwn(there, name));
-    await putTables(output, target, { found, updated });
-    const added = names.filter((name) => !updated.includes(name));
-    const done = [
-      ...(added.length > 0 ? [`${added.join(", ")} added`] : []),
-      ...(updated.length > 0 ? [`${updated.join(", ")} updated`] : []),
-    ];
-    output.show({ file: target, tables: names }, `${target}: ${done.join("; ")}`);
-  }
-  const subject = names.length > 1 ? "--all" : names.join();
-  output.warn(`Next: repsync import ${subject} ${shellWord(path)}${nextOptions(path, options)}`);
-  if (problem !== null) output.tellError(problem);
-  return problem === null ? EXIT.success : EXIT.failed;
+  const updated = names.filter((name) => Object.hasOwn(there, name));
+  await putTables(output, target, { found, updated });
+  const added = names.filter((name) => !updated.includes(name));
+  const done = [
+    ...(added.length > 0 ? [`${added.join(", ")} added`] : []),
+    ...(updated.length > 0 ? [`${updated.join(", ")} updated`] : []),
+  ];
+  output.show({ file: target, tables: names }, `${target}: ${done.join("; ")}`);
 }
 
 /** What the caller wants; what a table's entry says of its files counts where he says nothing. */

@@ -90,6 +90,11 @@ interface FieldGuess {
   readonly guess: ColumnGuess;
 }
 
+/** One that becomes a column of the table. */
+interface KnownColumn extends FieldGuess {
+  readonly type: ColumnType;
+}
+
 /** Gathers what the records of one table are like. */
 export class TableGuess {
   readonly #name: string;
@@ -153,15 +158,8 @@ export class TableGuess {
     const chosen = this.#isNumbered ? NUMBERED : yield* this.#chooseKey();
     const key = numbers === null ? chosen : { ...NUMBERED, columns: [numbers.field] };
     const keyed = new Set(key?.columns);
-    const columns: Record<string, ColumnEntry> = this.#isNumbered
-      ? { [ROW_NUMBER]: ROW_COLUMN }
-      : {};
-    for (const { field, guess, type } of known) {
-      if (guess === numbers?.guess) continue;
-      if (keyed.has(field)) guess.beKey();
-      const isNotNull = keyed.has(field) || this.#isDeclaredNotNull(field);
-      columns[guess.name] = isNotNull ? { type, nullable: false } : { type };
-    }
+    const own = known.filter(({ guess }) => guess !== numbers?.guess);
+    const columns = this.#columnEntries(own, keyed);
     const others = known.filter(({ field }) => !keyed.has(field)).map(({ guess }) => guess);
     const timestamp = wanted === undefined ? timestampColumnOf(others) : (asked?.name ?? null);
     const upsertKey = (key?.columns ?? []).map((field) => this.#columns.get(field)?.name ?? field);
@@ -190,10 +188,21 @@ export class TableGuess {
     };
   }
 
+  #columnEntries(
+    known: readonly KnownColumn[],
+    keyed: ReadonlySet<string>,
+  ): Record<string, ColumnEntry> {
+    const entries = known.map(({ field, guess, type }): [string, ColumnEntry] => {
+      if (keyed.has(field)) guess.beKey();
+      const isNotNull = keyed.has(field) || this.#isDeclaredNotNull(field);
+      return [guess.name, isNotNull ? { type, nullable: false } : { type }];
+    });
+    const number: [string, ColumnEntry][] = this.#isNumbered ? [[ROW_NUMBER, ROW_COLUMN]] : [];
+    return Object.fromEntries([...number, ...entries]);
+  }
+
   /** What imports of the file have to know. */
-  #importEntry(
-    known: readonly { readonly field: string; readonly guess: ColumnGuess }[],
-  ): ImportEntry {
+  #importEntry(known: readonly KnownColumn[]): ImportEntry {
     const headers = known.filter(({ field, guess }) => field !== guess.name);
     const epochs = known.flatMap(({ guess }) => {
       const unit = guess.type() === "datetime" ? guess.epoch() : null;
