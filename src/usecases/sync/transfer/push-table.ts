@@ -7,7 +7,7 @@ import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
-import type { Row } from "../../../domain/sync/table/table.ts";
+import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
 import {
   countPush,
   isGuarded,
@@ -191,17 +191,18 @@ async function pushBatch(
 ): Promise<void> {
   const { transfer, markers, rejections, size } = push;
   await readExchangedFor(push, batch);
-  const { wanted, newerThere, exchanged } = sortRows(push, batch);
+  const { wanted, newerThere, exchanged, sameThere } = sortRows(push, batch);
   const { clock } = transfer.deps;
   const beganMs = clock.monotonicMs();
   const sent = await sendRows(transfer, size, wanted);
   const tookMs = clock.monotonicMs() - beganMs;
-  const done = [...sent.accepted, ...newerThere, ...exchanged];
+  const done = [...sent.accepted, ...newerThere, ...sameThere, ...exchanged];
   const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
   if (settled.length < newerThere.length) push.isLeftOver = true;
   const passed = markers.advance(readUpTo);
   // Which rows were left out is not told: all of them are sent again while the allowance lasts. D-8.2.
-  const alike = sent.erased > 0 ? settled : [...sent.accepted, ...settled];
+  const arrived = sent.erased > 0 ? [] : sent.accepted;
+  const alike = [...arrived, ...settled, ...sameThere];
   const block = push.exchanged.rows.note(alike, markers.current);
   const extras = block === null ? { memory: passed } : { memory: passed, exchanged: block };
   await rejections.commit(sent.rejected, done, extras);
@@ -222,6 +223,8 @@ interface SortedRows {
   readonly wanted: readonly Row[];
   /** Known to be newer at a remote that guards nothing. */
   readonly newerThere: readonly Row[];
+  /** Such a remote has them as they are here: sent again, they would undo what is written there meanwhile. */
+  readonly sameThere: readonly Row[];
   /** They last went, or came, as they are here. */
   readonly exchanged: readonly Row[];
 }
@@ -231,13 +234,16 @@ function sortRows(push: Push, batch: readonly Row[]): SortedRows {
   const rows = Map.groupBy(batch, (row) => {
     if (push.rejections.isSettled(row)) return "settled";
     if (isExchanged(push, row)) return "exchanged";
-    return push.there?.versionThere(row) === "newer" ? "newer" : "wanted";
+    const there = push.there?.versionThere(row);
+    if (there === "newer") return "newer";
+    return there === "same" && isVersioned(push.transfer.table) ? "same" : "wanted";
   });
   const wanted = rows.get("wanted") ?? [];
   return {
     // The same array where it can be: it is encoded already.
     wanted: wanted.length === batch.length ? batch : wanted,
     newerThere: rows.get("newer") ?? [],
+    sameThere: rows.get("same") ?? [],
     exchanged: rows.get("exchanged") ?? [],
   };
 }

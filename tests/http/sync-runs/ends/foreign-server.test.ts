@@ -54,6 +54,10 @@ function meantValue([name, value]: [string, unknown]): unknown[] {
   return [name, `${seconds}.${fraction.padEnd(6, "0")}`];
 }
 
+function itemOf(sku: string, title: string): ForeignRow {
+  return { shop: "s", sku, title, updated_at: "2026-01-02T03:04:05.000006" };
+}
+
 onOneBackend("a foreign server", (backend) => {
   test("D-11.10.4 a column that is hidden here is told, and the push goes on once remote_only names it", async () => {
     const server = startForeignServer({
@@ -182,6 +186,38 @@ onOneBackend("a foreign server", (backend) => {
       const idle = await local.trigger(run);
       expect(idle.json).toMatchObject({ total_pushed: 0, changed: 0, kept: 0 });
       expect(server.seen.slice(before)).not.toContain("POST /push/items");
+    },
+  );
+
+  test.each([{ full: false }, { full: true }])(
+    "D-7.2 a push does not send what the server has as it is here, so what is written there meanwhile stays: %p",
+    async ({ full }) => {
+      const edited = { ...itemOf("k3", "edited there"), updated_at: "2026-02-01T00:00:00.000000" };
+      let isPushing = false;
+      const server = startForeignServer({
+        ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: startRandom() },
+        tamper({ path, query }, reply) {
+          // It has been read, and nothing has been written yet.
+          if (isPushing && path === "/pull/items" && query.has("since")) {
+            server.put("items", edited);
+          }
+          return reply;
+        },
+      });
+      const env = { SYNC_REMOTE_URL: server.url };
+      const local = await startRunApp({ backend, tables: TABLES, env });
+      for (let n = 0; n < 6; n++) server.put("items", itemOf(`k${n}`, "there"));
+      await local.trigger({ table: "items" });
+      const late = { ...itemOf("late", "here"), updated_at: "2026-01-01T00:00:00Z" };
+      await local.push("items", { records: [late] });
+      isPushing = true;
+      const { json } = await local.trigger({ table: "items", direction: "push", full });
+      isPushing = false;
+      expect(json).toMatchObject({ status: "success", total_pushed: 1, changed: 1, kept: 0 });
+      expect(server.rows("items")).toContainEqual(edited);
+      await local.trigger({ table: "items" });
+      expect(meant(await local.rows("items"))).toEqual(meant(server.rows("items")));
+      expect(server.rows("items")).toContainEqual(edited);
     },
   );
 
