@@ -177,6 +177,15 @@ test("D-4.5 a table without timestamps is one group", () => {
   expect(give(cursor, "b- c-", { total: 3 })).toBe("c to null, then done");
 });
 
+test("D-4.5 a row that was replaced during a pass costs another pass, and not all of them", () => {
+  const cursor = PullCursor.begin(TIMELESS, null, 3);
+  expect(give(cursor, "a- b- x-", { total: 4, more: true })).toBe("abx to null, then null+2/3");
+  // c has come for x, so there are four rows as before, and five different ones have come.
+  expect(give(cursor, "d- c-", { total: 4 })).toBe("dc to null, then null+0/3");
+  expect(give(cursor, "a- b- d-", { total: 4, more: true })).toBe(" to null, then null+2/3");
+  expect(give(cursor, "d- c-", { total: 4 })).toBe(" to null, then done");
+});
+
 test("D-4.5 a group that never stands still is given up, with what to do", () => {
   const cursor = PullCursor.begin(TIMELESS, null, 2);
   const endless = () => {

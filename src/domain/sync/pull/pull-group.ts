@@ -4,7 +4,8 @@
 // from its beginning to its end, and what it read counts as complete when one of these holds:
 // - the whole group stood on one page;
 // - its rows came in the order of their keys, and no page began behind the last row of the page before it;
-// - as many different rows have come as the group has, while it had that many (peers with another order of ties).
+// - as many different rows have come as the group has, while it had that many (peers with another order of ties). More of
+//   them are of several moments: the next pass counts anew.
 // Otherwise the walk steps back half a page, or makes another pass, a bounded number of times.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -90,12 +91,12 @@ export class PullGroup {
     const hasGap = !followsOn(table, pass, page, members);
     if (table.timestampColumn === null) this.#rows.expect(page.total);
     const brought = this.#rows.note(members);
-    if (isLate) walk.again(page.limit);
+    if (isLate) this.#again(page.limit);
     else if (hasGap) walk.stepBack(page);
     else if (end === page.records.length && page.hasMore) walk.goOn(page, seen.size);
     else if (this.#isProof(walk.offset + end - pass.start, members)) {
       return { ...brought, end, isEndSure: true };
-    } else walk.again();
+    } else this.#again();
     return { ...brought, end: null, isEndSure: false };
   }
 
@@ -113,8 +114,13 @@ export class PullGroup {
     if (page.limit === 1 && groupRows > 0 && this.#rows.isComplete(groupRows, [])) {
       return { ...NOTHING, end: 0, isEndSure: false };
     }
-    walk.again(page.limit);
+    this.#again(page.limit);
     return { ...NOTHING, end: null, isEndSure: false };
+  }
+
+  #again(earlierRows = 0): void {
+    this.#rows.beginPass();
+    this.#walk.again(earlierRows);
   }
 
   #isProof(groupRows: number, members: readonly JsonObject[]): boolean {
@@ -220,6 +226,12 @@ class GroupRows {
       return !known.isSame;
     });
     return { records, repeated };
+  }
+
+  /** More different rows than the group has are of several moments, so what comes from now on is counted alone. */
+  beginPass(): void {
+    const { note, rows, groupRows } = this.#union;
+    if (groupRows >= 0 && rows > groupRows) this.#union = { note: note + 1, rows: 0, groupRows };
   }
 
   /** Says how many rows the group has now. What came while it had another number proves nothing about it. */

@@ -221,6 +221,29 @@ onOneBackend("a foreign server", (backend) => {
     },
   );
 
+  test("D-4.5 a row that is replaced while a table without times is read does not fail the pull", async () => {
+    // The first of 20 rows on the first page; from then on it is gone, and the last one has come for it.
+    const gone = { name: "gone", body: "x" };
+    let isThere = true;
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: () => 0.5, maxRows: 7 },
+      tamper({ path, query }, reply) {
+        if (!isThere || path !== "/pull/labels" || query.get("limit") === "1") return reply;
+        isThere = false;
+        const page = reply.body as { records: JsonFields[] };
+        return { ...reply, body: { ...page, records: [gone, ...page.records.slice(0, -1)] } };
+      },
+    });
+    const local = await startRunApp({
+      ...{ backend, tables: TABLES, env: { SYNC_REMOTE_URL: server.url } },
+    });
+    for (let n = 0; n < 20; n++) server.put("labels", { name: `label ${n}`, body: "x" });
+    const { json } = await local.trigger({ table: "labels", direction: "pull" });
+    expect([json["error"], json["status"]]).toEqual([undefined, "success"]);
+    // What was there while it was read came too; a pull removes nothing.
+    expect(meant(await local.rows("labels"))).toEqual(meant([...server.rows("labels"), gone]));
+  });
+
   test(`D-4.10 compare() reads the pages of a server without digests, and repairs (SEED=${SEED})`, async () => {
     const random = startRandom();
     const server = startForeignServer({
