@@ -5,6 +5,7 @@ import {
 } from "../../domain/shared/error-kinds.ts";
 import { AppError, type AppErrorOptions } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
+import { cutText } from "../../domain/shared/text.ts";
 import type { DigestPage, DigestQuery } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
@@ -103,7 +104,13 @@ interface RemotePeerErrorOptions extends AppErrorOptions {
   readonly isTooLong?: boolean;
 }
 
-/** A request to a peer that failed. `message` says what was wrong and never holds the key. */
+/** The end of an address that is shown of each, as it says what was asked for. */
+const MIN_ADDRESS_CHARS = 16;
+
+/**
+ * A request to a peer that failed. `message` begins with method and address where there was one, says what was wrong and never
+ * holds the key.
+ */
 export class RemotePeerError extends AppError {
   override readonly name = "RemotePeerError";
   declare readonly kind: RemotePeerErrorKind;
@@ -125,6 +132,18 @@ export class RemotePeerError extends AppError {
     this.status = options.status ?? null;
     this.reason = options.reason ?? null;
     this.isTooLong = options.isTooLong ?? false;
+  }
+
+  /** Where it does not fit, the address is cut first: what was wrong says more. */
+  override messageWithin(maxChars: number): string {
+    const fitting = super.messageWithin(maxChars);
+    const [method = "", address = "", ...problem] = this.message.split(" ");
+    const excess = this.message.length - fitting.length;
+    if (excess === 0 || !address.includes("://")) return fitting;
+    const shown = Math.max(MIN_ADDRESS_CHARS, address.length - excess - 1);
+    if (shown >= address.length) return fitting;
+    const short = [method, `…${address.slice(-shown)}`, ...problem].join(" ");
+    return cutText(short, fitting.length);
   }
 }
 

@@ -186,6 +186,24 @@ describe("a remote that", () => {
     expect(await local.markers()).toEqual({});
   });
 
+  test("S-4.4.5, S-6.1 has a long address is told with what was wrong, whole", async () => {
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: FOREIGN, random: () => 0.5 },
+      tamper: () => Response.json({ sync_enabled: "of course" }),
+    });
+    const local = await startRunApp({
+      env: { SYNC_REMOTE_URL: `${server.url}/${"deployments/".repeat(12)}` },
+      ...{ tables: TABLES, time: fastTime() },
+    });
+    const events = await local.stream({ table: "items", direction: "pull" });
+    const error = String(events.at(-2)?.["error"]);
+    expect(error).toMatch(/^GET …\S*\/sync\/status got an unusable reply: /);
+    expect(error).toContain(
+      '"sync_enabled" is not true or false: another text (3 attempts); check',
+    );
+    expect(error.length).toBeLessThanOrEqual(200);
+  });
+
   test("S-4.4.5 refuses the key ends the run with its answer, which shows no key", async () => {
     const { local } = await startWith((_, reply) => reply, { SYNC_REMOTE_KEY: "another-key" });
     const reply = await local.trigger({ table: "items", direction: "pull" });
