@@ -161,6 +161,8 @@ export class GroupPart implements PullPart {
   }
 
   accept(page: PullPage, times: readonly (string | null)[]): PartPage {
+    // Rows that come last without a timestamp are looked for among those of a peer that begins with its newest row, too.
+    checkOrder(times);
     if (this.#isWhole) this.#pull.expectedRows ??= page.total;
     const { records, repeated, end, isEndSure } = this.#group.accept(page, times);
     if (end === null) return { records, repeated, next: this };
@@ -178,18 +180,29 @@ export function sentTime(table: Table, record: JsonObject): string {
 
 /** A page from a timestamp on must be in order, and hold nothing older. */
 function checkTimes(times: readonly (string | null)[], since: string): void {
-  let previous = parseDateTime(since);
-  for (const [i, time] of times.entries()) {
-    if (time !== null && previous !== null && compareDateTimes(time, previous) >= 0) {
-      previous = time;
-      continue;
-    }
-    const problem =
-      i === 0 || time === null
-        ? `rows older than the since "${since}" it was asked for`
-        : "rows that are not in the order of their timestamps";
-    throw new AppError("remote_invalid", `The remote sent ${problem}`, {
-      hint: "Check that both ends have the same table, then run with full",
-    });
+  const start = parseDateTime(since);
+  const isOlder = (time: string | null) =>
+    time === null || start === null || compareDateTimes(time, start) < 0;
+  if (times.slice(0, 1).some(isOlder) || times.includes(null)) {
+    throw disordered(`rows older than the since "${since}" it was asked for`);
   }
+  checkOrder(times);
+}
+
+/** The rows of a page that have a timestamp are in its order. */
+function checkOrder(times: readonly (string | null)[]): void {
+  let previous: string | null = null;
+  for (const time of times) {
+    if (time === null) continue;
+    if (previous !== null && compareDateTimes(time, previous) < 0) {
+      throw disordered("rows that are not in the order of their timestamps");
+    }
+    previous = time;
+  }
+}
+
+function disordered(problem: string): AppError {
+  return new AppError("remote_invalid", `The remote sent ${problem}`, {
+    hint: "Check that both ends have the same table, then run with full",
+  });
 }

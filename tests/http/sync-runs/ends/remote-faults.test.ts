@@ -186,6 +186,28 @@ describe("a remote that", () => {
     expect(await local.markers()).toEqual({});
   });
 
+  test("D-4.5 begins with its newest row is no success", async () => {
+    const newestFirst = Array.from({ length: 30 }, (_, n) => rowOf(29 - n));
+    const { local } = await startWith(({ path, query }, reply) => {
+      if (!path.startsWith("/pull")) return reply;
+      const { limit } = reply.body as { limit: number };
+      const since = query.get("since") ?? "";
+      const offset = Number(query.get("offset"));
+      const matching = newestFirst.filter(({ at }) => String(at) >= since);
+      const records = matching.slice(offset, offset + limit);
+      const total = matching.length;
+      const has_more = offset + limit < total;
+      const next_offset = has_more ? offset + limit : null;
+      const page = { ...(reply.body as Page), count: records.length, total, records };
+      return { ...reply, body: { ...page, has_more, next_offset } };
+    });
+    const { status, json } = await local.trigger({ table: "items", direction: "pull" });
+    expect([status, json["error"]]).toEqual([
+      500,
+      "The remote sent rows that are not in the order of their timestamps; check that both ends have the same table, then run with full",
+    ]);
+  });
+
   test("S-4.4.5, S-6.1 has a long address is told with what was wrong, whole", async () => {
     const server = startForeignServer({
       ...{ key: SYNC_KEY, tables: FOREIGN, random: () => 0.5 },
