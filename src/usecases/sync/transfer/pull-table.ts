@@ -161,11 +161,14 @@ async function readPage(
       const pulled = await remote.pullPage({ since, offset, limit: rows }, passes);
       const bytes = pulled.bytesUncompressed;
       if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
-      else if (bytes <= MAX_GROWING_PAGE_BYTES) size.grow(clock.monotonicMs() - beganMs);
+      // A look at one row says nothing of a whole page.
+      else if (bytes <= MAX_GROWING_PAGE_BYTES && rows >= size.rows) {
+        size.grow(clock.monotonicMs() - beganMs);
+      }
       return pulled;
     } catch (error) {
       if (!(error instanceof RemotePeerError)) throw error;
-      size.shrink(rows);
+      size.shrink(Math.min(rows, cursor.tableRows ?? rows));
     }
   }
 }
