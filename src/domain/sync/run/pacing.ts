@@ -65,11 +65,11 @@ export class BatchSize {
   }
 }
 
-/** How many rows of a table, or tombstones, remotes were seen to take at once. D-11.2. */
+/** How many rows of a table, or tombstones, remotes were seen to take, or to send in time, at once. D-11.2. */
 export class LearnedSizes {
   readonly #rows = new Map<string, number>();
 
-  /** A remote refused so many as too large. */
+  /** So many were too much for a remote. */
   learn(address: string, tableName: string, tooManyRows: number): void {
     this.#rows.set(`${tableName} ${address}`, Math.max(1, Math.floor(tooManyRows / 2)));
   }

@@ -108,6 +108,23 @@ export class RemoteTable {
     learned.learn(address, this.#name, rows);
   }
 
+  /** Rows that a page may have to come in time; `otherwise` where none was too much. */
+  rowsOfPage(otherwise: number): number {
+    const { address, learned } = this.run.remote;
+    return learned.rowsOf(address, this.#pages, otherwise);
+  }
+
+  /** A page of so many rows was too long, or took too long. */
+  learnTooLongPage(rows: number): void {
+    const { address, learned } = this.run.remote;
+    learned.learn(address, this.#pages, rows);
+  }
+
+  /** What pages are remembered by, beside batches of the same table. */
+  get #pages(): string {
+    return `pages of ${this.#name}`;
+  }
+
   /** Records a success that was no request, such as a commit: the time without progress begins anew. */
   progressed(): void {
     this.#progressAtMs = this.run.deps.clock.monotonicMs();

@@ -1,6 +1,7 @@
 // A pull: the remote's rows are asked for page by page, each page and the marker behind it committed here in one, while the next
 // one is on its way. D-4.5. Pushes that have to look first, and comparisons, ask for pages in the same way.
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { FIRST_TIME_MS } from "../../../domain/shared/time.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
@@ -46,7 +47,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const writer = await RecordWriter.open(transfer);
   const exchange = await PullExchange.open(transfer, markers);
   const retried = await retryRejected(writer);
-  const size = new BatchSize(maxPageRows);
+  const size = new BatchSize(maxPageRows, remote.rowsOfPage(FIRST_BATCH_ROWS));
   const isTimelessFirst = handshake.schema !== null;
   const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
   let isCounted = false;
@@ -168,7 +169,10 @@ async function readPage(
       return pulled;
     } catch (error) {
       if (!(error instanceof RemotePeerError)) throw error;
-      size.shrink(Math.min(rows, cursor.tableRows ?? rows));
+      const tooMany = Math.min(rows, cursor.tableRows ?? rows);
+      size.shrink(tooMany);
+      // This run may have no time left for half of them, which the next one begins with.
+      remote.learnTooLongPage(tooMany);
     }
   }
 }
@@ -195,7 +199,7 @@ export async function* recordsFrom(
     since === null
       ? PullCursor.begin(table, null, maxPageRows)
       : PullCursor.beginSince(table, since, maxPageRows);
-  const size = new BatchSize(maxPageRows);
+  const size = new BatchSize(maxPageRows, remote.rowsOfPage(FIRST_BATCH_ROWS));
   for (let isDone = false; !isDone; ) {
     const pulled = await askPage(remote, cursor, size);
     const accepted = cursor.accept(pulled.page);

@@ -210,40 +210,6 @@ test("D-4.6 a page that takes too long is asked for with half the rows", async (
   ]);
 });
 
-test("D-7.9.3 the looks at one row with which a pull begins make its first page no larger", async () => {
-  const random = new SeededRandom(1);
-  const ends = await makeTwoEnds({
-    maxPageRows: 5000,
-    server: (parts) => foreignServer(parts, { random, isTimelessLast: true, isClockZoned: true }),
-  });
-  put(ends.there, ends.table, manyRows(20));
-  await runOf(ends);
-  expect(asked(ends.requests).map((request) => request.split(" ").at(-1))).toEqual([
-    "1",
-    "1",
-    "500",
-  ]);
-});
-
-test("D-4.6 a page that takes too long is asked for with half the rows that it can have", async () => {
-  const ends = await makeTwoEnds({ maxPageRows: 5000 });
-  put(ends.there, ends.table, manyRows(200));
-  ends.intercept = async ({ kind, limit = 0 }, send) => {
-    if (kind !== "pull" || limit <= 60) return send();
-    await ends.time.sleep(15_000);
-    throw new RemotePeerError("timeout", "No reply");
-  };
-  // After three such pages a run has waited for as long as it may.
-  expect((await runOf(ends)).run.status).toBe("success");
-  expect(rowsOf(ends.here, ends.table)).toHaveLength(200);
-  expect(asked(ends.requests).slice(0, 4)).toEqual([
-    "null 0 1",
-    "2026-03-01T10:00:00Z 0 500",
-    "2026-03-01T10:00:00Z 0 100",
-    "2026-03-01T10:00:00Z 0 50",
-  ]);
-});
-
 test("D-4.6 a reply that is longer than this end reads is asked for with half the rows", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 8 });
   put(ends.there, ends.table, manyRows(8));
