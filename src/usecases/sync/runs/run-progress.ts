@@ -1,5 +1,6 @@
 // The results of a run so far, and why it failed. D-4.3.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RunNews, RunRequest, RunStatus, SyncRun } from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
@@ -25,8 +26,11 @@ export class RunProgress {
   readonly #warnedOnce = new Set<string>();
   /** Tables that did not come to their end. */
   readonly #failed = new Set<string>();
+  /** Tables that ended before their first row, by why. D-11.9. */
   readonly #unowned = new Map<OwnerProblem, string[]>();
   #error: AppError | null = null;
+  /** True for an error that ended the run, and not one table. */
+  #isOfRun = false;
 
   constructor(events: RunEvents<RunNews>, request: RunRequest) {
     this.events = events;
@@ -41,14 +45,27 @@ export class RunProgress {
     return this.events.deps;
   }
 
-  /** What names each table that has no owner, and the first other failure, as callers may know it; null without either. */
+  /**
+   * What names each table that has no owner, and the first other failure with how many more tables failed, as callers may know
+   * it; null without either.
+   */
   get error(): AppError | null {
-    if (this.#unowned.size === 0) return this.#error;
-    const errors = [...this.#unowned].map(([problem, tables]) => ownerError(problem, tables));
-    const [first, ...others] = this.#error === null ? errors : [...errors, this.#error];
-    if (others.length === 0) return asSyncError(first);
-    const texts = [...errors, ...others].map(({ text }) => text);
-    return asSyncError(new AppError("sync_failed", texts.join("; ")));
+    const failure = this.#error === null ? null : this.#withOthers(this.#error);
+    if (this.#unowned.size === 0) return failure;
+    const unowned = [...this.#unowned].map(([problem, tables]) => ownerError(problem, tables));
+    const errors = failure === null ? unowned : [...unowned, failure];
+    if (errors.length === 1) return asSyncError(errors[0]);
+    return asSyncError(new AppError("sync_failed", errors.map(({ text }) => text).join("; ")));
+  }
+
+  #withOthers(error: AppError): AppError {
+    const unowned = [...this.#unowned.values()].flat().length;
+    const others = this.#failed.size - unowned - 1;
+    if (this.#isOfRun || others < 1 || error.kind !== "sync_failed") return error;
+    const told = ` (${others} more ${others === 1 ? "table" : "tables"} failed)`;
+    const { hint, isRecoverable } = error;
+    const message = error.messageWithin(MAX_RUN_ERROR_CHARS - told.length) + told;
+    return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
   }
 
   /** Adds what a transfer did to what is known of its table. */
@@ -97,7 +114,8 @@ export class RunProgress {
     this.deps.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
-    if (table !== null) this.#failed.add(table);
+    if (table === null) this.#isOfRun = true;
+    else this.#failed.add(table);
     this.#publishError(table, direction, error.text);
   }
 

@@ -221,6 +221,21 @@ onOneBackend("a foreign server", (backend) => {
     },
   );
 
+  test("S-4.4.5 a run of all tables tells the first failure, and how many more tables failed", async () => {
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: startRandom() },
+    });
+    server.put("items", itemOf("k", "there"));
+    const env = { SYNC_REMOTE_URL: server.url };
+    const local = await startRunApp({ backend, tables: TABLES, env });
+    // It has none of the two built-in tables.
+    const error = `GET ${server.url}/api/v1/sync/pull/profiles was answered 400: unknown table profiles (1 more table failed); check both registries`;
+    const { status, json } = await local.trigger();
+    expect([status, json]).toEqual([500, { error, type: "sync_error" }]);
+    expect((await local.items("/runs"))[0]).toMatchObject({ status: "failed", error });
+    expect(meant(await local.rows("items"))).toEqual(meant(server.rows("items")));
+  });
+
   test("D-4.5 a row that is replaced while a table without times is read does not fail the pull", async () => {
     // The first of 20 rows on the first page; from then on it is gone, and the last one has come for it.
     const gone = { name: "gone", body: "x" };
