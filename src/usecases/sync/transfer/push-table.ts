@@ -219,6 +219,11 @@ async function pushBatch(
   });
 }
 
+/** False for the first exchange with a remote and for a full one: those send all rows. */
+function isLaterPush({ run, last }: Transfer): boolean {
+  return !run.isFull && Boolean(last.push.marker || last.pull.marker);
+}
+
 interface SortedRows {
   readonly wanted: readonly Row[];
   /** Known to be newer at a remote that guards nothing. */
@@ -231,12 +236,13 @@ interface SortedRows {
 
 /** Sorts out what need not go. What this transfer has tried already is left out. */
 function sortRows(push: Push, batch: readonly Row[]): SortedRows {
+  const passesSame = isLaterPush(push.transfer) && isVersioned(push.transfer.table);
   const rows = Map.groupBy(batch, (row) => {
     if (push.rejections.isSettled(row)) return "settled";
     if (isExchanged(push, row)) return "exchanged";
     const there = push.there?.versionThere(row);
     if (there === "newer") return "newer";
-    return there === "same" && isVersioned(push.transfer.table) ? "same" : "wanted";
+    return there === "same" && passesSame ? "same" : "wanted";
   });
   const wanted = rows.get("wanted") ?? [];
   return {

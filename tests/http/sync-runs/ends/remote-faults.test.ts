@@ -242,9 +242,7 @@ describe("a remote that", () => {
     const { local } = await startWith(({ path }, reply) =>
       path.startsWith("/push") ? { ...reply, body: { table: "items", ...result } } : reply,
     );
-    await local.push("items", {
-      records: Array.from({ length: 10 }, (_, n) => ({ ...rowOf(n), name: `mine ${n}` })),
-    });
+    await local.push("items", { records: Array.from({ length: 10 }, (_, n) => rowOf(n)) });
     const reply = await local.trigger({ table: "items", direction: "push" });
     expect([reply.status, reply.json["type"]]).toEqual([500, "sync_error"]);
     expect(String(reply.json["error"])).toMatch(text);
