@@ -58,6 +58,8 @@ export interface DatabaseDeps {
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
   readonly raisesDurability?: boolean;
+  /** As in `Beginning`. */
+  readonly searchPath?: string | null;
   /** The server's, in milliseconds; absent: a second, as it is unless somebody sets it. */
   readonly deadlockMs?: number;
   /** Statements that give the role what it needs. */
@@ -242,9 +244,11 @@ export class PostgresDatabase {
   async #open(how: Attempt): Promise<ServerTransaction> {
     const connection = await this.#deps.driver.connect();
     const { clock, storeClock, deadlockMs = 1_000, raisesDurability = false } = this.#deps;
+    const { searchPath = null } = this.#deps;
     const statementMs = how.leftMs > MAX_TIMER_MS ? 0 : Math.max(1, Math.ceil(how.leftMs));
     const lockMs = Math.max(1, Math.min(MAX_LOCK_MS, Math.floor(deadlockMs * LOCK_SHARE)));
-    const beginning = { ...how, statementMs, raisesDurability, lockMs, clock, storeClock };
+    const role = { raisesDurability, searchPath };
+    const beginning = { ...how, ...role, statementMs, lockMs, clock, storeClock };
     return new ServerTransaction(connection, beginning);
   }
 

@@ -27,11 +27,15 @@ interface OpenedDatabase {
 /** What the client says of certificates that it does not take. */
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
 
+const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
+/** By whole names, as the role's `search_path` is not seen to yet. */
 const LOOK = `
-select current_setting('server_version_num')::int4, current_setting('server_encoding'), current_setting('fsync'),
-  pg_is_in_recovery(), current_setting('synchronous_commit'), to_regnamespace($1::text) is not null,
-  current_setting('server_version'), current_database(), current_user,
-  (select setting::int4 from pg_settings where name = 'deadlock_timeout')`;
+select ${setting("server_version_num")}::integer, ${setting("server_encoding")}, ${setting("fsync")}, pg_catalog.pg_is_in_recovery(),
+  ${setting("synchronous_commit")}, pg_catalog.to_regnamespace($1::pg_catalog.text) is not null, ${setting("server_version")},
+  pg_catalog.current_database(), current_user,
+  (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'), ${setting("search_path")}`;
+/** Where it stands at all, and not first. */
+const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
@@ -46,6 +50,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
     if (problem !== null) throw new AppError("invalid_request", problem);
     const raisesDurability = !["on", "remote_apply"].includes(String(synchronous));
     const deadlockMs = Number(looked[9]);
+    const searchPath = CATALOG_BEHIND.test(String(looked[10])) ? String(looked[10]) : null;
     const { schema } = address;
     const to = `to ${quoted(String(role))}`;
     const grants = `grant create on database ${quoted(String(name))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
@@ -53,6 +58,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
       ...options,
       driver,
       raisesDurability,
+      searchPath,
       deadlockMs,
       grants,
     });

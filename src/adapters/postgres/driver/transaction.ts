@@ -2,7 +2,7 @@ import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { Connection, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, isRefusal } from "./errors.ts";
 import { TAKE_TURN, TAKE_TURN_ALONE } from "./schema.ts";
-import type { Statement } from "./sql.ts";
+import { literal, type Statement } from "./sql.ts";
 
 /** How a transaction begins. */
 export interface Beginning {
@@ -15,6 +15,8 @@ export interface Beginning {
   readonly statementMs: number;
   /** True where the server would confirm commits that a crash takes back. */
   readonly raisesDurability: boolean;
+  /** The role's `search_path`, where names of others go before those of the server; else null. D-12.2. */
+  readonly searchPath: string | null;
   /**
    * Milliseconds for which it waits for a lock, and for which it waits for any once it may hold rows that others wait for: less
    * than half of the server's `deadlock_timeout`, so that of a deadlock with another program it is the one that gives up.
@@ -32,13 +34,24 @@ const ALONE_MS = 100;
 /** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
 const BEGIN_MS = 5_000;
 
+/** What the client and the statements rest on, whatever the role or the database says. */
+const READABLE = [
+  `set local timezone = 'UTC'`,
+  `set local datestyle = 'ISO, YMD'`,
+  `set local bytea_output = 'hex'`,
+  `set local extra_float_digits = 1`,
+  `set local array_nulls = on`,
+  `set local quote_all_identifiers = off`,
+];
+
 const NOW = `select floor(extract(epoch from clock_timestamp()) * 1000)::int8`;
 /** Another after a crash and at another server, where ids of transactions that left no trace are given anew. */
-const LIFE = "concat(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time())";
+const LIFE =
+  "pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())";
 const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
 
 /** What became of a transaction, and in which life the server is. */
-export const READ_STATUS = `select pg_xact_status($1::text::xid8), ${LIFE}`;
+export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
 
 /** How the server knows a transaction, as long as it lives. */
 export interface TransactionId {
@@ -187,13 +200,12 @@ export class ServerTransaction {
   }
 
   async #begin(): Promise<void> {
-    const { isOneMoment, isReadOnly, turn, statementMs, raisesDurability, lockMs } =
+    const { isOneMoment, isReadOnly, turn, statementMs, raisesDurability, lockMs, searchPath } =
       this.#beginning;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
       `begin isolation level ${level}${isReadOnly ? " read only" : ""}`,
-      `set local timezone = 'UTC'`,
-      `set local datestyle = 'ISO, YMD'`,
+      ...READABLE,
       `set local statement_timeout = ${statementMs}`,
       // A client that vanished holds its locks no longer than its call.
       `set local idle_in_transaction_session_timeout = ${statementMs}`,
@@ -201,6 +213,7 @@ export class ServerTransaction {
       waitFor(lockMs),
       ...(turn === "shared" ? [TAKE_TURN] : []),
       `set local row_security = off`,
+      ...(searchPath === null ? [] : [searchFirst(searchPath)]),
       ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
@@ -224,6 +237,11 @@ export class ServerTransaction {
 
 function waitFor(locksMs: number): string {
   return `set local lock_timeout = ${locksMs}`;
+}
+
+/** Triggers of an application still find what is theirs behind it. */
+function searchFirst(path: string): string {
+  return `select pg_catalog.set_config('search_path', ${literal(`pg_catalog, ${path}`)}, true)`;
 }
 
 function silent(): Failure {
