@@ -190,12 +190,17 @@ export class PostgresDatabase {
     const lastTryMs = beganMs + Math.min(triesMs, endMs);
     const hasTurns = how.isOneMoment && !how.isReadOnly && isShort(limit);
     let turn: Attempt["turn"] = hasTurns ? "shared" : null;
+    let last: Failure | null = null;
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
-      const outcome = await this.#try({ ...how, leftMs, turn }, body);
+      const outcome = await this.#try({ ...how, leftMs, turn }, body).catch((error) => {
+        // What kept the tries from ending well says more than that there is no time for another.
+        throw error instanceof TimeUp && last !== null ? unavailable(last) : error;
+      });
       if ("result" in outcome) return outcome.result;
       const { error, failure, hasRows } = outcome;
       if (failure === null) throw error;
+      last = failure;
       const meets = hasMet(failure);
       if (meets && hasRows && options.isDivisible && tries >= MANY_MEETINGS) {
         throw new AppError("batch_too_large", "Others write the same rows all the time", {

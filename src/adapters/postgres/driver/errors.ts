@@ -100,6 +100,10 @@ export function unavailable(failure: unknown, hasRows = false): AppError {
 function textOf(state: string | null): string {
   if (state === null) return "PostgreSQL cannot be reached, or does not answer";
   if (state === "57014" || MET.includes(state)) return "PostgreSQL did not answer in time";
+  if (state === "08P01") {
+    return "A pooler before PostgreSQL refuses to go on: its log says why, and its mode has to be transaction or session";
+  }
+  if (state.startsWith("57P0")) return "PostgreSQL is starting or stopping";
   if (state === "42501") return "The role lacks a right in PostgreSQL";
   if (state.startsWith("53")) return "PostgreSQL has no room, or no connection, left";
   if (state === "25006") return "PostgreSQL takes no writes now: it is a standby, or read-only";

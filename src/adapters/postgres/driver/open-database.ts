@@ -26,6 +26,13 @@ interface OpenedDatabase {
 
 /** What the client says of certificates that it does not take. */
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
+/** What to do about those that no authority helps. */
+const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in STORAGE_URL as its certificate does",
+  CERT_HAS_EXPIRED: "Renew the server's certificate",
+};
+const RULES_HINT =
+  "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
 const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
 /** By whole names, as the role's `search_path` is not seen to yet. */
@@ -130,12 +137,18 @@ function refusal(error: unknown, { sslMode }: Address): unknown {
     return new AppError("invalid_request", text);
   }
   if (error.code !== null && CERTIFICATE.test(error.code)) {
-    const hint = "NODE_EXTRA_CA_CERTS names a file with an authority of your own";
+    const hint =
+      CERTIFICATE_HINTS[error.code] ??
+      "NODE_EXTRA_CA_CERTS names a file with an authority of your own";
     const text = `The server's certificate does not prove that it is the one of STORAGE_URL: ${error.code}`;
     return new AppError("invalid_request", text, { hint });
   }
   if (error.state === "3D000")
     return new AppError("invalid_request", "There is no such database on the server");
+  if (error.state === "28000") {
+    const text = "PostgreSQL does not let the user of STORAGE_URL in, or not in this way";
+    return new AppError("invalid_request", text, { hint: RULES_HINT });
+  }
   if (error.state?.startsWith("28")) {
     return new AppError(
       "invalid_request",

@@ -22,6 +22,14 @@ async function refusalAt(url: string): Promise<unknown> {
   );
 }
 
+/** What a server answers that takes no connection. */
+function refusalOf(state: string): Buffer {
+  const fields = ["SFATAL", `C${state}`, "Mno", ""].map((field) => `${field}\0`).join("");
+  const head = Buffer.from("E\0\0\0\0");
+  head.writeUInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, Buffer.from(fields)]);
+}
+
 describe("addresses of PostgreSQL", () => {
   test("D-12.2 schema and sslmode are read, and given to no client", () => {
     const address = "postgresql://u:p%40@h:1/d?schema=app%20one&sslmode=require";
@@ -71,6 +79,26 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
       "store_unavailable",
       "PostgreSQL cannot be reached, or does not answer",
     ]);
+  });
+
+  test.each([
+    ["server that is starting", "57P03", "PostgreSQL is starting or stopping"],
+    [
+      "pooler that refuses",
+      "08P01",
+      "A pooler before PostgreSQL refuses to go on: its log says why, and its mode has to be transaction or session",
+    ],
+  ])("D-12.2 a %s is told as such", async (_, state, text) => {
+    const server = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      socket: { data: (socket) => void socket.end(refusalOf(state)) },
+    });
+    try {
+      const url = `postgres://u@127.0.0.1:${server.port}/d?sslmode=disable`;
+      expect(await refusalAt(url)).toEqual(["store_unavailable", text]);
+    } finally {
+      server.stop(true);
+    }
   });
 
   it("D-12.2 a server without TLS, another encoding and a user without rights are refused", async (database) => {

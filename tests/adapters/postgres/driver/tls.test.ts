@@ -5,8 +5,12 @@ import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.t
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { runCliProcess } from "../../../cli/support/cli-process.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
-import { makeCertificate } from "../../../support/certificates.ts";
-import { findPostgres, startPostgres } from "../../../support/stores/postgres-server.ts";
+import { makeCertificate, type TestCertificate } from "../../../support/certificates.ts";
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from "../../../support/stores/postgres-server.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 
 afterEach(releaseResources);
@@ -51,6 +55,58 @@ test.skipIf("reason" in findPostgres())(
     } finally {
       await admin.close();
       await server.stop();
+    }
+  },
+  60_000,
+);
+
+test.skipIf("reason" in findPostgres())(
+  "D-12.2 a refused certificate or user says what to do about it, and no password",
+  async () => {
+    const good = makeCertificate("127.0.0.1");
+    const old = makeCertificate("127.0.0.1", true);
+    const servers: PostgresServer[] = [];
+    try {
+      const start = async (certificate: TestCertificate) => {
+        const server = await startPostgres({ certificate });
+        servers.push(server);
+        return server;
+      };
+      const refusal = async (uri: string, { certificateFile }: TestCertificate) => {
+        const url = uri.replace("repsync@", "repsync:secret@");
+        const env = { STORAGE_URL: url, NODE_EXTRA_CA_CERTS: certificateFile };
+        const { code, stderr } = await runCliProcess(["runs"], { env });
+        expect(stderr).not.toContain("secret");
+        return [code, stderr];
+      };
+      const server = await start(good);
+      const uri = server.uri("postgres");
+      const elsewhere = `${uri.replace("127.0.0.1", "localhost")}?sslmode=verify-full`;
+      expect(await refusal(elsewhere, good)).toEqual([
+        2,
+        "The server's certificate does not prove that it is the one of STORAGE_URL: ERR_TLS_CERT_ALTNAME_INVALID\nName the server in STORAGE_URL as its certificate does\n",
+      ]);
+      const late = `${(await start(old)).uri("postgres")}?sslmode=verify-full`;
+      expect(await refusal(late, old)).toEqual([
+        2,
+        "The server's certificate does not prove that it is the one of STORAGE_URL: CERT_HAS_EXPIRED\nRenew the server's certificate\n",
+      ]);
+      const admin = new SQL({ url: uri, tls: false, max: 1 });
+      const [[file] = []] = await admin.unsafe("show hba_file").values();
+      const lines = "('hostssl all all 127.0.0.1/32 trust'), ('host all all 127.0.0.1/32 reject')";
+      await admin.unsafe(`copy (values ${lines}) to '${file}'`);
+      await admin.unsafe("select pg_reload_conf()");
+      await admin.close();
+      const isReloaded = async () =>
+        (await refusal(`${uri}?sslmode=disable`, good)).join().startsWith("2,");
+      await pollUntil("its new rules", isReloaded);
+      expect(await refusal(`${uri}?sslmode=disable`, good)).toEqual([
+        2,
+        "PostgreSQL does not let the user of STORAGE_URL in, or not in this way\nIts pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more\n",
+      ]);
+      expect((await refusal(`${uri}?sslmode=require`, good))[0]).toBe(0);
+    } finally {
+      for (const server of servers) await server.stop();
     }
   },
   60_000,
