@@ -12,6 +12,7 @@ import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
+import { closingHint, tlsProblem } from "./tls-problems.ts";
 
 /** Time for one try to find a server; a call of a port makes several until its deadline. */
 const SERVER_SELECTION_MS = 5_000;
@@ -65,7 +66,7 @@ interface Connection {
 
 /**
  * Connects to the database of a URL and prepares it, both again while they fail for passing reasons.
- * Throws `invalid_request` for a URL that cannot be used, and `store_unavailable` when the deployment cannot be reached,
+ * Throws `invalid_request` for a URL or a certificate that cannot be used, and `store_unavailable` when the deployment cannot be reached,
  * refuses the credentials, or is neither a replica set nor a sharded cluster. No message holds the URL.
  */
 export async function connect(
@@ -89,7 +90,7 @@ export async function connect(
     }
     return connection;
   } catch (error) {
-    throw toConnectError(error, hosts);
+    throw toConnectError(error, { hosts, hint: closingHint(error, url) ?? SERVERS_HINT });
   } finally {
     clearTimeout(timer);
   }
@@ -109,7 +110,7 @@ async function reach(url: string, databaseName: string, clock: Stopwatch): Promi
     } catch (error) {
       failure = error;
       await client.close();
-      throw error;
+      throw tlsProblem(error) ?? error;
     }
   };
   try {
@@ -163,7 +164,10 @@ function makeClient(url: string): MongoClient {
   }
 }
 
-function toConnectError(error: unknown, hosts: string): AppError {
+function toConnectError(
+  error: unknown,
+  { hosts, hint: serversHint }: { readonly hosts: string; readonly hint: string },
+): AppError {
   if (hasCode(error, AUTHENTICATION_FAILED)) {
     const message = "MongoDB refused the credentials of the URL";
     return new AppError("store_unavailable", message, { cause: error, hint: SERVERS_HINT });
@@ -177,6 +181,6 @@ function toConnectError(error: unknown, hosts: string): AppError {
   }
   const isOutOfReach = error instanceof MongoServerSelectionError || error instanceof TimeUp;
   if (!isOutOfReach) return toAppError(error);
-  const options = { cause: error, hint: SERVERS_HINT };
+  const options = { cause: error, hint: serversHint };
   return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, options);
 }

@@ -1,0 +1,61 @@
+// Why no server is reached, as far as the client knows: certificates and files that no other try makes good. D-10.4.
+import { MongoServerSelectionError } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
+
+const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
+/** Of a file that is there and is no certificate or key. */
+const CONTENT = /^ERR_(?:OSSL|BORINGSSL)/;
+const AUTHORITY_HINT =
+  "tlsCAFile in STORAGE_URL, or NODE_EXTRA_CA_CERTS, names a file with an authority of your own";
+const HINTS: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in STORAGE_URL as its certificate does",
+  CERT_HAS_EXPIRED: "Renew the server's certificate",
+};
+
+/** The problem of the URL, or of all servers that were tried; null where another try may end otherwise. */
+export function tlsProblem(error: unknown): AppError | null {
+  if (!(error instanceof MongoServerSelectionError)) {
+    const code = fileCodeOf(error);
+    return code === null ? null : fileProblem(error, code);
+  }
+  const codes = errorsOf(error).map(({ cause }) => codeOf(cause));
+  const [code] = codes;
+  if (code === undefined) return null;
+  if (codes.every((each) => CONTENT.test(each))) return fileProblem(error, code);
+  if (!codes.every((each) => CERTIFICATE.test(each))) return null;
+  const text = `The certificate of MongoDB does not prove that it is a server of STORAGE_URL: ${code}`;
+  const hint = HINTS[code] ?? AUTHORITY_HINT;
+  return new AppError("invalid_request", text, { cause: error, hint });
+}
+
+/** What servers may want that close each connection; null for others. */
+export function closingHint(error: unknown, url: string): string | null {
+  const errors = error instanceof MongoServerSelectionError ? errorsOf(error) : [];
+  const isClosed = errors.length > 0 && errors.every(({ message }) => message.endsWith(" closed"));
+  if (!isClosed) return null;
+  const hasTls = /^mongodb\+srv:|[?&](?:tls|ssl)=true/i.test(url);
+  return hasTls
+    ? "It closes the connection: it may ask for a certificate of the client (tlsCertificateKeyFile in STORAGE_URL)"
+    : "It closes the connection: if it asks for TLS, STORAGE_URL needs tls=true";
+}
+
+function errorsOf({ reason }: MongoServerSelectionError): readonly Error[] {
+  return [...(reason?.servers.values() ?? [])].flatMap(({ error }) => error ?? []);
+}
+
+function codeOf(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : null;
+  return typeof code === "string" ? code : "";
+}
+
+/** That of a file which could not be read. */
+function fileCodeOf(error: unknown): string | null {
+  const isOfFile = error instanceof Error && "path" in error && "syscall" in error;
+  return isOfFile ? codeOf(error) || null : null;
+}
+
+function fileProblem(cause: unknown, code: string): AppError {
+  const text = `A file that STORAGE_URL names for TLS cannot be used: ${code}`;
+  const hint = "Look at tlsCAFile and tlsCertificateKeyFile in STORAGE_URL";
+  return new AppError("invalid_request", text, { cause, hint });
+}
