@@ -12,7 +12,7 @@ import type {
 } from "../ports/http/http-server.ts";
 import { compose, type Deployment, serverOfRuntime, startingHandler } from "./compose.ts";
 import type { Config } from "./config.ts";
-import { readTlsAnew } from "./environment.ts";
+import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
 import { boundMemory } from "./memory.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
@@ -36,6 +36,7 @@ export async function serve(config: Config): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.removeAllListeners(signal).on(signal, stop);
   }
+  endAtSecondInterrupt();
   const reload = () => {
     void service.renewCertificate();
     void deployment.lookAtRegistry();
@@ -47,6 +48,20 @@ export async function serve(config: Config): Promise<void> {
   // Printed last: a program that reads the first line may stop the service at once.
   const { url } = port.server;
   console.log(startReport(config, { url, hasAdministrator, isNewStore }).join("\n"));
+}
+
+/** Whoever passes a signal on may send the one Ctrl-C twice: so soon it counts as the first. */
+const SECOND_AFTER_MS = 500;
+
+/** A second Ctrl-C waits for nothing: what was answered is kept, as after any other end. */
+function endAtSecondInterrupt(): void {
+  process.once("SIGINT", () => {
+    const end = () => {
+      console.error("Ended by SIGINT");
+      process.exit(EXIT_FAILED);
+    };
+    setTimeout(() => process.once("SIGINT", end), SECOND_AFTER_MS).unref();
+  });
 }
 
 /** The port, whoever answers there. */

@@ -104,6 +104,23 @@ test("D-10.5 with STOP_DELAY_SECONDS everything is served for so long, but balan
   expect(await service.ended).toEqual({ code: 0, signal: null });
 });
 
+test("D-1.2 a second Ctrl-C ends the service at once, whatever the first one waits for", async () => {
+  const service = await startService({ env: { STOP_DELAY_SECONDS: "60" } });
+  service.kill("SIGINT");
+  const isTold = async () => (await service.send("/v1/health/ready")).status === 503;
+  await pollUntil("the service to tell that it stops", isTold);
+  let isOver = false;
+  void service.ended.then(() => {
+    isOver = true;
+  });
+  await pollUntil("its end by another signal", async () => {
+    service.kill("SIGINT");
+    return isOver;
+  });
+  expect(await service.ended).toEqual({ code: 1, signal: null });
+  expect(service.stderr()).toBe("Ended by SIGINT\n");
+});
+
 describe.skipIf(!MONGODB.isAvailable)("SIGTERM with MongoDB", () => {
   test("D-1.2 the store is closed: the server is told that the sessions have ended", async () => {
     const url = await MONGODB.makeUrl();
