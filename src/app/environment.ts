@@ -54,8 +54,9 @@ export function readEnvironment(): Config {
   );
 }
 
+/** The text of a file, without the byte order mark that an editor put before it. */
 function readText(path: string): string {
-  return readFileSync(path, "utf8");
+  return readFileSync(path, "utf8").replace(/^\ufeff/, "");
 }
 
 /** The value of `--env-file` among arguments; null without the option. */

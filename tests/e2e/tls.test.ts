@@ -228,3 +228,20 @@ test("D-10.6 problems of the files are exit code 2, and an expired certificate i
   expect(await subjectOf(service)).toBe("expired");
   expect(service.stderr()).toContain("The certificate of TLS_CERT_FILE has expired");
 });
+
+test("D-10.6 a byte order mark before a certificate, a key or a secret is no part of it", async () => {
+  const marked = makeCertificate("marked");
+  const token = join(makeTempFolder(), "token");
+  writeFileSync(token, "of the metrics\n");
+  const files = { ...envOf(marked), METRICS_TOKEN_FILE: token };
+  for (const path of Object.values(files)) {
+    writeFileSync(path, `\ufeff${readFileSync(path, "utf8")}`);
+  }
+  const service = await startService({ env: files });
+  expect(await subjectOf(service)).toBe("marked");
+  const reply = await fetch(`${service.url}/metrics`, {
+    headers: { Authorization: "Bearer of the metrics" },
+    tls: { rejectUnauthorized: false },
+  });
+  expect(reply.status).toBe(200);
+});
