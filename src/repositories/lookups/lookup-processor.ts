@@ -114,8 +114,8 @@ export class LookupProcessor {
     const facts = new BatchFacts(calls);
     try {
       const { outcomes, readAtMs } = await this.#commitDecided(calls, facts, deadlineMs);
-      await this.#confirmLate(facts, readAtMs, deadlineMs);
-      return outcomes;
+      const confirmedAtMs = await this.#confirmLate(facts, readAtMs, deadlineMs);
+      return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
     } catch (error) {
       // The store may have been restored from a copy: its versions count again from there.
       this.#deps.cache.clear();
@@ -293,13 +293,13 @@ export class LookupProcessor {
   }
 
   /**
-   * An answer that has taken long is confirmed by a proven read. When a version has changed the calls are answered 503, and
+   * An answer that has taken long is confirmed by a proven read; gives the time of the last one. When a version has changed the calls are answered 503, and
    * count, as their records are kept. D-8.3.
    */
-  async #confirmLate(facts: BatchFacts, readAtMs: number, deadlineMs: number): Promise<void> {
+  async #confirmLate(facts: BatchFacts, readAtMs: number, deadlineMs: number): Promise<number> {
     const { clock, documents } = this.#deps;
     for (let confirmedAtMs = readAtMs; ; ) {
-      if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
+      if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return confirmedAtMs;
       confirmedAtMs = clock.monotonicMs();
       const limit = this.#limitOf(deadlineMs);
       const names = facts.versionedNames;

@@ -26,8 +26,12 @@ type KeyProblem =
   /** The key is good. D-8.8. */
   | "account_suspended";
 
-/** The outcome of one lookup; all of a batch have the same `nowMs`. */
-export type LookupOutcome = { readonly nowMs: number } & (
+/** The outcome of one lookup; all of a batch have the same times. */
+export type LookupOutcome = {
+  readonly nowMs: number;
+  /** Of the read that it rests on or was confirmed by, a time of `Clock.monotonicMs`; absent before that is known. */
+  readonly confirmedAtMs?: number;
+} & (
   | {
       /** Not counted, not audited. */
       readonly kind: "key_refused";

@@ -3,12 +3,15 @@ import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
+import type { LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import {
   platformEntries,
   profileBody,
   reputationBody,
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
+import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
 import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
@@ -43,6 +46,7 @@ interface LookupDeps extends LookupQueueDeps {
 }
 
 const DAY_MS = 86_400_000;
+const DELAYED_LOOKUP = "The reply was held up, and may be no longer right";
 
 export class Lookups {
   readonly #deps: LookupDeps;
@@ -91,7 +95,14 @@ export class Lookups {
     const { code } = outcome.decision;
     if (code !== null) return { problem: code, data: null, quotas, nowMs };
     const data = this.#bodies.of(outcome.subject, { endpoint, username, nowMs });
+    this.#refuseLate(outcome);
     return { problem: null, data, quotas, nowMs };
+  }
+
+  /** The process may have stood still since the decision, in which rights ended: the call counts all the same. D-8.3. */
+  #refuseLate({ confirmedAtMs = Number.POSITIVE_INFINITY }: LookupOutcome): void {
+    if (this.#deps.clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
+    throw new AppError("store_unavailable", DELAYED_LOOKUP);
   }
 }
 

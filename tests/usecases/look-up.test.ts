@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { makeApiKey } from "../../src/domain/reputation/accounts/api-key.ts";
+import type { LookupOutcome } from "../../src/domain/reputation/lookups/lookup-batch.ts";
+import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
+import { Lookups } from "../../src/usecases/reputation/lookups/look-up.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
+
+const ALLOWED = {
+  kind: "answered",
+  nowMs: 0,
+  decision: { code: null },
+  subject: { profile: { username: "ana" }, accounts: [] },
+  quotas: {},
+} as unknown as LookupOutcome;
+
+test.each([
+  [1_000, "is the reply"],
+  [1_001, "is no reply any more"],
+])(
+  "D-8.3 what was read %i ms ago when the process goes on after its decision %s",
+  async (standsMs) => {
+    const clock = new FakeClock();
+    const lookups = new Lookups({
+      lookupProcessor: {
+        decide: async (calls) => {
+          const confirmedAtMs = clock.monotonicMs();
+          clock.advance(standsMs);
+          return calls.map(() => ({ ...ALLOWED, confirmedAtMs }));
+        },
+      },
+      pepperMac: { hex: (text) => text } as ConstructorParameters<typeof Lookups>[0]["pepperMac"],
+      defer: (work) => void queueMicrotask(work),
+      timer: { sleep: () => new Promise(() => {}) },
+      tracing: NO_TRACING,
+      clock,
+    });
+    const looking = lookups.lookUp({
+      apiKey: makeApiKey(new Uint8Array(64)),
+      endpoint: "profile",
+      username: "ana",
+      requestId: "a-request",
+    });
+    if (standsMs <= 1_000) {
+      expect((await looking).data).toMatchObject({ username: "ana" });
+      expect(lookups.decided()).toBe(1);
+    } else {
+      await expect(looking).rejects.toMatchObject({
+        kind: "store_unavailable",
+        message: "The reply was held up, and may be no longer right",
+      });
+    }
+  },
+);
