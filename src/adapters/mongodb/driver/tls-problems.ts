@@ -1,16 +1,11 @@
 // Why no server is reached, as far as the client knows: certificates and files that no other try makes good. D-10.4.
 import { MongoServerSelectionError } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 
-const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
 /** Of a file that is there and is no certificate or key. */
 const CONTENT = /^ERR_(?:OSSL|BORINGSSL)/;
-const AUTHORITY_HINT =
-  "tlsCAFile in STORAGE_URL, or NODE_EXTRA_CA_CERTS, names a file with an authority of your own";
-const HINTS: Readonly<Record<string, string>> = {
-  ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in STORAGE_URL as its certificate does",
-  CERT_HAS_EXPIRED: "Renew the server's certificate",
-};
+const AUTHORITIES = "tlsCAFile in STORAGE_URL, or NODE_EXTRA_CA_CERTS,";
 
 /** The problem of the URL, or of all servers that were tried; null where another try may end otherwise. */
 export function tlsProblem(error: unknown): AppError | null {
@@ -22,10 +17,7 @@ export function tlsProblem(error: unknown): AppError | null {
   const [code] = codes;
   if (code === undefined) return null;
   if (codes.every((each) => CONTENT.test(each))) return fileProblem(error, code);
-  if (!codes.every((each) => CERTIFICATE.test(each))) return null;
-  const text = `The certificate of MongoDB does not prove that it is a server of STORAGE_URL: ${code}`;
-  const hint = HINTS[code] ?? AUTHORITY_HINT;
-  return new AppError("invalid_request", text, { cause: error, hint });
+  return codes.every(isOfCertificate) ? certificateProblem(code, AUTHORITIES, error) : null;
 }
 
 /** What servers may want that close each connection; null for others. */

@@ -2,6 +2,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 import { bunDriver, type Driver } from "./bun-driver.ts";
 import { PostgresDatabase } from "./database.ts";
 import { Failure, isPassing, unavailable } from "./errors.ts";
@@ -24,13 +25,6 @@ interface OpenedDatabase {
   readonly schema: string;
 }
 
-/** What the client says of certificates that it does not take. */
-const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
-/** What to do about those that no authority helps. */
-const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
-  ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in STORAGE_URL as its certificate does",
-  CERT_HAS_EXPIRED: "Renew the server's certificate",
-};
 const RULES_HINT =
   "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
@@ -136,12 +130,8 @@ function refusal(error: unknown, { sslMode }: Address): unknown {
     const text = `The server offers no TLS, which sslmode=${sslMode} asks for`;
     return new AppError("invalid_request", text);
   }
-  if (error.code !== null && CERTIFICATE.test(error.code)) {
-    const hint =
-      CERTIFICATE_HINTS[error.code] ??
-      "NODE_EXTRA_CA_CERTS names a file with an authority of your own";
-    const text = `The server's certificate does not prove that it is the one of STORAGE_URL: ${error.code}`;
-    return new AppError("invalid_request", text, { hint });
+  if (isOfCertificate(error.code)) {
+    return certificateProblem(error.code, "NODE_EXTRA_CA_CERTS", error);
   }
   if (error.state === "3D000")
     return new AppError("invalid_request", "There is no such database on the server");

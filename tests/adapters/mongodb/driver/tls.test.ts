@@ -31,7 +31,7 @@ async function refusalAt(port: number, options: string, host = "127.0.0.1"): Pro
   return [kind, message, hint];
 }
 
-const UNPROVEN = "The certificate of MongoDB does not prove that it is a server of STORAGE_URL:";
+const UNPROVEN = "The server's certificate does not prove that it is the one of STORAGE_URL:";
 
 describe("TLS to MongoDB", () => {
   test("D-10.4 a certificate that is not taken is told at once, with what to do", async () => {
