@@ -24,6 +24,9 @@ import type { RunContext } from "./run-context.ts";
 /** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
 type PassesFailure = (error: RemotePeerError) => boolean;
 
+/** What rows come and go in. */
+type Bundle = "page" | "batch";
+
 /**
  * A method is one request, which throws `sync_failed` when that failed for good, the signal's reason when the run has to stop,
  * and the `RemotePeerError` itself where `passes` says so. Nothing is sent in a dry run. D-4.11.
@@ -96,33 +99,16 @@ export class RemoteTable {
     if (!this.run.isDryRun) this.#peer.prepareBatch?.(request);
   }
 
-  /** Rows, or tombstones, that the remote may take at once; `otherwise` where it has refused none. */
-  rowsAtOnce(otherwise: number): number {
+  /** Rows that a page may have, or rows or tombstones a batch; `otherwise` where none was too much. */
+  rowsAtOnce(of: Bundle, otherwise: number): number {
     const { address, learned } = this.run.remote;
-    return learned.rowsOf(address, this.#name, otherwise);
+    return learned.rowsOf(address, `${of} of ${this.#name}`, otherwise);
   }
 
-  /** The remote has refused so many at once as too large. */
-  learnTooMany(rows: number): void {
+  /** So many were refused as too large, or took too long. */
+  learnTooMany(of: Bundle, rows: number): void {
     const { address, learned } = this.run.remote;
-    learned.learn(address, this.#name, rows);
-  }
-
-  /** Rows that a page may have to come in time; `otherwise` where none was too much. */
-  rowsOfPage(otherwise: number): number {
-    const { address, learned } = this.run.remote;
-    return learned.rowsOf(address, this.#pages, otherwise);
-  }
-
-  /** A page of so many rows was too long, or took too long. */
-  learnTooLongPage(rows: number): void {
-    const { address, learned } = this.run.remote;
-    learned.learn(address, this.#pages, rows);
-  }
-
-  /** What pages are remembered by, beside batches of the same table. */
-  get #pages(): string {
-    return `pages of ${this.#name}`;
+    learned.learn(address, `${of} of ${this.#name}`, rows);
   }
 
   /** Records a success that was no request, such as a commit: the time without progress begins anew. */

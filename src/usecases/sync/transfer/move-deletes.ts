@@ -231,7 +231,7 @@ async function* ownPages(
 ): AsyncGenerator<TombstonePage, void, undefined> {
   let after = start;
   for (let read = 0; read < count; ) {
-    const limit = transfer.remote.rowsAtOnce(TOMBSTONES_AT_ONCE);
+    const limit = transfer.remote.rowsAtOnce("batch", TOMBSTONES_AT_ONCE);
     const page = await listOwn(transfer, after, limit);
     if (page.items.length === 0) return;
     yield page;
@@ -288,7 +288,7 @@ async function sendAtOnce(
     return { deleted, errorCount };
   } catch (error) {
     if (!(error instanceof RemotePeerError)) throw error;
-    if (isTooLarge(error)) remote.learnTooMany(tombstones.length);
+    if (isTooLarge(error)) remote.learnTooMany("batch", tombstones.length);
     return null;
   }
 }

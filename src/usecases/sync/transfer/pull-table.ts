@@ -47,7 +47,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const writer = await RecordWriter.open(transfer);
   const exchange = await PullExchange.open(transfer, markers);
   const retried = await retryRejected(writer);
-  const size = new BatchSize(maxPageRows, remote.rowsOfPage(FIRST_BATCH_ROWS));
+  const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
   const isTimelessFirst = handshake.schema !== null;
   const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
   let isCounted = false;
@@ -172,7 +172,7 @@ async function readPage(
       const tooMany = Math.min(rows, cursor.tableRows ?? rows);
       size.shrink(tooMany);
       // This run may have no time left for half of them, which the next one begins with.
-      remote.learnTooLongPage(tooMany);
+      remote.learnTooMany("page", tooMany);
     }
   }
 }
@@ -199,7 +199,7 @@ export async function* recordsFrom(
     since === null
       ? PullCursor.begin(table, null, maxPageRows)
       : PullCursor.beginSince(table, since, maxPageRows);
-  const size = new BatchSize(maxPageRows, remote.rowsOfPage(FIRST_BATCH_ROWS));
+  const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
   for (let isDone = false; !isDone; ) {
     const pulled = await askPage(remote, cursor, size);
     const accepted = cursor.accept(pulled.page);

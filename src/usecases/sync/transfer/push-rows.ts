@@ -228,7 +228,7 @@ async function sendBatch(
     }
     if (isTooLarge(error)) {
       size.limit(rows.length);
-      remote.learnTooMany(rows.length);
+      remote.learnTooMany("batch", rows.length);
     } else size.shrink(rows.length);
     return "too_much";
   }

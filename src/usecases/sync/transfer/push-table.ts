@@ -91,7 +91,7 @@ async function beginPush(transfer: Transfer, only: RejectedRecord | null = null)
     markers,
     rejections: await TableRejections.open(transfer, only),
     exchanged: await openExchanged(transfer, markers),
-    size: new BatchSize(deps.maxPageRows, remote.rowsAtOnce(FIRST_BATCH_ROWS)),
+    size: new BatchSize(deps.maxPageRows, remote.rowsAtOnce("batch", FIRST_BATCH_ROWS)),
     there: null,
     isLeftOver: false,
   };
