@@ -3,10 +3,13 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { jsonBody } from "../reputation/people.ts";
 import { onBackends, onEveryBackend, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
+import { startRunApp } from "../sync-runs/support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -14,6 +17,11 @@ setDefaultTimeout(60_000);
 const CLOSED = "The books of 2025 are closed";
 /** The text that a trigger refuses a name with. */
 const TEXTS: Readonly<Record<string, string>> = { a: CLOSED, b: "é".repeat(300), c: "" };
+const TIMED: TableEntry = {
+  upsert_key: ["name"],
+  timestamp_column: "at",
+  columns: { name: { type: "text" }, value: { type: "text" }, at: { type: "datetime" } },
+};
 const RECORDS = { records: [..."abcd"].map((name) => ({ name })) };
 
 /** Makes a trigger that refuses these names, as an application does. */
@@ -84,6 +92,20 @@ onEveryBackend("a rule of an application", (backend) => {
       { name: "b", value: "2", note: "1" },
       { name: "c", value: "1", note: "3" },
     ]);
+  });
+
+  test("D-14.3 refuses a row that is changed by hand, which gets another time with each try", async () => {
+    const url = await backend.makeUrl();
+    const app = await startRunApp({ tables: { settings: TIMED }, env: { STORAGE_URL: url } });
+    await refuseBad(url);
+    await app.push("settings", {
+      records: [{ name: "a", value: "1", at: "2026-01-01T00:00:00Z" }],
+    });
+    const { records } = (await app.pull("settings")).json as { records: readonly object[] };
+    const body = { row: { value: "bad" }, expected: records[0] };
+    const { status, json } = await app.ask("/rows/settings", jsonBody(body, "PUT"));
+    expect([status, json["errors"]]).toMatchObject([400, [{ column: "name" }]]);
+    expect((await app.pull("settings")).json["records"]).toEqual(records);
   });
 });
 
