@@ -61,10 +61,12 @@ export async function* readOrdered(
   query: DocumentsQuery,
   tx: ClientSession,
 ): AsyncGenerator<readonly Uint8Array[]> {
-  const cursors = stretchesOf(query).map((stretch) => findStretch(db, query, stretch, tx));
+  const stretches = stretchesOf(query);
+  const isMerged = stretches.length > 1;
+  const cursors = stretches.map((stretch) => findStretch(db, { ...query, isMerged }, stretch, tx));
   try {
     const [only] = cursors;
-    if (only === undefined || cursors.length > 1) {
+    if (only === undefined || isMerged) {
       yield* merge(query, cursors);
       return;
     }
@@ -131,14 +133,14 @@ function stretchesOf(query: DocumentsQuery): Stretch[] {
 
 function findStretch(
   db: Db,
-  query: DocumentsQuery,
+  query: DocumentsQuery & { readonly isMerged: boolean },
   { filter, from }: Stretch,
   tx: ClientSession,
 ): FindCursor {
-  const { layout, index, hasDates: isMixed, conditions, skip, limit } = query;
+  const { layout, index, isMerged, conditions, skip, limit } = query;
   const { min, max, sort } = boundsOf(query, from);
   // Where there are two stretches, the rows to be skipped may be in either.
-  const range = isMixed ? { limit: skip + limit } : { skip, limit };
+  const range = isMerged ? { limit: skip + limit } : { skip, limit };
   return db
     .collection(layout.table.name)
     .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {

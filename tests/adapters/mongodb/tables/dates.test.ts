@@ -2,6 +2,7 @@
 
 import { describe, expect } from "bun:test";
 import fc from "fast-check";
+import { ObjectId } from "mongodb";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { walk } from "../../../contract/tables/reading/reading-ways.ts";
@@ -100,6 +101,23 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
       }),
       15,
     );
+  });
+
+  it("D-7.10 rows whose time is neither a date nor a text are each on one page beside BSON dates", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const times = [null, 5, { a: 1 }, { b: 1 }, new ObjectId(), false, true, new Date(0), "soon"];
+    await database.db.collection("items").insertMany(times.map((at, n) => ({ k: `k${n}`, at })));
+    const order = await table.column("k");
+    expect(order.toSorted()).toEqual(times.map((_, n) => `k${n}`));
+    for (const limitRows of [1, 2, 4]) {
+      const keys: unknown[] = [];
+      for (let offsetRows = 0; offsetRows < order.length; offsetRows += limitRows) {
+        keys.push(...(await table.column("k", { offsetRows, limitRows })));
+      }
+      expect(keys).toEqual(order);
+      expect(await keysAfter(storage, null, limitRows)).toEqual(order);
+    }
   });
 
   it("D-7.10 in a date column a BSON date is its day", async (database) => {
