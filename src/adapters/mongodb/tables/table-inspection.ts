@@ -5,6 +5,7 @@ import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";
+import { keyFormProblem } from "./key-forms.ts";
 import { hasNumbers, type IndexKeys, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
 /** What the registry said of each table when it was last prepared. */
@@ -234,16 +235,14 @@ async function rowProblems(
     );
   }
   if (definition !== null) return problems;
-  for (const { name, type, nullable, isKey } of table.columns) {
+  for (const column of table.columns) {
+    const { name, nullable, isKey } = column;
     const mustHave = isKey || !nullable;
     if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
       problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
     }
-    // A text finds no row by a date, so a push would add a second one.
-    if (isKey && (await collection.findOne({ [name]: { $type: "date" } })) !== null) {
-      const text = type === "date" ? "2024-05-01" : "2024-05-01T10:00:00.123 (UTC, no zone)";
-      problems.push(`its key column "${name}" holds BSON dates: store texts like ${text}`);
-    }
+    const problem = isKey ? await keyFormProblem(collection, column) : null;
+    if (problem !== null) problems.push(problem);
   }
   return problems;
 }

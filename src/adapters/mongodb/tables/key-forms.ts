@@ -1,0 +1,69 @@
+// The forms in which key columns keep their values. A value in another form, which only another program writes, is shown like one
+// in that form, but found by none: a push would add a second row with the same key.
+import type { Collection, Document } from "mongodb";
+import type { Column } from "../../../domain/sync/table/table.ts";
+
+const DAY = "\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])";
+/** With no, three or six fraction digits, the last three of which are not all zero. */
+const TIME = "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.(?!000$)\\d{3}|\\.\\d{3}(?!000$)\\d{3})?";
+/** Beyond it a number of floating point is shown with other digits than it has. */
+const MAX_EXACT = Number.MAX_SAFE_INTEGER;
+
+/** What is wrong with the values of a key column, and what to store; null where each is in its form, or missing. */
+export async function keyFormProblem(
+  collection: Collection,
+  column: Column,
+): Promise<string | null> {
+  const { name } = column;
+  const verbatim = { [`${name}.json`]: { $type: "string" } };
+  const isOther = { [name]: { $ne: null }, $nor: [...formsOf(column), verbatim] };
+  const stages = [
+    { $match: { $or: [isOther, { [name]: { $type: "array" } }] } },
+    { $group: { _id: { $type: `$${name}` } } },
+    { $sort: { _id: 1 } },
+  ];
+  const found = await collection.aggregate<{ readonly _id: string }>(stages).toArray();
+  if (found.length === 0) return null;
+  const types = found.map(({ _id: type }) => type);
+  return `its key column "${name}" holds ${nameTypes(types, column)}: store ${toStore(types, column)}`;
+}
+
+function formsOf({ name, type }: Column): Document[] {
+  switch (type) {
+    case "integer":
+    case "bigint":
+      return [{ [name]: { $type: ["int", "long"] } }, isWholeDouble(name)];
+    case "boolean":
+      return [{ [name]: { $type: "bool" } }];
+    case "date":
+      return [{ [name]: { $regex: `^${DAY}$` } }];
+    case "datetime":
+      return [{ [name]: { $regex: `^${DAY}T${TIME}$` } }];
+    default:
+      return [{ [name]: { $type: "string" } }];
+  }
+}
+
+function isWholeDouble(name: string): Document {
+  const isWhole = {
+    $eq: [`$${name}`, { $cond: [{ $isNumber: `$${name}` }, { $trunc: `$${name}` }, null] }],
+  };
+  return { [name]: { $type: "double", $gte: -MAX_EXACT, $lte: MAX_EXACT }, $expr: isWhole };
+}
+
+function nameTypes(types: readonly string[], { type }: Column): string {
+  const [only] = types;
+  if (types.length === 1 && only === "date") return "BSON dates";
+  const isTime = type === "date" || type === "datetime";
+  if (types.length === 1 && only === "string" && isTime) return "texts in another form";
+  return `values of other BSON types (${types.join(", ")})`;
+}
+
+function toStore(types: readonly string[], { type }: Column): string {
+  if (type === "date") return "texts like 2024-05-01";
+  if (type === "datetime" || types.includes("date")) {
+    return "texts like 2024-05-01T10:00:00.123 (UTC, no zone)";
+  }
+  if (type === "boolean") return "true or false";
+  return type === "text" ? "texts" : "whole numbers of type int or long";
+}
