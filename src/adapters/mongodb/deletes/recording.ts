@@ -138,7 +138,7 @@ export class Recording {
   ): Promise<ReadonlyMap<string, unknown>> {
     const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
     const { db, clock } = this.#deps;
-    const rows = new StoredRows(table, db.collection(table.name), clock);
+    const rows = new StoredRows(table, db, clock);
     return await rows.readTimes(
       keys.map(({ key }) => keyOfRow(table, key)),
       tx,

@@ -150,7 +150,7 @@ export class MongoTombstones implements Tombstones {
   }
 
   #rowsOf(table: Table): StoredRows {
-    return new StoredRows(table, this.#deps.db.collection(table.name), this.#deps.clock);
+    return new StoredRows(table, this.#deps.db, this.#deps.clock);
   }
 
   /** What is known of a table, and the place of a cursor. */

@@ -221,7 +221,7 @@ export class MongoTransaction implements Transaction {
     const { db, clock } = this.#deps;
     const { rowsOf } = query;
     if ("keys" in query) {
-      const stored = new StoredRows(rowsOf, db.collection(rowsOf.name), clock);
+      const stored = new StoredRows(rowsOf, db, clock);
       return await stored.readWhole(query.keys, session);
     }
     return await readRowsBy(db, rowsOf, query.where, optionsIn(session));

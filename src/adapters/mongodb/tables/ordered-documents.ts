@@ -6,6 +6,7 @@ import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { hasCode } from "../driver/errors.ts";
 import { optionsIn } from "../driver/operations.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
+import { hintOf } from "./table-indexes.ts";
 import {
   type IndexKeys,
   KEY_TIME_FIELD,
@@ -51,7 +52,8 @@ const DESCENDING = -1;
 export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): Promise<boolean> {
   const { table, timeField, orderIndex } = layout;
   if (timeField === null || timeField === KEY_TIME_FIELD) return false;
-  const options = { ...optionsIn(tx), hint: orderIndex, projection: { _id: 1 } };
+  const hint = hintOf(db, table, orderIndex);
+  const options = { ...optionsIn(tx), hint, projection: { _id: 1 } };
   return (await db.collection(table.name).findOne(datesSince(layout, null), options)) !== null;
 }
 
@@ -146,7 +148,7 @@ function findStretch(
     .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {
       ...optionsIn(tx),
       sort,
-      hint: index,
+      hint: hintOf(db, layout.table, index),
       ...(min === null ? {} : { min }),
       ...(max === null ? {} : { max }),
       ...range,

@@ -91,7 +91,7 @@ export class PushRows {
     this.#readsFirst = readsFirst || ordered;
     this.#takeNumbers = takeNumbers;
     this.#writer = new PushWriter(collection, ordered);
-    this.#stored = new StoredRows(table, collection, deps.clock);
+    this.#stored = new StoredRows(table, deps.db, deps.clock);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
 

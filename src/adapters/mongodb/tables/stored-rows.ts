@@ -1,5 +1,5 @@
 // The rows that a table has of some keys, as the snapshot of a transaction, or of reads, shows them.
-import type { ClientSession, Collection, Document } from "mongodb";
+import type { ClientSession, Collection, Db, Document } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
@@ -13,6 +13,7 @@ import { beginTurns, type Stopwatch } from "../driver/deadline.ts";
 import { optionsIn } from "../driver/operations.ts";
 import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
+import { hintOf } from "./table-indexes.ts";
 import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 import type { Upsert } from "./upserts.ts";
 
@@ -41,14 +42,16 @@ interface Clause {
 
 export class StoredRows {
   readonly table: Table;
+  readonly #db: Db;
   readonly #collection: Collection;
   readonly #clock: Stopwatch;
   readonly #timeColumns: readonly Column[];
 
-  constructor(table: Table, collection: Collection, clock: Stopwatch) {
+  constructor(table: Table, db: Db, clock: Stopwatch) {
     this.table = table;
     this.#clock = clock;
-    this.#collection = collection;
+    this.#db = db;
+    this.#collection = db.collection(table.name);
     const time = timestampColumnOf(table);
     this.#timeColumns =
       time === null ? table.keyColumns : [...new Set([...table.keyColumns, time])];
@@ -77,12 +80,16 @@ export class StoredRows {
 
   /** Removes the rows of these keys. */
   async remove(keys: readonly KeyOfRow[], tx: ClientSession): Promise<void> {
-    const hint = layoutOf(this.table).keyIndex;
+    const hint = this.#keyIndex();
     for (const filter of cutBatches(keys, KEYS_AT_ONCE).flatMap((some) =>
       keyFilters(this.table, some),
     )) {
       await this.#collection.deleteMany(filter, { hint, session: tx });
     }
+  }
+
+  #keyIndex() {
+    return hintOf(this.#db, this.table, layoutOf(this.table).keyIndex);
   }
 
   /** What `read` gives for the rows that are there, by the text of their key. */
@@ -102,7 +109,7 @@ export class StoredRows {
         // In one message as a rule.
         const options = {
           projection,
-          hint: layout.keyIndex,
+          hint: this.#keyIndex(),
           raw: true,
           batchSize: some.length + 1,
         };

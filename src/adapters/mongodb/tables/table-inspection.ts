@@ -6,7 +6,8 @@ import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";
 import { keyFormProblem } from "./key-forms.ts";
-import { hasNumbers, type IndexKeys, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
+import { findIndex, indexProblems, isOfFormerKey } from "./table-indexes.ts";
+import { hasNumbers, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
 /** What the registry said of each table when it was last prepared. */
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
@@ -63,8 +64,6 @@ export interface Inspection {
   readonly problems: readonly string[];
 }
 
-/** Prefix of the names of repsync's own indexes. */
-export const OWN_INDEX = "repsync_";
 /** MongoDB's own limits: of fields, and of their names as a document. */
 const MAX_INDEX_FIELDS = 32;
 const MAX_INDEX_KEYS_BYTES = 2048;
@@ -126,29 +125,6 @@ export function versionProblem(wireVersion: number, tables: readonly Table[]): s
   return `${names}: "deletes" needs MongoDB 6.0 or later: upgrade MongoDB, or remove "deletes" from the registry`;
 }
 
-/** The index with exactly these keys. */
-export function findIndex(
-  indexes: readonly IndexDescriptionInfo[],
-  keys: IndexKeys,
-): IndexDescriptionInfo | undefined {
-  return indexes.find((index) => hasKeys(index, keys));
-}
-
-function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
-  return JSON.stringify(index.key) === JSON.stringify(keys);
-}
-
-/**
- * True for an index of repsync's own that does not fit a changed upsert key: the unique index of the former key would
- * refuse rows, and a plain index on the new key would allow it twice. A unique index on what is the order now may stay.
- */
-function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
-  if (!index.name?.startsWith(OWN_INDEX)) return false;
-  const { keyIndex, orderIndex } = layoutOf(table);
-  const isUnique = index.unique === true;
-  return hasKeys(index, keyIndex) ? !isUnique : isUnique && !hasKeys(index, orderIndex);
-}
-
 function widthProblems(table: Table): string[] {
   const { keyIndex, orderIndex } = layoutOf(table);
   const widest = Math.max(Object.keys(keyIndex).length, Object.keys(orderIndex).length);
@@ -175,23 +151,6 @@ function collectionProblems(info: Document | undefined): string[] {
     return ["its collection has a collation of its own: copy the documents into one without"];
   }
   return [];
-}
-
-function indexProblems({ table, indexes }: Pick<Inspection, "table" | "indexes">): string[] {
-  const layout = layoutOf(table);
-  return [...new Set([layout.keyIndex, layout.orderIndex])].flatMap((keys) => {
-    const index = findIndex(indexes, keys);
-    const isFit =
-      index === undefined ||
-      (!index.sparse &&
-        !index.hidden &&
-        index["partialFilterExpression"] === undefined &&
-        index["collation"] === undefined &&
-        (keys !== layout.keyIndex || index.unique === true));
-    if (isFit) return [];
-    const needed = keys === layout.keyIndex ? "a plain unique index" : "a plain index";
-    return [`its index ${index.name} is not ${needed}: drop it, it is then made anew`];
-  });
 }
 
 /** Changes of the registry that the documents of a table cannot follow. */
@@ -229,7 +188,10 @@ async function rowProblems(
   const problems: string[] = [];
   const { keyIndex } = layoutOf(table);
   const keyNames = Object.keys(keyIndex);
-  if (findIndex(indexes, keyIndex) === undefined && (await hasDuplicates(collection, keyNames))) {
+  if (
+    findIndex({ table, indexes }, keyIndex) === undefined &&
+    (await hasDuplicates(collection, keyNames))
+  ) {
     problems.push(
       `several rows have the same upsert key (${keyNames.join(", ")}): remove all but one`,
     );

@@ -2,7 +2,6 @@
 
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
@@ -10,11 +9,10 @@ import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
 import { VERSIONS } from "../driver/versions.ts";
+import { findIndex, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
 import {
-  findIndex,
   type Inspection,
   inspectTables,
-  OWN_INDEX,
   saveDefinition,
   TABLE_DEFINITIONS,
 } from "./table-inspection.ts";
@@ -58,13 +56,12 @@ async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
   const collection = db.collection(table.name);
   if (!inspection.exists) await createCollection(db, table.name);
   for (const name of inspection.formerIndexes) await dropIndex(collection, name);
-  const { keyIndex, orderIndex } = layoutOf(table);
-  await makeIndex(collection, inspection, keyIndex);
+  const [keyIndex, ...others] = neededIndexes(table);
+  const need = async (keys: IndexKeys) =>
+    noteIndexName(db, table, keys, await makeIndex(collection, inspection, keys));
+  if (keyIndex !== undefined) await need(keyIndex);
   await alignTimes(collection, inspection);
-  if (orderIndex !== keyIndex) await makeIndex(collection, inspection, orderIndex);
-  if (isOfPeople(table) && table.keyColumns[0]?.name !== "username") {
-    await makeIndex(collection, inspection, { username: 1 });
-  }
+  for (const keys of others) await need(keys);
   if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
     await reserveIds(db, collection);
     await numberRows(db, collection);
@@ -103,19 +100,20 @@ async function numberRows(db: Db, collection: Collection): Promise<void> {
   }
 }
 
+/** The name of the index, made where it is missing. */
 async function makeIndex(
   collection: Collection,
   inspection: Inspection,
   keys: IndexKeys,
-): Promise<void> {
-  const { table, indexes } = inspection;
-  if (findIndex(indexes, keys) !== undefined) return;
+): Promise<string> {
+  const { table } = inspection;
+  const found = findIndex(inspection, keys);
+  if (found?.name !== undefined) return found.name;
   const names = Object.keys(keys);
   const isKey = keys === layoutOf(table).keyIndex;
   try {
-    await collection.createIndex(keys, {
-      // Column names have no hyphen, so names of indexes differ.
-      name: `${OWN_INDEX}${names.join("-")}`,
+    return await collection.createIndex(keys, {
+      name: ownIndexName(keys),
       unique: isKey,
       // By default MongoDB waits for all members, also for one that is down.
       commitQuorum: "majority",
@@ -130,7 +128,7 @@ async function makeIndex(
     if (!hasCode(error, ...refusals)) throw error;
     const text = hasCode(error, DUPLICATE_KEY)
       ? "several rows have the same key: remove all but one"
-      : "another index or the shard key is in the way: drop that index, or use a shard key that begins the upsert key";
+      : "another index or the shard key is in the way: a shard key has to begin the upsert key";
     const message = `Table "${table.name}": its index on (${names.join(", ")}) cannot be made, ${text}`;
     throw new AppError("schema_conflict", message, { cause: error });
   }

@@ -32,6 +32,7 @@ import {
 import { TableStates } from "./page-cache.ts";
 import { cursorText, type PartPlace, readCursor, START } from "./part-cursor.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
+import { hintOf } from "./table-indexes.ts";
 import {
   type IndexKeys,
   layoutOf,
@@ -286,7 +287,7 @@ export class TableReader {
       .collection(layout.table.name)
       .aggregate([{ $match }, { $count: "rows" }], {
         ...optionsIn(tx),
-        hint: layout.orderIndex,
+        hint: hintOf(this.#deps.db, layout.table, layout.orderIndex),
       })
       .toArray();
     const totalRows = Number(counted?.["rows"] ?? 0);

@@ -1,0 +1,107 @@
+// The indexes of a table: those that are needed, which of the others serve as one, and what is in the way of making them.
+import type { Db, IndexDescriptionInfo } from "mongodb";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
+import { type IndexKeys, layoutOf } from "./table-layout.ts";
+
+/** Prefix of the names of repsync's own indexes. */
+const OWN_INDEX = "repsync_";
+/** MongoDB's own limit for a collection. */
+const MAX_INDEXES = 64;
+
+interface FoundIndexes {
+  readonly table: Table;
+  readonly isForeign: boolean;
+  /** The indexes that stay. */
+  readonly indexes: readonly IndexDescriptionInfo[];
+}
+
+/** The keys of every index that a table needs, that on the upsert key first. */
+export function neededIndexes(table: Table): readonly IndexKeys[] {
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const ofPeople = isOfPeople(table) && table.keyColumns[0]?.name !== "username";
+  return [...new Set([keyIndex, orderIndex]), ...(ofPeople ? [{ username: 1 } as const] : [])];
+}
+
+/** Column names have no hyphen, so names of indexes differ. */
+export function ownIndexName(keys: IndexKeys): string {
+  return `${OWN_INDEX}${Object.keys(keys).join("-")}`;
+}
+
+/** The index that serves as the one on these keys: of several on the same keys the one that has every row. */
+export function findIndex(
+  { table, indexes }: Pick<FoundIndexes, "table" | "indexes">,
+  keys: IndexKeys,
+): IndexDescriptionInfo | undefined {
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const isOfRows = keys === keyIndex || keys === orderIndex;
+  const serves = (index: IndexDescriptionInfo) => !isOfRows || isPlain(index, keys === keyIndex);
+  return indexes.find((index) => hasKeys(index, keys) && serves(index));
+}
+
+function isPlain(index: IndexDescriptionInfo, isUnique: boolean): boolean {
+  return (
+    !index.sparse &&
+    !index.hidden &&
+    index["partialFilterExpression"] === undefined &&
+    index["collation"] === undefined &&
+    (!isUnique || index.unique === true)
+  );
+}
+
+function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
+  return JSON.stringify(index.key) === JSON.stringify(keys);
+}
+
+/**
+ * True for an index of repsync's own that does not fit a changed upsert key: the unique index of the former key would
+ * refuse rows, and a plain index on the new key would allow it twice. A unique index on what is the order now may stay.
+ */
+export function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
+  if (!index.name?.startsWith(OWN_INDEX)) return false;
+  const { keyIndex, orderIndex } = layoutOf(table);
+  const isUnique = index.unique === true;
+  return hasKeys(index, keyIndex) ? !isUnique : isUnique && !hasKeys(index, orderIndex);
+}
+
+/** Why the indexes that a table lacks cannot be made, and what to do, unless other programs have use for what is there. */
+export function indexProblems(found: FoundIndexes): string[] {
+  const { table, indexes, isForeign } = found;
+  const missing = neededIndexes(table).filter((keys) => findIndex(found, keys) === undefined);
+  const problems = missing.flatMap((keys) => {
+    const names = Object.keys(keys).join(", ");
+    const other = indexes.find((index) => hasKeys(index, keys));
+    if (other !== undefined) {
+      const needed = keys === layoutOf(table).keyIndex ? "a plain unique index" : "a plain index";
+      return isForeign
+        ? [`its index ${other.name} on (${names}) is in the way of ${needed} there`]
+        : [`its index ${other.name} is not ${needed}: drop it, it is then made anew`];
+    }
+    const named = indexes.find(({ name }) => name === ownIndexName(keys));
+    if (named === undefined) return [];
+    return [`its index ${named.name} has the name of the index on (${names}) that is needed there`];
+  });
+  if (problems.length > 0 || indexes.length + missing.length <= MAX_INDEXES) return problems;
+  const needed = missing.map((keys) => `(${Object.keys(keys).join(", ")})`).join(" and ");
+  return [
+    `it has ${indexes.length} indexes, MongoDB allows ${MAX_INDEXES}, and it needs one on ${needed}`,
+  ];
+}
+
+/** Names of the indexes of prepared tables, by database. */
+const names = new WeakMap<Db, Map<string, string>>();
+
+export function noteIndexName(db: Db, table: Table, keys: IndexKeys, name: string): void {
+  const known = names.get(db) ?? new Map<string, string>();
+  names.set(db, known);
+  known.set(placeOf(table, keys), name);
+}
+
+/** How a command names an index. By its keys MongoDB takes none where another program has a second one on them. */
+export function hintOf(db: Db, table: Table, keys: IndexKeys): string | IndexKeys {
+  return names.get(db)?.get(placeOf(table, keys)) ?? keys;
+}
+
+function placeOf({ name }: Table, keys: IndexKeys): string {
+  return `${name} ${Object.keys(keys).join(" ")}`;
+}
