@@ -5,8 +5,9 @@ import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";
+import { type Rights, readRights, rightsProblems } from "../driver/table-rights.ts";
 import { keyFormProblem } from "./key-forms.ts";
-import { findIndex, indexProblems, isOfFormerKey } from "./table-indexes.ts";
+import { findIndex, indexProblems, isOfFormerKey, neededIndexes } from "./table-indexes.ts";
 import { hasNumbers, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
 /** What the registry said of each table when it was last prepared. */
@@ -71,7 +72,7 @@ const MAX_INDEX_KEYS_BYTES = 2048;
 const MIN_WIRE_VERSION = 17;
 
 /** Looks at a table's collection without changing anything. */
-async function inspectTable(db: Db, table: Table): Promise<Inspection> {
+async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspection> {
   const collection = db.collection(table.name);
   const [info] = await db.listCollections({ name: table.name }).toArray();
   const exists = info !== undefined;
@@ -86,6 +87,9 @@ async function inspectTable(db: Db, table: Table): Promise<Inspection> {
   const found = { table, definition, exists, isForeign, hasRows, indexes, formerIndexes };
   const kindProblems = collectionProblems(info);
   const problems = [...widthProblems(table), ...kindProblems, ...indexProblems(found)];
+  const makesIndexes = neededIndexes(table).some((keys) => findIndex(found, keys) === undefined);
+  const work = { table, info, makesIndexes, dropsIndexes: former.length > 0 };
+  problems.push(...rightsProblems(db, rights, work));
   if (hasRows && kindProblems.length === 0) {
     problems.push(...definitionProblems(table, definition));
     problems.push(...(await rowProblems(collection, found)));
@@ -99,8 +103,9 @@ async function inspectTable(db: Db, table: Table): Promise<Inspection> {
  */
 export async function inspectTables(db: Db, tables: readonly Table[]): Promise<Inspection[]> {
   await checkVersion(db, tables);
+  const rights = await readRights(db);
   const inspections: Inspection[] = [];
-  for (const table of tables) inspections.push(await inspectTable(db, table));
+  for (const table of tables) inspections.push(await inspectTable(db, table, rights));
   refuseTables(
     inspections.map(({ table: { name: tableName }, isForeign, problems }) => {
       return { tableName, isForeign, problems };
