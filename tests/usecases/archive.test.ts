@@ -74,6 +74,16 @@ test("D-10.7 an archive can be read by people: lines of JSON, compressed", async
   expect(lines[2]).toBe('{"row":{"name":"a"},"rest":"DAAAAA=="}');
 });
 
+test("D-10.7 a backup is refused that no restore would bring back whole, and names the rows", async () => {
+  const file = newFile();
+  const items = ["a", "b", "c"].map((name) => ({ row: { name }, rest: "" }));
+  const unkept = { row: { name: "d" }, unkept: "its time has no end" };
+  const part: DumpedPart = { of: "rows", name: "samples", items: [...items, unkept] };
+  const writing = writeArchive(file, dumpedDeployment(ABOUT, [part]), { facts: FACTS });
+  const detail = 'table "samples", row ["d"]: its time has no end';
+  await expect(writing).rejects.toMatchObject({ kind: "conflict", problems: [{ detail }] });
+});
+
 test("D-10.7 an archive that was changed anywhere, or cut, is damaged", async () => {
   const file = newFile();
   await writeArchive(file, dumpedDeployment(), { facts: FACTS });

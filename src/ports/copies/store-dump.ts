@@ -47,6 +47,8 @@ export interface DumpedRow {
   readonly row: Row;
   /** What the store keeps of the row beyond that; it means something to its own kind only. */
   readonly rest?: string;
+  /** Instead of it: why a store of that kind could not have the row back as it is. A clause without a full stop. */
+  readonly unkept?: string;
 }
 
 export interface DumpedTombstone {

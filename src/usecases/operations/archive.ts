@@ -12,7 +12,7 @@ import type {
 } from "../../ports/copies/store-copies.ts";
 import type { Dump, DumpedPart, DumpedStore, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
-import { ItemProgress } from "./copy-store.ts";
+import { ItemProgress, requireKept } from "./copy-store.ts";
 import { DumpDigests } from "./dump-digests.ts";
 
 /** The first line. */
@@ -42,7 +42,10 @@ interface ArchiveFile {
   readonly mac: Mac;
 }
 
-/** Writes an archive into an empty file, and reads it again. Throws what the dump does, `file_failed`, the reason to stop. */
+/**
+ * Writes an archive into an empty file, and reads it again. Throws what the dump does, `conflict` of rows that no
+ * restore would bring back as they are, `file_failed`, and the reason to stop.
+ */
 export async function writeArchive(
   file: ArchiveFile,
   { about, parts }: Dump,
@@ -63,6 +66,7 @@ async function* linesOf(
   yield JSON.stringify(beginning);
   const digests = new DumpDigests(mac, { withRest: true });
   for await (const part of parts) {
+    requireKept(about, part);
     digests.add(part);
     const { of, name, items } = part;
     const line: PartLine = { of, name, count: items.length };

@@ -66,6 +66,7 @@ async function fill(
   const written = new DumpDigests(mac, { withRest: isSameKind });
   for await (const whole of withTold(about, parts)) {
     const part = withoutDocuments(whole, isKept);
+    if (isSameKind) requireKept(about, part);
     written.add(part);
     await target.write(part);
     progress.add(part.items.length);
@@ -123,6 +124,23 @@ async function refuseUnheld(
   if (unheld > named.length) named.push(`and ${unheld - named.length} more`);
   const problems = named.map((detail) => ({ pointer: "", detail }));
   throw new AppError("conflict", "The new store cannot hold some of the rows", { problems });
+}
+
+/** Throws `conflict` that names the rows of a part which no store of their kind could have back as they are. D-10.7. */
+export function requireKept({ tables }: DumpedStore, part: DumpedPart): void {
+  if (part.of !== "rows") return;
+  const rows = part.items.filter(({ unkept }) => unkept !== undefined);
+  if (rows.length === 0) return;
+  const keyNames = tables.find(({ name }) => name === part.name)?.entry.upsert_key ?? [];
+  const problems = rows.slice(0, MOST_NAMED).map(({ row, unkept }) => {
+    const key = JSON.stringify(keyNames.map((name) => row[name] ?? null));
+    return { pointer: "", detail: `table "${part.name}", row ${key}: ${unkept}` };
+  });
+  const hint = "Mend or remove these values, and try again";
+  throw new AppError("conflict", "A copy could not have some of the rows as they are", {
+    problems,
+    hint,
+  });
 }
 
 /** Those that are not kept are no part of the copy. */

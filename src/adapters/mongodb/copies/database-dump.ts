@@ -40,6 +40,9 @@ import { restOf } from "./whole-documents.ts";
 const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;
 const SNAPSHOT_TRIES = 5;
+/** Why a document cannot be written back. */
+const UNKEPT =
+  "its document has a value that no driver writes: undefined, a DBPointer, a time beyond the year 275760, or a text that is no UTF-8";
 const BATCH = 1_000;
 
 /** Options of every read. */
@@ -123,7 +126,10 @@ class Reading {
     for await (const document of this.#collection(table.name).find({}, raw)) {
       const bson = document as unknown as Uint8Array;
       const row = faithful(reader.read(bson));
-      yield { row, rest: Buffer.from(restOf(table, row, bson)).toString("base64") };
+      const rest = restOf(table, row, bson);
+      yield rest === null
+        ? { row, unkept: UNKEPT }
+        : { row, rest: Buffer.from(rest).toString("base64") };
     }
   }
 

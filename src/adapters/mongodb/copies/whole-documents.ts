@@ -1,5 +1,6 @@
 // What a document of a table holds beyond its row: its id, and fields and types that only other programs write. D-10.7.
 import { Buffer } from "node:buffer";
+import { isDeepStrictEqual } from "node:util";
 import { BSON, type Document, Long } from "mongodb";
 import { isNumber } from "../../../domain/shared/json.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -14,8 +15,11 @@ const FAITHFUL = {
   bsonRegExp: true,
 } as const;
 
-/** As BSON: the id alone where the row tells everything else, or the whole document. */
-export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array {
+/**
+ * As BSON: the id alone where the row tells everything else, or the whole document. Null for one with a value that no driver
+ * writes, such as `undefined` of former drivers.
+ */
+export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array | null {
   const found = elementsOf(document);
   const own = elementsOf(BSON.serialize(fieldsOf(table, row)));
   const id = found.get("_id");
@@ -23,12 +27,26 @@ export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array
     id !== undefined &&
     found.size === own.size + 1 &&
     [...own].every(([name, element]) => found.get(name)?.equals(element));
-  if (!isSame) return document;
+  if (!isSame) return writtenForm(document);
   const length = id.length + 5;
   const bson = Buffer.alloc(length);
   bson.writeInt32LE(length, 0);
   id.copy(bson, 4);
   return bson;
+}
+
+/** A document as it is once it was read and written: of NaN there are many forms, one of which stays. */
+function writtenForm(document: Uint8Array): Uint8Array | null {
+  try {
+    const read = BSON.deserialize(document, FAITHFUL);
+    const written = BSON.serialize(read);
+    const isWhole =
+      written.length === document.length &&
+      isDeepStrictEqual(BSON.deserialize(written, FAITHFUL), read);
+    return isWhole ? written : null;
+  } catch {
+    return null; // A text that is no UTF-8.
+  }
 }
 
 /** The document of a row with its rest. */
