@@ -42,7 +42,7 @@ export class Profiles {
   /**
    * Changes the given fields of the profile and sets `updated_at`, leaving the rest of the row as it is. Without any
    * field nothing is written. Resolves to the new row; null when there is no profile. Throws `invalid_request` for a field
-   * that a table of profiles which the registry brings does not have.
+   * that a table of profiles which the registry brings does not have, or that its own rules refuse.
    */
   async change(
     username: string,

@@ -4,7 +4,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { jsonBody } from "../reputation/people.ts";
+import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { onBackends, onEveryBackend, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
@@ -51,23 +51,23 @@ async function refuse(url: string, texts: typeof TEXTS, isDeferred = false): Pro
   await sql.close();
 }
 
-/** Makes a rule of the table that no value is "bad". */
-async function refuseBad(url: string): Promise<void> {
+/** Makes a rule of a table that no value of a column is "bad". */
+async function refuseBad(url: string, table = "settings", column = "value"): Promise<void> {
   if (url.startsWith("sqlite:")) {
     const file = new Database(url.replace("sqlite:", ""));
     for (const event of ["INSERT", "UPDATE"]) {
       file.run(
-        `CREATE TRIGGER no_${event} BEFORE ${event} ON settings WHEN NEW.value = 'bad' BEGIN SELECT RAISE(ABORT, 'bad'); END`,
+        `CREATE TRIGGER no_${event} BEFORE ${event} ON ${table} WHEN NEW.${column} = 'bad' BEGIN SELECT RAISE(ABORT, 'bad'); END`,
       );
     }
     file.close();
   } else if (url.startsWith("postgres:")) {
     const sql = new SQL({ url, max: 1 });
-    await sql.unsafe("alter table public.settings add check (value is distinct from 'bad')");
+    await sql.unsafe(`alter table public.${table} add check (${column} is distinct from 'bad')`);
     await sql.close();
   } else {
     const client = new MongoClient(url);
-    await client.db().command({ collMod: "settings", validator: { value: { $ne: "bad" } } });
+    await client.db().command({ collMod: table, validator: { [column]: { $ne: "bad" } } });
     await client.close();
   }
 }
@@ -106,6 +106,18 @@ onEveryBackend("a rule of an application", (backend) => {
     const { status, json } = await app.ask("/rows/settings", jsonBody(body, "PUT"));
     expect([status, json["errors"]]).toMatchObject([400, [{ column: "name" }]]);
     expect((await app.pull("settings")).json["records"]).toEqual(records);
+  });
+
+  test("D-5.5.1 refuses a change of one's own profile, which stays as it was", async () => {
+    const url = await backend.makeUrl();
+    const app = await startRunApp({ env: { STORAGE_URL: url } });
+    const ana = await Person.signUp(app, "ana");
+    await refuseBad(url, "profiles", "bio");
+    const change = (fields: object) => ana.send("/v1/me/profile", jsonBody(fields, "PATCH"));
+    expect((await change({ bio: "good" })).status).toBe(200);
+    const { status, json } = await change({ bio: "bad", location: "Ulm" });
+    expect([status, json]).toMatchObject([400, { code: "invalid_request" }]);
+    expect(dataOf(await ana.send("/v1/me/profile"))).toMatchObject({ bio: "good", location: "" });
   });
 });
 

@@ -12,7 +12,7 @@ import { isPassing } from "../driver/errors.ts";
 import { cutUpserts, insertOperation, type Upsert, upsertOperation } from "./upserts.ts";
 
 /** Why the server may refuse a row, by error code. Its own messages hold values of rows. */
-const REFUSALS: ReadonlyMap<number, string> = new Map([
+export const REFUSALS: ReadonlyMap<number, string> = new Map([
   [121, "The row does not pass the validator of the MongoDB collection"],
   [10334, "The row is larger than the 16 MiB that MongoDB can store"],
   [11000, "Another row has the same value in a unique index of the MongoDB collection"],

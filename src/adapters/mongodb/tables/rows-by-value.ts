@@ -1,9 +1,11 @@
 // Rows of a table by a value that they have in a column, within a transaction or a snapshot.
-import type { Db, Document } from "mongodb";
+import { type Db, type Document, MongoServerError } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { TxOptions } from "../driver/operations.ts";
 import { forgetTombstonesOf, noteOwnDeletes } from "../driver/tombstone-documents.ts";
 import { storeValue } from "./column-values.ts";
+import { REFUSALS } from "./push-writer.ts";
 import { RowReader } from "./row-reader.ts";
 import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
 import { storedFields } from "./upserts.ts";
@@ -31,7 +33,7 @@ export async function readRowsBy(
   return (found as Uint8Array[]).map((bytes) => reader.read(bytes));
 }
 
-/** Changes the given fields, as far as the table has such columns; the number of the rows. */
+/** Changes the given fields, as far as the table has such columns; the number of the rows. Throws `invalid_request`. */
 export async function changeRowsBy(
   db: Db,
   table: Table,
@@ -42,8 +44,14 @@ export async function changeRowsBy(
   const $set = storedFields(table, fields);
   if (column === null || Object.keys($set).length === 0) return 0;
   const filter = { [columnName]: storeValue(column, value) };
-  const { matchedCount } = await db.collection(table.name).updateMany(filter, { $set }, options);
-  return matchedCount;
+  try {
+    const { matchedCount } = await db.collection(table.name).updateMany(filter, { $set }, options);
+    return matchedCount;
+  } catch (error) {
+    const message =
+      error instanceof MongoServerError ? REFUSALS.get(Number(error.code)) : undefined;
+    throw message === undefined ? error : new AppError("invalid_request", message);
+  }
 }
 
 /** Removes the rows, without tombstones; their number. D-7.6, D-8.2. */

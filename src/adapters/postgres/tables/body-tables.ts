@@ -1,5 +1,6 @@
 // The rows that one body reads and writes. A write finds what is there, has the domain decide, and sends what is to be done;
 // where the server refuses records, all of it is decided and done again without them.
+import { AppError } from "../../../domain/shared/errors.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -151,7 +152,7 @@ export class BodyTables implements TableWrites {
     const done =
       fields === null
         ? await this.#rows.remove(layout, layout.name, rows)
-        : await this.#rows.set(layout, [column, value], [given, fields]);
+        : await this.#rows.set(layout, [column, value], [given, fields]).catch(refusedChange);
     if (done < rows.length) throw passedOver();
     const isTimed = given.some(({ name }) => name === table.timestampColumn);
     const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
@@ -363,6 +364,12 @@ function without<Item extends Positioned>(
 
 /** Nobody adds to it. */
 const NONE_REFUSED: Refused = { records: [], deletes: [] };
+
+/** What a change throws that a rule of the table refuses. */
+function refusedChange(error: unknown): never {
+  const isOfRow = error instanceof Failure && isRefusal(error);
+  throw isOfRow ? new AppError("invalid_request", refusalText(error)) : error;
+}
 
 /** The last record of each refused row, and the tombstones of each row that stays. */
 function refusedOf(

@@ -1,3 +1,4 @@
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,
@@ -36,7 +37,12 @@ export class BodyTables implements TableWrites {
     this.#body.beginRows();
     this.#body.noteChanged(table.name);
     if (fields === null) return removeRowsBy(this.#body, table, [column, value]);
-    return changeRowsBy(this.#body, table, [column, value], fields);
+    try {
+      return changeRowsBy(this.#body, table, [column, value], fields);
+    } catch (error) {
+      const message = this.#body.recordReason(error);
+      throw message === null ? error : new AppError("invalid_request", message);
+    }
   }
 
   excludePushes(): void {}
