@@ -9,6 +9,23 @@ const TIME = "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.(?!000$)\\d{3}|\\.\\d{3}(?!0
 /** Beyond it a number of floating point is shown with other digits than it has. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 
+/** The greatest distance from 1970 that a `Date` has. */
+const MAX_DATE_MS = 8_640_000_000_000_000;
+
+/** What is wrong with the values of a timestamp column that no read could go on behind; null for nothing. */
+export async function placeProblem(
+  collection: Collection,
+  { name }: Column,
+): Promise<string | null> {
+  const isUnplaced = [
+    { [name]: { $type: ["array", "undefined", "dbPointer"] } },
+    { [name]: { $lt: new Date(-MAX_DATE_MS) } },
+    { [name]: { $gt: new Date(MAX_DATE_MS) } },
+  ];
+  if ((await collection.findOne({ $or: isUnplaced })) === null) return null;
+  return `its timestamp column "${name}" holds lists, undefined, or times beyond the year 275760: store times, or null`;
+}
+
 /** What is wrong with the values of a key column, and what to store; null where each is in its form, or missing. */
 export async function keyFormProblem(
   collection: Collection,

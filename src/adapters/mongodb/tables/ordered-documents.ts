@@ -5,7 +5,7 @@ import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { hasCode } from "../driver/errors.ts";
 import { optionsIn } from "../driver/operations.ts";
-import { RowReader, readPosition } from "./row-reader.ts";
+import { RowReader, readTime } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
 import {
   type IndexKeys,
@@ -102,8 +102,9 @@ export async function* readKeyRange(
 
 /** Conditions for documents in a place of an index, behind the one at a place if there is one. */
 export function placedBehind(index: IndexKeys, from: Document | null): readonly Document[] {
-  // An array from another tool has several index entries: going on after one would never end.
-  const placed = Object.keys(index).map((name) => ({ [name]: { $not: { $type: "array" } } }));
+  // An array from another tool has several index entries: going on after one would never end. No driver names the others.
+  const $type = ["array", "undefined", "dbPointer"];
+  const placed = Object.keys(index).map((name) => ({ [name]: { $not: { $type } } }));
   // The lower bound of a range includes the document that is there.
   return from === null ? placed : [...placed, { $nor: [equalTo(from)] }];
 }
@@ -221,8 +222,7 @@ class PlacedDocument {
   constructor(bytes: Uint8Array, layout: TableLayout) {
     this.bytes = bytes;
     this.#layout = layout;
-    const place = readPosition(bytes, layout);
-    this.#timeText = timeOrderText(layout, place?.[layout.timeField ?? ""]);
+    this.#timeText = timeOrderText(layout, readTime(bytes, layout));
   }
 
   isBefore(other: PlacedDocument): boolean {

@@ -6,7 +6,7 @@ import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";
 import { type Rights, readRights, rightsProblems } from "../driver/table-rights.ts";
-import { keyFormProblem } from "./key-forms.ts";
+import { keyFormProblem, placeProblem } from "./key-forms.ts";
 import { findIndex, indexProblems, isOfFormerKey, neededIndexes } from "./table-indexes.ts";
 import { hasNumbers, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
@@ -208,8 +208,10 @@ async function rowProblems(
     if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
       problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
     }
-    const problem = isKey ? await keyFormProblem(collection, column) : null;
-    if (problem !== null) problems.push(problem);
+    const isTime = name === table.timestampColumn;
+    const keyProblem = isKey ? await keyFormProblem(collection, column) : null;
+    const timeProblem = isTime && !isKey ? await placeProblem(collection, column) : null;
+    problems.push(...[keyProblem, timeProblem].filter((one) => one !== null));
   }
   return problems;
 }

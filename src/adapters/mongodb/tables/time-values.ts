@@ -70,8 +70,9 @@ export function placeAmongDates(layout: TableLayout, place: Document): Document 
 
 /** As repsync writes the time, without zone. A date that is not at midnight comes behind its day where a column has days. */
 function dateText(layout: TableLayout, atMs: number): string {
-  if (!(atMs >= FIRST_TIME_MS)) return "";
-  if (atMs > LAST_TIME_MS) return LAST_TEXT;
+  if (atMs < FIRST_TIME_MS) return "";
+  // Also one beyond what a `Date` holds.
+  if (!(atMs <= LAST_TIME_MS)) return LAST_TEXT;
   const text = formatMs(atMs).slice(0, -1);
   return isByDay(layout) && atMs % DAY_MS === 0 ? text.slice(0, 10) : text;
 }

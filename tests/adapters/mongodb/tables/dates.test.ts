@@ -1,8 +1,10 @@
 // BSON dates that other programs wrote into date and datetime columns: each is that time. D-7.10
 
-import { describe, expect } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ObjectId } from "mongodb";
+import { BSON, Long, ObjectId } from "mongodb";
+import { readPosition } from "../../../../src/adapters/mongodb/tables/row-reader.ts";
+import { layoutOf } from "../../../../src/adapters/mongodb/tables/table-layout.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { walk } from "../../../contract/tables/reading/reading-ways.ts";
@@ -118,6 +120,38 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
       expect(keys).toEqual(order);
       expect(await keysAfter(storage, null, limitRows)).toEqual(order);
     }
+  });
+
+  it("D-7.10 rows whose time no driver could write are each on one page", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const documents = database.db.collection("items");
+    const times = [null, `${second(1)}`, new Date(0), "soon", null, null, null, null];
+    await documents.insertMany(times.map((at, n) => ({ k: `k${n}`, at })));
+    const isLast = { k: { $in: ["k5", "k6", "k7"] } };
+    for (const endless of [Long.MAX_VALUE, Long.fromString("4611686018427387904")]) {
+      await documents.updateMany(isLast, [{ $set: { at: { $toDate: endless } } }]);
+      const order = await table.column("k");
+      expect(order.toSorted()).toEqual(times.map((_, n) => `k${n}`));
+      for (const limitRows of [1, 2, 3]) {
+        const keys: unknown[] = [];
+        for (let offsetRows = 0; offsetRows < order.length; offsetRows += limitRows) {
+          keys.push(...(await table.column("k", { offsetRows, limitRows })));
+        }
+        expect(keys).toEqual(order);
+        const inOrder = await walk(storage.tables, ITEMS, "cursor", { limitRows });
+        expect(inOrder.map(({ k }) => k)).toEqual(order);
+      }
+    }
+  });
+
+  test("D-7.10 a document with `undefined` in its time has no place to go on from", () => {
+    const bytes = Buffer.from(BSON.serialize({ k: "a", at: null }));
+    const layout = layoutOf(ITEMS);
+    expect(readPosition(bytes, layout)).toEqual({ at: null, k: "a" });
+    const undefinedType = 6;
+    bytes[bytes.indexOf("at") - 1] = undefinedType;
+    expect(readPosition(bytes, layout)).toBeNull();
   });
 
   it("D-7.10 in a date column a BSON date is its day", async (database) => {

@@ -72,6 +72,26 @@ describe.skipIf(!mongoAvailable)("MongoDB keys of other programs", () => {
     }
   });
 
+  it("D-11.4.2 are refused beside times that no read could go on behind", async (database) => {
+    const { db, url } = database;
+    const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
+    const table = makeTable({ upsert_key: ["k"], timestamp_column: "at", columns }, "timed");
+    const documents = db.collection("timed");
+    await documents.insertMany([
+      { k: "a", at: [new Date(0)] },
+      { k: "b", at: new Date(0) },
+    ]);
+    const open = () => openMongoStorage({ url, clock: new SystemClock(), tables: [table] });
+    const refusal = {
+      message: `Table "timed"${FOREIGN}: its timestamp column "at" holds lists, undefined, or times beyond the year 275760: store times, or null${ADVICE}`,
+    };
+    await expect(open()).rejects.toMatchObject(refusal);
+    await documents.updateOne({ k: "a" }, [{ $set: { at: { $toDate: Long.MIN_VALUE } } }]);
+    await expect(open()).rejects.toMatchObject(refusal);
+    await documents.updateOne({ k: "a" }, { $set: { at: { some: "thing" } } });
+    await (await open()).close();
+  });
+
   it("D-11.4.2 are refused by their types, with what to store, before anything is written", async (database) => {
     const { db, url } = database;
     await db.collection("a").insertMany([{ k: new ObjectId() }, { k: 5 }, { k: "x" }]);
