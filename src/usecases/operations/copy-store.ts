@@ -1,5 +1,6 @@
 // Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import type {
   CopyCounts,
   CopyJob,
@@ -11,6 +12,7 @@ import type {
 import {
   type Dump,
   type DumpedPart,
+  type DumpedRow,
   type DumpedSource,
   type DumpedStore,
   tableOf,
@@ -67,6 +69,7 @@ async function fill(
   for await (const whole of withTold(about, parts)) {
     const part = withoutDocuments(whole, isKept);
     if (isSameKind) requireKept(about, part);
+    else requireNumbers(about, part);
     written.add(part);
     await target.write(part);
     progress.add(part.items.length);
@@ -127,19 +130,39 @@ async function refuseUnheld(
 }
 
 /** Throws `conflict` that names the rows of a part which no store of their kind could have back as they are. D-10.7. */
-export function requireKept({ tables }: DumpedStore, part: DumpedPart): void {
-  if (part.of !== "rows") return;
-  const rows = part.items.filter(({ unkept }) => unkept !== undefined);
-  if (rows.length === 0) return;
-  const keyNames = tables.find(({ name }) => name === part.name)?.entry.upsert_key ?? [];
-  const problems = rows.slice(0, MOST_NAMED).map(({ row, unkept }) => {
-    const key = JSON.stringify(keyNames.map((name) => row[name] ?? null));
-    return { pointer: "", detail: `table "${part.name}", row ${key}: ${unkept}` };
+export function requireKept(about: DumpedStore, part: DumpedPart): void {
+  requireNone(about, part, ({ unkept }) => unkept ?? null);
+}
+
+/** Throws `conflict` that names the rows of a part without a number, which only their kind of store has. D-12.5. */
+function requireNumbers(about: DumpedStore, part: DumpedPart): void {
+  const isNumbered = (table: Table) =>
+    table.columns.some(({ autoIncrement, isKey }) => autoIncrement && !isKey);
+  requireNone(about, part, ({ row }, table) =>
+    isNumbered(table) && (row["id"] ?? null) === null
+      ? "it has no id, and rows of the table are numbered: give it a number of its own"
+      : null,
+  );
+}
+
+function requireNone(
+  { tables }: DumpedStore,
+  part: DumpedPart,
+  problemOf: (item: DumpedRow, table: Table) => string | null,
+): void {
+  const dumped = tables.find(({ name }) => name === part.name);
+  if (part.of !== "rows" || dumped === undefined) return;
+  const table = tableOf(dumped);
+  const problems = part.items.flatMap((item) => {
+    const problem = problemOf(item, table);
+    if (problem === null) return [];
+    const key = JSON.stringify(table.keyColumns.map(({ name }) => item.row[name] ?? null));
+    return [{ pointer: "", detail: `table "${part.name}", row ${key}: ${problem}` }];
   });
-  const hint = "Mend or remove these values, and try again";
+  if (problems.length === 0) return;
   throw new AppError("conflict", "A copy could not have some of the rows as they are", {
-    problems,
-    hint,
+    problems: problems.slice(0, MOST_NAMED),
+    hint: "Mend or remove these values, and try again",
   });
 }
 

@@ -17,7 +17,7 @@ import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../../src/app/stores.ts";
 import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
-import { MONGODB, SQLITE_FILE } from "../../../http/support/backends.ts";
+import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
@@ -120,6 +120,25 @@ test.skipIf(!MONGODB.isAvailable)(
     await moveTo(await SQLITE_FILE.makeUrl(), from);
   },
 );
+
+for (const { name, isAvailable, makeUrl } of [SQLITE_FILE, POSTGRESQL]) {
+  test.skipIf(!MONGODB.isAvailable || !isAvailable)(
+    `D-12.5 rows that another program left without a number are named before they go to a ${name}`,
+    async () => {
+      const from = await prepared();
+      const numbered = { _id: oid(1), name: "a", id: 1 };
+      await itemsOf(from).insertMany([numbered, { _id: oid(2), name: "b" }] as never);
+      const to = await makeUrl();
+      const detail = expect.stringContaining('table "items", row ["b"]: it has no id');
+      await expect(moveTo(to, from)).rejects.toMatchObject({
+        kind: "conflict",
+        problems: [{ detail }],
+      });
+      await itemsOf(from).updateOne({ name: "b" }, { $set: { id: 2 } });
+      await moveTo(to, from);
+    },
+  );
+}
 
 test("D-10.7 a document with `undefined` or a text that is no UTF-8 has no rest that could be written", () => {
   const row = { id: null, name: "a", at: null, price: null };
