@@ -42,6 +42,13 @@ const FIXED: MongoClientOptions = {
   writeConcern: { w: "majority", journal: true },
   retryReads: true,
   retryWrites: true,
+  // How values are read.
+  raw: false,
+  promoteValues: true,
+  promoteLongs: true,
+  promoteBuffers: false,
+  bsonRegExp: false,
+  useBigInt64: false,
 };
 
 /** MongoDB 5.0, the first version that reads snapshots outside of transactions. */

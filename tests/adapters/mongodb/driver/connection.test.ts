@@ -190,6 +190,19 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     });
   });
 
+  it("D-1.3 options of a URL that an application has for itself change nothing", async (database) => {
+    for (const [n, options] of [
+      "&raw=true&promoteValues=false&promoteBuffers=true",
+      "&useBigInt64=true&bsonRegExp=true",
+      "&promoteLongs=false&w=0&journal=false&retryWrites=false&readPreference=secondary",
+    ].entries()) {
+      const table = await TableUnderTest.prepare(await database.open(options), ITEMS);
+      await table.write({ k: `k${n}`, v: 2 ** 40 });
+      expect(await table.count()).toBe(n + 1);
+      expect(await table.column("v")).toEqual(Array(n + 1).fill(2 ** 40));
+    }
+  });
+
   it("D-1.3 a URL without a database of its own, or that cannot be read, is refused", async ({
     url,
   }) => {
