@@ -14,7 +14,7 @@ export interface LookupClientOptions {
   readonly key: string;
   /** Sends the requests; the runtime's own `fetch` when absent. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Milliseconds for one request; 15,000 when absent. */
+  /** Milliseconds for one request, 1 to 2,147,483,647; 15,000 when absent. */
   readonly timeoutMs?: number;
   /** Longest wait in milliseconds for a limit that is used up, 0 for none; 60,000 when absent. */
   readonly maxWaitMs?: number;
@@ -65,9 +65,17 @@ interface Details
 const DEFAULT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_WAIT_MS = 60_000;
 const TOO_MANY = 429;
+const MS_PER_SECOND = 1000;
 const KEY = /^[\x21-\x7e]+$/;
+/** Longest delay of a timer, which fires at once beyond it. */
+const MAX_TIMER_MS = 2_147_483_647;
+/** A service that names no time is not asked without a pause. */
+const MIN_WAIT_SECONDS = 1;
 
-/** Every method rejects with `LookupError`. A reply of 429 is waited for and asked again, as long as `maxWaitMs` allows. */
+/**
+ * Every method rejects with `LookupError`; of a username that no address can carry with `refused` and `invalid_request`,
+ * and nothing is sent. A reply of 429 is waited for and asked again, as long as `maxWaitMs` allows.
+ */
 export class LookupClient {
   readonly #url: string;
   readonly #key: string;
@@ -75,7 +83,7 @@ export class LookupClient {
   readonly #timeoutMs: number;
   readonly #maxWaitMs: number;
 
-  /** Throws `TypeError` for an address or key that no request can carry. */
+  /** Throws `TypeError` for an address or key that no request can carry, `RangeError` for a time that is none. */
   constructor(options: LookupClientOptions) {
     const {
       baseUrl,
@@ -84,7 +92,14 @@ export class LookupClient {
       maxWaitMs = DEFAULT_MAX_WAIT_MS,
     } = options;
     const base = readBaseUrl(baseUrl);
-    if (!KEY.test(key)) throw new TypeError("key is not printable ASCII");
+    // An environment variable that is not set would be tried as the text "undefined".
+    if (typeof key !== "string" || !KEY.test(key)) {
+      throw new TypeError("key is not printable ASCII");
+    }
+    if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMER_MS) {
+      throw new RangeError(`timeoutMs is not a whole number from 1 to ${MAX_TIMER_MS}`);
+    }
+    if (!(maxWaitMs >= 0)) throw new RangeError("maxWaitMs is not a number from 0");
     this.#url = `${base}/v1/public/profiles/`;
     this.#key = key;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
@@ -94,11 +109,11 @@ export class LookupClient {
 
   /** Score and stars. R-3. */
   async reputation(username: string, request: LookupRequest = {}): Promise<ReputationBody> {
-    return fromWire(await this.#get(username, "/reputation", request)) as unknown as ReputationBody;
+    return (await this.#getObject(username, "/reputation", request)) as unknown as ReputationBody;
   }
 
   async profile(username: string, request: LookupRequest = {}): Promise<ProfileBody> {
-    return fromWire(await this.#get(username, "", request)) as unknown as ProfileBody;
+    return (await this.#getObject(username, "", request)) as unknown as ProfileBody;
   }
 
   async platforms(
@@ -106,17 +121,27 @@ export class LookupClient {
     request: LookupRequest = {},
   ): Promise<readonly PlatformEntry[]> {
     const platforms = await this.#get(username, "/platforms", request);
-    if (!Array.isArray(platforms)) throw new LookupError("invalid_reply", "No list of platforms");
+    if (!Array.isArray(platforms) || !platforms.every(isObject)) {
+      throw new LookupError("invalid_reply", "No list of platforms");
+    }
     return platforms.map((one) => fromWire(one) as unknown as PlatformEntry);
   }
 
+  async #getObject(username: string, rest: string, request: LookupRequest) {
+    const data = await this.#get(username, rest, request);
+    if (!isObject(data)) throw new LookupError("invalid_reply", "The reply holds a list");
+    return fromWire(data);
+  }
+
   async #get(username: string, rest: string, { signal }: LookupRequest) {
-    const url = this.#url + encodeURIComponent(username) + rest;
+    const url = this.#url + userPath(username) + rest;
     for (let waitedMs = 0; ; ) {
       const outcome = await this.#ask(url, signal);
       if (!(outcome instanceof LookupError)) return outcome;
-      const waitMs = (outcome.retryAfterSeconds ?? Number.POSITIVE_INFINITY) * 1000;
-      if (outcome.status !== TOO_MANY || waitedMs + waitMs > this.#maxWaitMs) throw outcome;
+      const { status, retryAfterSeconds: seconds } = outcome;
+      if (status !== TOO_MANY || seconds === null) throw outcome;
+      const waitMs = Math.max(seconds, MIN_WAIT_SECONDS) * MS_PER_SECOND;
+      if (waitedMs + waitMs > this.#maxWaitMs) throw outcome;
       await pause(waitMs, signal);
       waitedMs += waitMs;
     }
@@ -141,6 +166,19 @@ export class LookupClient {
   }
 }
 
+/** A username as one path segment. URLs resolve the two dotted names away, encoded or not. */
+function userPath(username: string): string {
+  if (username === "" || username === "." || username === ".." || !username.isWellFormed()) {
+    const code = "invalid_request";
+    throw new LookupError("refused", "No address can carry this username", { code });
+  }
+  return encodeURIComponent(username);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function readReply(reply: Response, text: string): object | LookupError {
   const { status, headers } = reply;
   const requestId = headers.get("x-request-id");
@@ -150,12 +188,12 @@ function readReply(reply: Response, text: string): object | LookupError {
     if (typeof data === "object" && data !== null) return data;
     throw new LookupError("invalid_reply", "The reply holds no data", { status, requestId });
   }
-  const wait = Number(headers.get("retry-after") ?? Number.NaN);
+  const wait = headers.get("retry-after") ?? "";
   const { code, detail } = body;
   return new LookupError("refused", typeof detail === "string" ? detail : `Status ${status}`, {
     status,
     code: typeof code === "string" ? code : null,
-    retryAfterSeconds: Number.isFinite(wait) ? wait : null,
+    retryAfterSeconds: /^\d+$/.test(wait) ? Number(wait) : null,
     requestId,
   });
 }
@@ -169,7 +207,14 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits in parts that a timer can take. */
+async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  for (let leftMs = durationMs; leftMs > 0; leftMs -= MAX_TIMER_MS) {
+    await pausePart(Math.min(leftMs, MAX_TIMER_MS), signal);
+  }
+}
+
+function pausePart(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);

@@ -101,6 +101,39 @@ test("a limit that is used up is waited for, as long as it may take", async () =
   expect(failure.retryAfterSeconds).toBe(1);
 });
 
+test("a service that never says how long to wait is not asked without end", async () => {
+  for (const wait of ["0", "", "-5"]) {
+    const { make, paths } = startReplies(...Array(100).fill(busy(wait)));
+    const failure = await failureOf(make({ maxWaitMs: 1500 }).reputation("ana"));
+    expect(failure).toMatchObject({ kind: "refused", status: 429, code: "rate_limited" });
+    expect(paths.length).toBeLessThanOrEqual(2);
+  }
+});
+
+test("a wait that is longer than a timer can be is not cut short", async () => {
+  const { make, paths } = startReplies(busy(`${60 * 60 * 24 * 30}`), good);
+  const stop = new AbortController();
+  const lookup = make({ maxWaitMs: Number.MAX_SAFE_INTEGER }).reputation("ana", {
+    signal: stop.signal,
+  });
+  const first = await Promise.race([failureOf(lookup).catch(() => "asked"), Bun.sleep(50)]);
+  expect([first, paths.length]).toEqual([undefined, 1]);
+  stop.abort();
+  expect((await failureOf(lookup)).kind).toBe("aborted");
+});
+
+test("a username that no address can carry is refused, and nothing is sent", async () => {
+  const { make, paths } = startReplies(good);
+  for (const username of ["", ".", "..", "\ud800"]) {
+    for (const method of ["reputation", "profile", "platforms"] as const) {
+      const failure = await failureOf(make()[method](username));
+      expect(failure).toMatchObject({ kind: "refused", status: null, code: "invalid_request" });
+      expect(failure.message).toBe("No address can carry this username");
+    }
+  }
+  expect(paths).toEqual([]);
+});
+
 test("a signal ends a lookup, also while it waits", async () => {
   const stop = new AbortController();
   const { make } = startReplies(() => {
@@ -125,6 +158,10 @@ test("replies that are not the documented ones are told", async () => {
       kind as never,
     );
   }
+  const noList = startReplies(() => Response.json({ data: [DATA] }));
+  expect((await failureOf(noList.make().reputation("ana"))).kind).toBe("invalid_reply");
+  const noPlatform = startReplies(() => Response.json({ data: [null] }));
+  expect((await failureOf(noPlatform.make().platforms("ana"))).kind).toBe("invalid_reply");
   const hanging = startReplies(() => new Promise<Response>(() => {}));
   const lookup = hanging.make({ timeoutMs: 50 }).reputation("ana");
   expect((await failureOf(lookup)).kind).toBe("timeout");
@@ -140,8 +177,22 @@ test.each([
   { baseUrl: "https://a:b@a.example", key: "k" },
   { baseUrl: "https://a.example", key: "" },
   { baseUrl: "https://a.example", key: "a\nb" },
+  { baseUrl: "https://a.example", key: undefined as unknown as string },
 ])("createLookupClient() refuses %j", (options) => {
   expect(() => createLookupClient(options)).toThrow(TypeError);
+});
+
+test.each([
+  { timeoutMs: 0 },
+  { timeoutMs: -1 },
+  { timeoutMs: 1.5 },
+  { timeoutMs: Number.NaN },
+  { timeoutMs: 2_147_483_648 },
+  { maxWaitMs: -1 },
+  { maxWaitMs: Number.NaN },
+])("createLookupClient() refuses %j at once", (options) => {
+  const all = { baseUrl: "https://a.example", key: "k", ...options };
+  expect(() => createLookupClient(all)).toThrow(RangeError);
 });
 
 const node = Bun.which("node");
