@@ -29,24 +29,19 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     await onConfirm(typedIn(form.current));
     close();
   });
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // The dialog goes unclosed where what was confirmed takes its row away.
+    return keepFocus;
+  }, []);
 
   /** By the dialog itself, which gives the focus back to where it was. */
   function close() {
     dialog.current?.close();
   }
 
-  function closed() {
-    onClose();
-    // What had the focus may be gone with what was removed.
-    requestAnimationFrame(() => {
-      if (document.activeElement !== document.body) return;
-      document.querySelector("h1")?.focus({ preventScroll: true });
-    });
-  }
-
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={closed}>
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
       <form
         ref={form}
         onSubmit={(event) => {
@@ -68,6 +63,14 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       </form>
     </dialog>
   );
+}
+
+/** Gives the focus to the heading where what had it is gone. */
+function keepFocus() {
+  requestAnimationFrame(() => {
+    if (document.activeElement !== document.body) return;
+    document.querySelector("h1")?.focus({ preventScroll: true });
+  });
 }
 
 interface ConfirmButtonProps extends Omit<ConfirmDialogProps, "onClose"> {

@@ -55,6 +55,19 @@ describe.skipIf(!chromiumAvailable)("consents", () => {
       await expectGood();
     });
 
+    test("D-9.1 by keyboard, the heading has the focus once the button that asked is gone", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "ana");
+      await as.consent("reputation_lookup");
+      const { page } = await openConsole(app, { as, address: ADDRESS });
+      await page.getByRole("button", { name: "Revoke", exact: true }).press("Enter");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("button", { name: "Revoke", exact: true }).press("Enter");
+      await page.getByRole("cell", { name: "revoked" }).waitFor();
+      await dialog.waitFor({ state: "detached" });
+      await page.getByRole("heading", { level: 1 }).and(page.locator(":focus")).waitFor();
+    });
+
     test("D-9.4.10 the history comes in pages and filters whose addresses survive reload and Back", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");
