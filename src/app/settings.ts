@@ -24,6 +24,7 @@ import {
   MAX_WRITES_PER_MINUTE,
   MIN_PASSWORD_CHARS,
 } from "../domain/shared/limits.ts";
+import { hasControlCharacter } from "../domain/shared/text.ts";
 import type { CompareRepair } from "../domain/sync/run/run.ts";
 import {
   cookieName,
@@ -42,6 +43,12 @@ import {
   whole,
 } from "./setting-forms.ts";
 import { findStore, STORE_FORMS } from "./stores.ts";
+
+const administratorName: Form<string> = (value, tell) => {
+  if (!isForeignUsername(value)) tell(`must have 1 to ${MAX_FOREIGN_USERNAME_CHARS} characters`);
+  else if (hasControlCharacter(value)) tell("must not have control characters");
+  return value;
+};
 
 /** Null: scheduled comparisons change nothing. */
 const repair: Form<CompareRepair | null> = (text, tell) => {
@@ -155,13 +162,9 @@ export const SETTINGS = {
       "Bearer token of /metrics; without one only callers on this machine that ask localhost or 127.0.0.1 are served.",
     isSecret: true,
   }),
-  adminUsername: setting(
-    "ADMIN_USERNAME",
-    matching(isForeignUsername, `must have 1 to ${MAX_FOREIGN_USERNAME_CHARS} characters`),
-    {
-      about: "Name of an administrator whose account is created at start if it does not exist.",
-    },
-  ),
+  adminUsername: setting("ADMIN_USERNAME", administratorName, {
+    about: "Name of an administrator whose account is created at start if it does not exist.",
+  }),
   adminPassword: setting(
     "ADMIN_PASSWORD",
     matching(isPassword, `must have ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`),

@@ -270,6 +270,7 @@ describe("repsync on accounts", () => {
     [["admin", "create", "root"], "", "No password was given\nType it at the prompt"],
     [["admin", "create", "root"], "short", "A password has 10 to 200 characters"],
     [["admin", "create", ""], PASSWORD, "A username has 1 to 200 characters"],
+    [["admin", "create", "ro\not"], PASSWORD, "A username has no control characters"],
     [["admin", "create", "root", PASSWORD], "", "Too many arguments"],
     [["keys", "create", "root", "--name", ""], "", "name: "],
     [["keys", "create", "root", "--name", "a", "--expires", "soon"], "", "expires_at: "],
@@ -289,7 +290,7 @@ describe("repsync on accounts", () => {
       "",
       "calls_per_month: Must be a whole",
     ],
-  ])("D-4.12 %p is a wrong command line, exit code 2", async (args, input, text) => {
+  ])("D-4.12, D-11.3.1 %p is a wrong command line, exit code 2", async (args, input, text) => {
     const folder = makeTempFolder();
     const admin = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "another password" };
     const env = { ...serviceEnv(folder), ...admin };

@@ -278,6 +278,11 @@ describe("readConfig() of an environment with problems", () => {
       "ADMIN_USERNAME must have 1 to 200 characters",
     ],
     [
+      "D-11.3.1",
+      { ADMIN_USERNAME: "root\n", ADMIN_PASSWORD: "correct horse" },
+      "ADMIN_USERNAME must not have control characters",
+    ],
+    [
       "D-1.3.5",
       { SYNC_API_KEY: " a key" },
       "SYNC_API_KEY must not begin or end with white space: HTTP removes it",

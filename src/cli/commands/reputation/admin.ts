@@ -1,6 +1,7 @@
 import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
+import { hasControlCharacter } from "../../../domain/shared/text.ts";
 import { setPassword } from "../../../usecases/reputation/accounts/administer.ts";
 import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
 import {
@@ -40,6 +41,9 @@ async function createAdmin(
 ): Promise<ExitCode> {
   if (!isForeignUsername(username)) {
     throw new AppError("invalid_request", "A username has 1 to 200 characters");
+  }
+  if (hasControlCharacter(username)) {
+    throw new AppError("invalid_request", "A username has no control characters");
   }
   const password = await readPassword(username);
   const { services } = await openStore();
