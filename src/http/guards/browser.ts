@@ -27,6 +27,11 @@ export function cookieToken(exchange: Exchange): string | null {
   return cookie === undefined || others.length > 0 ? null : cookie.slice(start.length);
 }
 
+/** Takes the session cookie away. */
+export function cookieRemoval(exchange: Exchange): { "Set-Cookie": string } {
+  return { "Set-Cookie": sessionCookie(exchange, "", 0) };
+}
+
 /** The value of `Set-Cookie` that keeps a token for so long; 0 seconds take the cookie away. */
 export function sessionCookie(exchange: Exchange, token: string, ttlSeconds: number): string {
   const cookie = `${cookieName(exchange)}=${token}; Max-Age=${ttlSeconds}; ${COOKIE_RULES}`;

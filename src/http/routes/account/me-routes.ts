@@ -9,7 +9,10 @@ import {
   readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
+import { Answer } from "../../description.ts";
+import { headerDoc } from "../../document-parts.ts";
 import { user, writer } from "../../guards/bearer.ts";
+import { cookieRemoval } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
 import {
@@ -45,10 +48,15 @@ function ownAccount(deps: AccountDeps): Operation[] {
       description: "Audit records stay, nameless.",
       guard: writer(deps),
       replies: {
-        200: data("Erased", statusOf("Erasure", "erased")),
+        200: data("Erased", statusOf("Erasure", "erased"), {
+          "Set-Cookie": headerDoc("Takes the session cookie away"),
+        }),
         409: "The last administrator that is not suspended",
       },
-      run: ({ caller }) => eraseOwnAccount(deps, caller.account.username),
+      run: async ({ caller, exchange }) => {
+        const erased = await eraseOwnAccount(deps, caller.account.username);
+        return new Answer(200, erased, cookieRemoval(exchange));
+      },
     }),
     operation({
       at: "GET /v1/me/usage",

@@ -18,7 +18,7 @@ import { Answer, EVERYBODY, type Guard } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
 import type { Exchange } from "../../exchange.ts";
 import { user, writer } from "../../guards/bearer.ts";
-import { sessionCookie, signInPage } from "../../guards/browser.ts";
+import { cookieRemoval, sessionCookie, signInPage } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
 import {
@@ -59,8 +59,7 @@ function callerOf(exchange: Exchange): Caller {
 
 /** Takes the cookie away. */
 function ended(exchange: Exchange) {
-  const headers = { "Set-Cookie": sessionCookie(exchange, "", 0) };
-  return new Answer(200, { status: "ended" } as const, headers);
+  return new Answer(200, { status: "ended" } as const, cookieRemoval(exchange));
 }
 
 function signingIn(deps: AccountDeps): Operation[] {

@@ -126,6 +126,22 @@ describe("sessions", () => {
     }
   });
 
+  test("D-5.5 erasing the account takes the cookie away, which names the person", async () => {
+    const app = await startApp();
+    await app.send("/v1/signup", jsonBody(ANA));
+    const signedIn = await app.send(
+      "/v1/sessions",
+      jsonBody({ username: "ana", password: PASSWORD }),
+    );
+    const Cookie = `repsync_session=${dataOf(signedIn)["token"]}`;
+    const headers = { Cookie, "Sec-Fetch-Site": "same-origin" };
+    const erased = await app.send("/v1/me", { method: "DELETE", headers });
+    expect([erased.status, dataOf(erased)]).toEqual([200, { status: "erased" }]);
+    expect(erased.headers.get("set-cookie")).toBe(
+      "repsync_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict",
+    );
+  });
+
   test("D-5.4 a wrong password and an unknown name are told alike", async () => {
     const app = await startApp();
     await app.send("/v1/signup", jsonBody(ANA));
