@@ -16,7 +16,7 @@ export interface LookupClientOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Milliseconds for one request, 1 to 2,147,483,647; 15,000 when absent. */
   readonly timeoutMs?: number;
-  /** Longest wait in milliseconds for a limit that is used up, 0 for none; 60,000 when absent. */
+  /** Longest wait in milliseconds for a limit that is used up, 0 for none, and no longer than a timer can be; 60,000 when absent. */
   readonly maxWaitMs?: number;
 }
 
@@ -104,7 +104,7 @@ export class LookupClient {
     this.#key = key;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#timeoutMs = timeoutMs;
-    this.#maxWaitMs = maxWaitMs;
+    this.#maxWaitMs = Math.min(maxWaitMs, MAX_TIMER_MS);
   }
 
   /** Score and stars. R-3. */
@@ -207,14 +207,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Waits in parts that a timer can take. */
-async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  for (let leftMs = durationMs; leftMs > 0; leftMs -= MAX_TIMER_MS) {
-    await pausePart(Math.min(leftMs, MAX_TIMER_MS), signal);
-  }
-}
-
-function pausePart(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
