@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { SystemTimer } from "../../src/adapters/system/system.ts";
+import type { TimeDeps } from "../../src/app/services.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -25,6 +27,13 @@ const STOCK: TableEntry = {
 
 /** A second, of a file that is to be seen on its way. */
 const SLOW_BYTES = 50_000;
+
+const timer = new SystemTimer();
+/** Long work lets others in all the time, and waits for a while each time: it takes longer than the browser's next steps. */
+const MANY_TURNS: TimeDeps = {
+  clock: { nowMs: () => Date.now(), monotonicMs: () => 20 * performance.now() },
+  timer: { sleep: (durationMs, signal) => timer.sleep(Math.max(durationMs, 5), signal) },
+};
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
@@ -269,7 +278,7 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
   });
 
   test("D-7.8, D-14.5.1 an import whose file has been sent is cancelled as well, and a cancel that fails is told", async () => {
-    const app = await startRunApp({ tables: { stock: STOCK } });
+    const app = await startRunApp({ tables: { stock: STOCK }, time: MANY_TURNS });
     const lines = Array.from({ length: 400_000 }, (_, n) => `${n}\n`);
     const { page } = await open(app, "/stock/import");
     await field(page, "File").setInputFiles(fileOf(`sku\n${lines.join("")}`));
