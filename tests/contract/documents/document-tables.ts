@@ -109,10 +109,10 @@ function writing(store: TablesOfSuite): void {
       if (!isOver) setImmediate(other);
     };
     setImmediate(other);
-    const rows = Array.from({ length: 5_000 }, (_, n) => shown(`k${n}`, T1, n));
+    const rows = Array.from({ length: 20_000 }, (_, n) => shown(`k${n}`, T1, n));
     const { changed } = await store.write(table, rows);
     isOver = true;
-    expect([changed, turns > 0]).toEqual([5_000, true]);
+    expect([changed, turns > 0]).toEqual([20_000, true]);
   });
 
   test("nothing to write is no commit of rows, and gives nothing", async () => {
