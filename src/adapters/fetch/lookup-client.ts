@@ -5,7 +5,7 @@ import type {
   ReputationBody,
 } from "../../domain/reputation/score/profile.ts";
 import { fromWire } from "../../domain/shared/wire-names.ts";
-import { readBaseUrl } from "./base-url.ts";
+import { MAX_TIMER_MS, readBaseUrl, readLimit } from "./client-options.ts";
 
 export interface LookupClientOptions {
   /** `http:` or `https:` address of the service without `/v1`. */
@@ -67,13 +67,11 @@ const DEFAULT_MAX_WAIT_MS = 60_000;
 const TOO_MANY = 429;
 const MS_PER_SECOND = 1000;
 const KEY = /^[\x21-\x7e]+$/;
-/** Longest delay of a timer, which fires at once beyond it. */
-const MAX_TIMER_MS = 2_147_483_647;
 /** A service that names no time is not asked without a pause. */
 const MIN_WAIT_SECONDS = 1;
 
 /**
- * Every method rejects with `LookupError`; of a username that no address can carry with `refused` and `invalid_request`,
+ * Every method rejects with `LookupError`. A username that no address can carry is `refused` with the code `invalid_request`,
  * and nothing is sent. A reply of 429 is waited for and asked again, as long as `maxWaitMs` allows.
  */
 export class LookupClient {
@@ -96,14 +94,11 @@ export class LookupClient {
     if (typeof key !== "string" || !KEY.test(key)) {
       throw new TypeError("key is not printable ASCII");
     }
-    if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMER_MS) {
-      throw new RangeError(`timeoutMs is not a whole number from 1 to ${MAX_TIMER_MS}`);
-    }
     if (!(maxWaitMs >= 0)) throw new RangeError("maxWaitMs is not a number from 0");
     this.#url = `${base}/v1/public/profiles/`;
     this.#key = key;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = readLimit("timeoutMs", timeoutMs, MAX_TIMER_MS);
     this.#maxWaitMs = Math.min(maxWaitMs, MAX_TIMER_MS);
   }
 

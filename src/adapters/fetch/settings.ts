@@ -3,11 +3,9 @@ import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import { Turns } from "../../ports/runtime/turns.ts";
-import { readBaseUrl } from "./base-url.ts";
+import { MAX_TIMER_MS, readBaseUrl, readLimit } from "./client-options.ts";
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
-/** Greatest delay a timer takes; it fires at once beyond it. */
-const MAX_TIMER_MS = 2_147_483_647;
 const SYNC_PATH = "/api/v1/sync";
 
 /** How to reach a peer. */
@@ -76,9 +74,4 @@ function readSyncUrl(baseUrl: string): string {
 function readKey(key: string): string {
   if (typeof key === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return key;
   throw new TypeError("key must be printable ASCII, not empty and without spaces at its ends");
-}
-
-function readLimit(name: string, value: number, greatest: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= greatest) return value;
-  throw new RangeError(`${name} is not a whole number from 1 to ${greatest}: ${value}`);
 }

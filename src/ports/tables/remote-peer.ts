@@ -108,8 +108,8 @@ interface RemotePeerErrorOptions extends AppErrorOptions {
 const MIN_ADDRESS_CHARS = 16;
 
 /**
- * A request to a peer that failed. `message` begins with method and address where there was one, says what was wrong and never
- * holds the key.
+ * A request to a peer that failed. `message` begins with the method and the address that were asked, if any, and says what was
+ * wrong. It never holds the key.
  */
 export class RemotePeerError extends AppError {
   override readonly name = "RemotePeerError";

@@ -293,8 +293,8 @@ export class LookupProcessor {
   }
 
   /**
-   * An answer that has taken long is confirmed by a proven read; gives the time of the last one. When a version has changed the calls are answered 503, and
-   * count, as their records are kept. D-8.3.
+   * An answer that has taken long is confirmed by a proven read. When a version has changed the calls are answered 503, and
+   * count, as their records are kept. Resolves to the time of the last read. D-8.3.
    */
   async #confirmLate(facts: BatchFacts, readAtMs: number, deadlineMs: number): Promise<number> {
     const { clock, documents } = this.#deps;

@@ -1,6 +1,6 @@
 // Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
-import type { Table } from "../../domain/sync/table/table.ts";
+import { isNumberedByStore } from "../../domain/sync/table/table.ts";
 import type {
   CopyCounts,
   CopyJob,
@@ -31,6 +31,7 @@ interface CopyStore {
 
 /** Rows that are named of those which the target cannot hold. */
 const MOST_NAMED = 20;
+const NO_NUMBER = "it has no id, and rows of the table are numbered: give it a number of its own";
 
 /**
  * Writes everything of a source, and reads it back. The target is to be finished then, or given up. Throws `conflict`, before
@@ -66,10 +67,12 @@ async function fill(
   await target.begin(about);
   const isSameKind = target.kind === about.store;
   const written = new DumpDigests(mac, { withRest: isSameKind });
+  const numbering = about.tables.filter((one) => tableOf(one).columns.some(isNumberedByStore));
+  const numbered = new Set(numbering.map(({ name }) => name));
   for await (const whole of withTold(about, parts)) {
     const part = withoutDocuments(whole, isKept);
     if (isSameKind) requireKept(about, part);
-    else requireNumbers(about, part);
+    else requireNumbers(about, part, numbered);
     written.add(part);
     await target.write(part);
     progress.add(part.items.length);
@@ -135,28 +138,22 @@ export function requireKept(about: DumpedStore, part: DumpedPart): void {
 }
 
 /** Throws `conflict` that names the rows of a part without a number, which only their kind of store has. D-12.5. */
-function requireNumbers(about: DumpedStore, part: DumpedPart): void {
-  const isNumbered = (table: Table) =>
-    table.columns.some(({ autoIncrement, isKey }) => autoIncrement && !isKey);
-  requireNone(about, part, ({ row }, table) =>
-    isNumbered(table) && (row["id"] ?? null) === null
-      ? "it has no id, and rows of the table are numbered: give it a number of its own"
-      : null,
-  );
+function requireNumbers(about: DumpedStore, part: DumpedPart, numbered: ReadonlySet<string>): void {
+  if (!numbered.has(part.name)) return;
+  requireNone(about, part, ({ row }) => ((row["id"] ?? null) === null ? NO_NUMBER : null));
 }
 
 function requireNone(
   { tables }: DumpedStore,
   part: DumpedPart,
-  problemOf: (item: DumpedRow, table: Table) => string | null,
+  problemOf: (item: DumpedRow) => string | null,
 ): void {
-  const dumped = tables.find(({ name }) => name === part.name);
-  if (part.of !== "rows" || dumped === undefined) return;
-  const table = tableOf(dumped);
+  if (part.of !== "rows") return;
+  const keys = tables.find(({ name }) => name === part.name)?.entry.upsert_key ?? [];
   const problems = part.items.flatMap((item) => {
-    const problem = problemOf(item, table);
+    const problem = problemOf(item);
     if (problem === null) return [];
-    const key = JSON.stringify(table.keyColumns.map(({ name }) => item.row[name] ?? null));
+    const key = JSON.stringify(keys.map((name) => item.row[name] ?? null));
     return [{ pointer: "", detail: `table "${part.name}", row ${key}: ${problem}` }];
   });
   if (problems.length === 0) return;

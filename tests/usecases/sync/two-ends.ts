@@ -248,6 +248,13 @@ function textOrNull(value: unknown): string | null {
 }
 
 /** Rows `k-0000` and on, a second apart from 10:00:00 on. */
+/** `since offset limit` of every pull. */
+export function asked(requests: readonly SeenRequest[]): string[] {
+  return requests
+    .filter(({ kind }) => kind === "pull")
+    .map(({ since, offset, limit }) => `${since} ${offset} ${limit}`);
+}
+
 export function manyRows(count: number, prefix = "k"): TestRow[] {
   return Array.from({ length: count }, (_, i) => {
     const at = new Date(Date.parse("2026-03-01T10:00:00Z") + i * 1000).toISOString();

@@ -1,9 +1,9 @@
-// Why no server is reached, as far as the client knows: certificates and files that no other try makes good. D-10.4.
+// Problems of TLS that another try does not mend: certificates that prove nothing, and files that cannot be used. D-10.4.
 import { MongoServerSelectionError } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 
-/** Of a file that is there and is no certificate or key. */
+/** Codes of a file that can be read, but holds no certificate or key. */
 const CONTENT = /^ERR_(?:OSSL|BORINGSSL)/;
 const AUTHORITIES = "tlsCAFile in STORAGE_URL, or NODE_EXTRA_CA_CERTS,";
 

@@ -1,7 +1,8 @@
-// The forms in which key columns keep their values. A value in another form, which only another program writes, is shown like one
-// in that form, but found by none: a push would add a second row with the same key.
+// The forms in which pushes keep the values of keys. Another program may keep a key in another form: pages show it alike, but a push
+// does not find it, and would add a second row with the same key.
 import type { Collection, Document } from "mongodb";
 import type { Column } from "../../../domain/sync/table/table.ts";
+import { PLACELESS_TYPES } from "./table-layout.ts";
 
 const DAY = "\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])";
 /** With no, three or six fraction digits, the last three of which are not all zero. */
@@ -18,7 +19,7 @@ export async function placeProblem(
   { name }: Column,
 ): Promise<string | null> {
   const isUnplaced = [
-    { [name]: { $type: ["array", "undefined", "dbPointer"] } },
+    { [name]: { $type: [...PLACELESS_TYPES] } },
     { [name]: { $lt: new Date(-MAX_DATE_MS) } },
     { [name]: { $gt: new Date(MAX_DATE_MS) } },
   ];

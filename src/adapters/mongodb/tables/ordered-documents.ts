@@ -10,6 +10,7 @@ import { hintOf } from "./table-indexes.ts";
 import {
   type IndexKeys,
   KEY_TIME_FIELD,
+  PLACELESS_TYPES,
   sinceBound,
   sinceFilter,
   type TableLayout,
@@ -102,8 +103,7 @@ export async function* readKeyRange(
 
 /** Conditions for documents in a place of an index, behind the one at a place if there is one. */
 export function placedBehind(index: IndexKeys, from: Document | null): readonly Document[] {
-  // An array from another tool has several index entries: going on after one would never end. No driver names the others.
-  const $type = ["array", "undefined", "dbPointer"];
+  const $type = [...PLACELESS_TYPES];
   const placed = Object.keys(index).map((name) => ({ [name]: { $not: { $type } } }));
   // The lower bound of a range includes the document that is there.
   return from === null ? placed : [...placed, { $nor: [equalTo(from)] }];

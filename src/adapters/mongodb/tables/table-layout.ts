@@ -1,6 +1,11 @@
 // How a table of the registry is stored in its collection: fields, indexes and bounds.
 import type { Document } from "mongodb";
-import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import {
+  isNumberedByStore,
+  type Row,
+  type Table,
+  timestampColumnOf,
+} from "../../../domain/sync/table/table.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 
 /** Hidden field: the timestamp as it was pushed when it cannot be parsed; the column itself is null then. */
@@ -36,9 +41,12 @@ export function layoutOf(table: Table): TableLayout {
   return layout;
 }
 
+/** BSON types of values behind which no read can go on: an array has several index entries, and no driver writes the others. */
+export const PLACELESS_TYPES = ["array", "undefined", "dbPointer"] as const;
+
 /** True for a table whose new rows get a number as their `id`. */
 export function hasNumbers(table: Table): boolean {
-  return table.columns.some((column) => column.autoIncrement && !column.isKey);
+  return table.columns.some(isNumberedByStore);
 }
 
 /** The stored form of `sinceTime`, for `{$gte}`: it compares with texts only, so null never matches. */

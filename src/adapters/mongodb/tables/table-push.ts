@@ -122,7 +122,7 @@ export class TablePush {
     return { upserts, failures };
   }
 
-  /** But for the time: a body may give its row the time of each attempt. */
+  /** True for rows alike but for their time, which a body may set anew in each attempt. */
   #isSameRow(a: Row, b: Row): boolean {
     if (a === b) return true;
     const textOf = (row: Row) =>

@@ -29,13 +29,13 @@ const RULES_HINT =
   "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
 const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
-/** By whole names, as the role's `search_path` is not seen to yet. */
+/** With whole names: the role's `search_path` holds here. */
 const LOOK = `
 select ${setting("server_version_num")}::integer, ${setting("server_encoding")}, ${setting("fsync")}, pg_catalog.pg_is_in_recovery(),
   ${setting("synchronous_commit")}, pg_catalog.to_regnamespace($1::pg_catalog.text) is not null, ${setting("server_version")},
   pg_catalog.current_database(), current_user,
   (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'), ${setting("search_path")}`;
-/** Where it stands at all, and not first. */
+/** A `search_path` that names `pg_catalog`, but not first. */
 const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */

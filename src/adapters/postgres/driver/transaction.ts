@@ -15,7 +15,7 @@ export interface Beginning {
   readonly statementMs: number;
   /** True where the server would confirm commits that a crash takes back. */
   readonly raisesDurability: boolean;
-  /** The role's `search_path`, where names of others go before those of the server; else null. D-12.2. */
+  /** The role's `search_path` where it has other schemas before `pg_catalog`; null where it has not. D-12.2. */
   readonly searchPath: string | null;
   /**
    * Milliseconds for which it waits for a lock, and for which it waits for any once it may hold rows that others wait for: less
@@ -34,7 +34,7 @@ const ALONE_MS = 100;
 /** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
 const BEGIN_MS = 5_000;
 
-/** What the client and the statements rest on, whatever the role or the database says. */
+/** Settings that the client and the statements rely on. A role or a database may have others. */
 const READABLE = [
   `set local timezone = 'UTC'`,
   `set local datestyle = 'ISO, YMD'`,
@@ -239,7 +239,7 @@ function waitFor(locksMs: number): string {
   return `set local lock_timeout = ${locksMs}`;
 }
 
-/** Triggers of an application still find what is theirs behind it. */
+/** Behind the server's own names the path stays, as triggers of an application look for theirs there. */
 function searchFirst(path: string): string {
   return `select pg_catalog.set_config('search_path', ${literal(`pg_catalog, ${path}`)}, true)`;
 }

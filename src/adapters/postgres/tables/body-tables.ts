@@ -231,7 +231,7 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  /** Sends what was decided. Where the server refuses some of it, nothing is done, and what it refuses comes back. */
+  /** Writes what was decided, and gives what the server refuses of it: where that is something, nothing is written. */
   async #send(sending: Sending): Promise<Refused> {
     const { layout, found, decided } = sending;
     const rows = await this.#tables.turns().run(sentRows(decided, found));

@@ -3,7 +3,13 @@
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type Column,
+  type ColumnValue,
+  isNumberedByStore,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
@@ -21,7 +27,7 @@ export interface OrderColumn {
   readonly isTime: boolean;
 }
 
-/** For which writes its triggers fire: all, all but those of a session in the role of a replica, or none, as it has no triggers. */
+/** Writes that fire the triggers of a table: all; all but those of sessions in the role of a replica; none, where it has no triggers. */
 export type Watch = "always" | "unless replicated" | "never";
 
 export class Layout {
@@ -81,7 +87,7 @@ export class Layout {
 
   /** True for a table that numbers rows which come without a number. */
   get numbered(): Column | null {
-    return this.table.columns.find(({ autoIncrement, isKey }) => autoIncrement && !isKey) ?? null;
+    return this.table.columns.find(isNumberedByStore) ?? null;
   }
 
   /** In SQL: the sequence that numbers its new rows, which is the column's own where another program made the table. */

@@ -2,7 +2,7 @@
 // another program made fits where the columns of the registry are as repsync would have made them; what else it declares refuses
 // single records at most.
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   CHANGE_ADVICE,
   GENERATED,
@@ -202,7 +202,7 @@ function columnProblem(column: Column, { columns }: FoundTable): string | null {
   if (!there.isComparedByBytes || (column.isKey && !there.isOrderedByBytes)) {
     return `has the collation ${there.collation} in the database, where it is compared by bytes (collation "C")`;
   }
-  if (column.autoIncrement && !column.isKey && !there.isNumbered) {
+  if (isNumberedByStore(column) && !there.isNumbered) {
     return "has no sequence of its own in the database that numbers rows, or none for this user";
   }
   return null;

@@ -1,6 +1,6 @@
 // Makes the registry's tables, and refuses changes that would lose data or break a promise. D-2.4.
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { prepareVersions } from "../driver/person-versions.ts";
@@ -15,7 +15,6 @@ import {
   examineTable,
   indexSql,
   isInOrder,
-  isNumbered,
   keyIndexSql,
   servingKey,
   typeName,
@@ -91,7 +90,7 @@ function addColumns(database: SqliteDatabase, table: Table, found: FoundTable): 
 
 /** Without NOT NULL: nulls are checked before writing, so a registry may drop a column and go on. */
 function columnSql(column: Column): string {
-  return `"${column.name}" ${declaredType(column)}${isNumbered(column) ? " PRIMARY KEY" : ""}`;
+  return `"${column.name}" ${declaredType(column)}${isNumberedByStore(column) ? " PRIMARY KEY" : ""}`;
 }
 
 function orderColumnSql(table: Table, kind: "STORED" | "VIRTUAL"): string | null {

@@ -1,7 +1,7 @@
 // Whether a table of the file can be the registry's, which is looked at before anything is written. D-2.4, D-11.4. Keys are
 // compared by bytes: under NOCASE two keys of the other end would be one row here. A column fits by the kind of values that
 // SQLite keeps in it (its affinity); what else an application declares refuses single records at most.
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
+import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   GENERATED,
   NOT_ADDED,
@@ -64,14 +64,9 @@ export function keyIndexSql(table: Table): string {
   return `CREATE UNIQUE INDEX "${keyIndexName(table.name)}" ON "${table.name}" (${keys})`;
 }
 
-/** True for an `id` that SQLite numbers. An `id` in the key is a column like others. */
-export function isNumbered(column: Column): boolean {
-  return column.autoIncrement && !column.isKey;
-}
-
 /** Rows that exist cannot follow a column to another type name. */
 export function typeName(column: Column): string {
-  return isNumbered(column) ? `${column.type} auto_increment` : column.type;
+  return isNumberedByStore(column) ? `${column.type} auto_increment` : column.type;
 }
 
 function tableProblems(database: SqliteDatabase, table: Table, found: FoundTable): string[] {
@@ -104,7 +99,7 @@ function columnProblem(column: Column, found: FoundTable): string | null {
     return `is of type ${known} in the database, not ${wanted}`;
   }
   if (known !== undefined && !found.isForeign) return null;
-  if (isNumbered(column) && found.rowNumberColumn !== column.name) {
+  if (isNumberedByStore(column) && found.rowNumberColumn !== column.name) {
     return "is not the INTEGER PRIMARY KEY in the database";
   }
   const needed = declaredType(column);
@@ -118,7 +113,8 @@ function missingColumnProblem(column: Column, found: FoundTable): string | null 
   const other = otherLetters(column.name, found.columns.keys());
   if (other !== null) return other;
   if (found.isForeign) return NOT_ADDED;
-  if (isNumbered(column)) return "is to number the rows, which SQLite does from the first row on";
+  if (isNumberedByStore(column))
+    return "is to number the rows, which SQLite does from the first row on";
   const needsValue = found.hasRows && (column.isKey || !column.nullable);
   return needsValue ? "may not be null and would be in the rows that exist" : null;
 }

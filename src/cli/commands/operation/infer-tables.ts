@@ -109,7 +109,7 @@ async function infer(
 
 interface Guessed {
   readonly found: Tables;
-  /** Names of those of which nothing is a key. */
+  /** Names of the tables that have no key. */
   readonly keyless: readonly string[];
 }
 

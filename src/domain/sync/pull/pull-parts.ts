@@ -161,7 +161,7 @@ export class GroupPart implements PullPart {
   }
 
   accept(page: PullPage, times: readonly (string | null)[]): PartPage {
-    // Rows that come last without a timestamp are looked for among those of a peer that begins with its newest row, too.
+    // A peer that begins with its newest row would be taken for one whose rows without a timestamp come last.
     checkOrder(times);
     if (this.#isWhole) this.#pull.expectedRows ??= page.total;
     const { records, repeated, end, isEndSure } = this.#group.accept(page, times);

@@ -115,6 +115,11 @@ export type Row = JsonObject;
 /** The registry: tables by name, in registry order. */
 export type Registry = ReadonlyMap<string, Table>;
 
+/** True for a column whose values the store counts up. One in the key is a column like others. */
+export function isNumberedByStore({ autoIncrement, isKey }: Column): boolean {
+  return autoIncrement && !isKey;
+}
+
 /** The column of that name; null for none. */
 export function columnOf({ columns }: Table, name: string | null): Column | null {
   return columns.find((column) => column.name === name) ?? null;

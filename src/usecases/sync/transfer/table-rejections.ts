@@ -69,8 +69,8 @@ export class TableRejections {
   }
 
   /** Those that earlier runs left and nobody dropped since, the oldest first; some may be retried between two parts. */
-  waitingParts(): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
-    return this.#parts(this.#lastId);
+  async *waitingParts(): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
+    if (this.#waiting > 0) yield* this.#parts(this.#lastId);
   }
 
   /** True for a record that this transfer has tried already, or that somebody dropped, with the same content. */

@@ -113,11 +113,7 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
     const order = await table.column("k");
     expect(order.toSorted()).toEqual(times.map((_, n) => `k${n}`));
     for (const limitRows of [1, 2, 4]) {
-      const keys: unknown[] = [];
-      for (let offsetRows = 0; offsetRows < order.length; offsetRows += limitRows) {
-        keys.push(...(await table.column("k", { offsetRows, limitRows })));
-      }
-      expect(keys).toEqual(order);
+      expect(await keysAtOffsets(table, order.length, limitRows)).toEqual(order);
       expect(await keysAfter(storage, null, limitRows)).toEqual(order);
     }
   });
@@ -134,11 +130,7 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
       const order = await table.column("k");
       expect(order.toSorted()).toEqual(times.map((_, n) => `k${n}`));
       for (const limitRows of [1, 2, 3]) {
-        const keys: unknown[] = [];
-        for (let offsetRows = 0; offsetRows < order.length; offsetRows += limitRows) {
-          keys.push(...(await table.column("k", { offsetRows, limitRows })));
-        }
-        expect(keys).toEqual(order);
+        expect(await keysAtOffsets(table, order.length, limitRows)).toEqual(order);
         const inOrder = await walk(storage.tables, ITEMS, "cursor", { limitRows });
         expect(inOrder.map(({ k }) => k)).toEqual(order);
       }
@@ -261,4 +253,17 @@ async function keysAfter(
 function timeText(at: Date | string): string {
   const text = typeof at === "string" ? at : at.toISOString().slice(0, -1);
   return text.includes(".") ? text : `${text}.000`;
+}
+
+/** The keys of all rows, read in pages of that many rows, each at its offset. */
+async function keysAtOffsets(
+  table: TableUnderTest,
+  rows: number,
+  limitRows: number,
+): Promise<unknown[]> {
+  const keys: unknown[] = [];
+  for (let offsetRows = 0; offsetRows < rows; offsetRows += limitRows) {
+    keys.push(...(await table.column("k", { offsetRows, limitRows })));
+  }
+  return keys;
 }

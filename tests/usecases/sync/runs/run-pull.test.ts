@@ -9,6 +9,7 @@ import { foreignServer } from "../../../simulation/sim-servers.ts";
 import { withWrites } from "../../../support/rows/changed-writes.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
 import {
+  asked,
   BY_TIME,
   type Intercept,
   makeTwoEnds,
@@ -21,13 +22,6 @@ import {
 } from "../two-ends.ts";
 
 const PULL_MARKER = "sync_last_pull_items";
-
-/** `since offset limit` of every pull. */
-function asked(requests: readonly SeenRequest[]): string[] {
-  return requests
-    .filter(({ kind }) => kind === "pull")
-    .map(({ since, offset, limit }) => `${since} ${offset} ${limit}`);
-}
 
 test("D-4.5 a pull asks again from the last timestamp seen, at offset 0, after it has looked for rows without one", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 3 });

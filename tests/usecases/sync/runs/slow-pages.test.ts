@@ -4,13 +4,15 @@ import { LearnedSizes } from "../../../../src/domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../../src/ports/tables/remote-peer.ts";
 import { foreignServer } from "../../../simulation/sim-servers.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf, type SeenRequest } from "../two-ends.ts";
+import { asked, makeTwoEnds, manyRows, put, rowsOf, runOf, type TwoEnds } from "../two-ends.ts";
 
-/** `since offset limit` of every pull. */
-function asked(requests: readonly SeenRequest[]): string[] {
-  return requests
-    .filter(({ kind }) => kind === "pull")
-    .map(({ since, offset, limit }) => `${since} ${offset} ${limit}`);
+/** A page of more rows than these takes too long. */
+function timeOutBeyond(ends: TwoEnds, rows: number): void {
+  ends.intercept = async ({ kind, limit = 0 }, send) => {
+    if (kind !== "pull" || limit <= rows) return send();
+    await ends.time.sleep(15_000);
+    throw new RemotePeerError("timeout", "No reply");
+  };
 }
 
 test("D-7.9.3 the looks at one row with which a pull begins make its first page no larger", async () => {
@@ -31,11 +33,7 @@ test("D-7.9.3 the looks at one row with which a pull begins make its first page 
 test("D-4.6 a page that takes too long is asked for with half the rows that it can have", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 5000 });
   put(ends.there, ends.table, manyRows(200));
-  ends.intercept = async ({ kind, limit = 0 }, send) => {
-    if (kind !== "pull" || limit <= 60) return send();
-    await ends.time.sleep(15_000);
-    throw new RemotePeerError("timeout", "No reply");
-  };
+  timeOutBeyond(ends, 60);
   // After three such pages a run has waited for as long as it may.
   expect((await runOf(ends)).run.status).toBe("success");
   expect(rowsOf(ends.here, ends.table)).toHaveLength(200);
@@ -50,11 +48,7 @@ test("D-4.6 a page that takes too long is asked for with half the rows that it c
 test("D-4.6 the next run begins with pages as small as the last one has tried in vain", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 5000 });
   put(ends.there, ends.table, manyRows(1200));
-  ends.intercept = async ({ kind, limit = 0 }, send) => {
-    if (kind !== "pull" || limit <= 80) return send();
-    await ends.time.sleep(15_000);
-    throw new RemotePeerError("timeout", "No reply");
-  };
+  timeOutBeyond(ends, 80);
   const deps = { ...ends.deps, learned: new LearnedSizes() };
   const first = await runOf({ ...ends, deps });
   expect(first.run.status).toBe("failed");

@@ -1,3 +1,8 @@
+// What the options of both clients have in common.
+
+/** Greatest delay a timer takes; it fires at once beyond it. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
 /** The address of a service without a slash at its end. Throws `TypeError` for one to which no path can be added; it shows none. */
 export function readBaseUrl(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) throw new TypeError("baseUrl is not an absolute URL");
@@ -12,4 +17,10 @@ export function readBaseUrl(baseUrl: string): string {
     throw new TypeError("baseUrl must not have a query or fragment");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** The value of an option. Throws `RangeError` unless it is a whole number from 1 to the greatest. */
+export function readLimit(name: string, value: number, greatest: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= greatest) return value;
+  throw new RangeError(`${name} is not a whole number from 1 to ${greatest}: ${value}`);
 }
