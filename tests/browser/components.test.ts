@@ -101,6 +101,25 @@ describe.skipIf(!chromiumAvailable)("components", () => {
     await dialog.waitFor({ state: "detached" });
   });
 
+  test("D-9.4 a question is asked again by a press that comes at once after Back", async () => {
+    const { page } = await openHarness(await startApp());
+    await page.locator("main").getByRole("button", { name: "Revoke", exact: true }).press("Enter");
+    await page.getByRole("button", { name: "Back" }).waitFor();
+    // Sooner than the dialog tells that it has been closed.
+    await page.evaluate(`(async () => {
+      const press = (name) =>
+        [...document.querySelectorAll("button")].find((it) => it.textContent === name).click();
+      const closed = new Promise((resolve) =>
+        document.querySelector("dialog").addEventListener("close", resolve),
+      );
+      press("Back");
+      await new Promise((resolve) => queueMicrotask(resolve));
+      press("Revoke");
+      await closed;
+    })()`);
+    await page.getByRole("dialog").waitFor();
+  });
+
   test.each(["127.0.0.1", "console.test"])("D-9.4 copying works at %s", async (host) => {
     const { page } = await openHarness(await startApp(), host);
     const isSecure = host === "127.0.0.1";

@@ -35,13 +35,16 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     return keepFocus;
   }, []);
 
-  /** By the dialog itself, which gives the focus back to where it was. */
+  /** At once: the event of it comes later, when the control may have been pressed again. */
   function close() {
-    dialog.current?.close();
+    if (dialog.current === null) return;
+    // The dialog itself gives the focus back to where it was.
+    dialog.current.close();
+    onClose();
   }
 
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby={titleId} onCancel={close} onClose={close}>
       <form
         ref={form}
         onSubmit={(event) => {
