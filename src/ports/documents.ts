@@ -156,6 +156,11 @@ export interface CallOptions {
    * soon, with `batch_too_large`. D-11.10.
    */
   readonly isDivisible?: boolean;
+  /**
+   * True for short bodies that all change one document: those of one name in a process begin one after the other, as
+   * together they would run again and again.
+   */
+  readonly isInTurn?: true;
 }
 
 /** How long a call may take. */

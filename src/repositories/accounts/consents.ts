@@ -40,7 +40,9 @@ export class Consents {
    * superseded. Null when the owner has no account, or none any more; nothing is written then.
    */
   async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
-    return await this.#documents.transact({ name: "consents.grant" }, async (tx) => {
+    // All take their ids from one document.
+    const options = { name: "consents.grant", isInTurn: true } as const;
+    return await this.#documents.transact(options, async (tx) => {
       const within = keysOf(username);
       const [[account], earlier, [sequence]] = await tx.read(
         { from: ACCOUNTS, keys: within, lock: true },

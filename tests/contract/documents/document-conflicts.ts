@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Key } from "../../../src/domain/shared/document-key.ts";
 import {
+  type CallOptions,
   type Collection,
   type DocumentStore,
   REQUEST_CALLS,
@@ -223,11 +224,13 @@ export function documentTurns(harness: DocumentsHarness): void {
       expect(busy.turns).toBeLessThan(MOST_TURNS_TO_ONE * OTHER_TURNS);
     });
 
-    test("those of one instance do not meet again and again", async () => {
+    /** How often bodies ran that each change one document. */
+    const countRuns = async (options: Partial<CallOptions>) => {
       const from = await store.itemsWith({ key: ["n"], value: 0 });
       let runs = 0;
+      const change = { name: "test.meet", limit: REQUEST_CALLS, ...options };
       const changes = Array.from({ length: MANY_BODIES }, () =>
-        store.documents.transact({ name: "test.meet", limit: REQUEST_CALLS }, async (tx) => {
+        store.documents.transact(change, async (tx) => {
           runs++;
           const [[item]] = await tx.read({ from, keys: [["n"]] });
           tx.put(from, { key: ["n"], value: Number(item?.value) + 1 });
@@ -235,7 +238,28 @@ export function documentTurns(harness: DocumentsHarness): void {
       );
       await Promise.all(changes);
       expect(await store.all(from)).toEqual([{ key: ["n"], value: MANY_BODIES }]);
-      expect(runs).toBeLessThan(MOST_RUNS_OF_ONE * MANY_BODIES);
+      return runs;
+    };
+
+    test("those of one instance do not meet again and again", async () => {
+      expect(await countRuns({})).toBeLessThan(MOST_RUNS_OF_ONE * MANY_BODIES);
+    });
+
+    test("those of one instance that come in turn do not meet at all", async () => {
+      expect(await countRuns({ isInTurn: true })).toBe(MANY_BODIES);
+    });
+
+    test("one that comes in turn goes on where the one before it failed", async () => {
+      const from = await store.itemsWith();
+      const put = (value: number) =>
+        store.documents.transact({ name: "test.turn", isInTurn: true }, async (tx) => {
+          await tx.read({ from, keys: [["n"]] });
+          if (value === 1) throw new Error("No");
+          tx.put(from, { key: ["n"], value });
+        });
+      const outcomes = await Promise.allSettled([put(1), put(2)]);
+      expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+      expect(await store.all(from)).toEqual([{ key: ["n"], value: 2 }]);
     });
   });
 }

@@ -9,6 +9,7 @@ import {
   START_CALLS,
   type Transaction,
 } from "../../../ports/documents.ts";
+import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError, toRowsError } from "../driver/errors.ts";
@@ -16,13 +17,7 @@ import { readSnapshot } from "../driver/operations.ts";
 import { endTransaction } from "../driver/orphaned-transactions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
-import {
-  commit,
-  MAX_CONFLICTS_MS,
-  RerunQueue,
-  runTransaction,
-  type TransactionScope,
-} from "../driver/transaction.ts";
+import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
 import { VERSIONS, type VersionedDeps } from "../driver/versions.ts";
 import { BodyPushes } from "../tables/body-tables.ts";
 import { Rerun, withReruns } from "../tables/rerun.ts";
@@ -37,8 +32,8 @@ export class MongoDocuments implements DocumentStore {
   readonly #collections = new Map<string, DocumentCollection>();
   /** Names of tables that are being filled. */
   readonly #filling = new Set<string>();
-  /** Where short bodies wait that met others, a queue for each name. */
-  readonly #reruns = new Map<string, RerunQueue>();
+  /** Where short bodies wait that met others. */
+  readonly #queues = new BodyQueues();
   /** Names of those that may be missing. */
   readonly #unmade = new Set<string>();
 
@@ -122,17 +117,20 @@ export class MongoDocuments implements DocumentStore {
   }
 
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { client, clock } = this.#deps;
-    const { isDivisible = false } = options;
+    const { client, clock, callLimit } = this.#deps;
+    const { isDivisible = false, isInTurn } = options;
     const limit = isDivisible ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
-    const queue = this.#queueOf(options);
-    const scope = { client, clock, deadline: this.#deadlineOf(options), ...limit, ...queue };
+    const queue = isShort(options.limit ?? callLimit)
+      ? { queue: this.#queues.of(options.name) }
+      : {};
+    const deadline = this.#deadlineOf(options);
+    const scope = { client, clock, deadline, isInTurn, ...limit, ...queue };
     const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
     const finish = (session: ClientSession) =>
       hasWritten || options.isProven
-        ? commit(session, scope.deadline.forCommit())
+        ? commit(session, deadline.forCommit())
         : session.abortTransaction();
     const attempt = (lane: number) => {
       const write = async (session: ClientSession) => {
@@ -171,13 +169,6 @@ export class MongoDocuments implements DocumentStore {
       throw new Rerun(async () => {});
     };
     return new MongoTransaction(this.#deps, { ...place, collectionOf, requireMade });
-  }
-
-  #queueOf({ name, limit = this.#deps.callLimit }: CallOptions): Pick<TransactionScope, "queue"> {
-    if (!isShort(limit)) return {};
-    const queue = this.#reruns.get(name) ?? new RerunQueue();
-    this.#reruns.set(name, queue);
-    return { queue };
   }
 
   #deadlineOf({ limit }: CallOptions): Deadline {

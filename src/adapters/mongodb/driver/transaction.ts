@@ -1,6 +1,7 @@
 // Transactions that survive conflicts, elections and lost replies.
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
+import type { BodyQueue } from "../../../ports/runtime/body-queue.ts";
 import { DURABLE } from "./collections.ts";
 import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import {
@@ -31,29 +32,9 @@ export interface TransactionScope {
   /** Tries end once conflicts with other writers have lasted so long; absent: with the deadline. */
   readonly maxConflictsMs?: number;
   /** Where a body that met another waits for its next try; absent: it pauses. */
-  readonly queue?: RerunQueue;
-}
-
-interface PlaceInQueue {
-  /** Resolves once all before have left. */
-  readonly turn: Promise<void>;
-  leave(): void;
-}
-
-/**
- * Lets bodies of one process that met others run again one after the other: together they would meet each other again. Of 30
- * changes of one document at once each ran six times, and lookups beside 30 consents a second fell to a ninth; with this to half.
- */
-export class RerunQueue {
-  #last: Promise<void> = Promise.resolve();
-
-  /** Gives the place at the end. */
-  enter(): PlaceInQueue {
-    const turn = this.#last;
-    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-    this.#last = turn.then(() => left);
-    return { turn, leave };
-  }
+  readonly queue?: BodyQueue;
+  /** True for a body that waits there for its first try. */
+  readonly isInTurn?: boolean | undefined;
 }
 
 export type TransactionBody<T> = (tx: ClientSession) => Promise<T>;
@@ -80,16 +61,17 @@ export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody
 
 /** Runs `body` in a transaction that `finish` ends, again from the start while it fails for a passing reason. */
 export async function runTransaction<T>(
-  { client, clock, deadline, maxConflictsMs, queue }: TransactionScope,
+  { client, clock, deadline, maxConflictsMs, queue, isInTurn }: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
-  let place: PlaceInQueue | undefined;
+  let place = isInTurn ? queue?.enter() : undefined;
   let isHanging = false;
   try {
+    if (place !== undefined) await deadline.race(place.turn);
     for (let tries = 0; ; tries++) {
       try {
         tx.startTransaction(TRANSACTION_OPTIONS);

@@ -9,6 +9,7 @@ import {
   START_CALLS,
   SYNC_CALLS,
 } from "../../../ports/documents.ts";
+import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
@@ -74,6 +75,7 @@ interface Attempt extends Manner, Pick<Beginning, "turn"> {
 
 export class PostgresDatabase {
   readonly #deps: DatabaseDeps;
+  readonly #queues = new BodyQueues();
   #made: Promise<void> | null = null;
   #tidyAtMs: number;
 
@@ -105,7 +107,13 @@ export class PostgresDatabase {
 
   /** The same, and commits what it wrote. */
   async transact<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
-    const result = await this.#run(options, { isOneMoment: true, isReadOnly: false }, body);
+    const how = { isOneMoment: true, isReadOnly: false };
+    const beganMs = this.#deps.clock.monotonicMs();
+    const place = options.isInTurn ? this.#queues.of(options.name).enter() : null;
+    // No longer than its own time: those before it began earlier, and have as much.
+    await place?.turn;
+    const work = this.#run(options, how, body, beganMs);
+    const result = await work.finally(() => place?.leave());
     if (this.#deps.clock.monotonicMs() >= this.#tidyAtMs) this.#tidy();
     return result;
   }
@@ -182,11 +190,11 @@ export class PostgresDatabase {
     options: CallOptions,
     how: Manner,
     body: (tx: ServerTransaction) => Promise<T>,
+    beganMs = this.#deps.clock.monotonicMs(),
   ): Promise<T> {
     const { clock, callLimit = SYNC_CALLS } = this.#deps;
     const limit = options.limit ?? callLimit;
     const { triesMs, endMs } = limit;
-    const beganMs = clock.monotonicMs();
     const lastTryMs = beganMs + Math.min(triesMs, endMs);
     const hasTurns = how.isOneMoment && !how.isReadOnly && isShort(limit);
     let turn: Attempt["turn"] = hasTurns ? "shared" : null;

@@ -101,8 +101,6 @@ export async function countChange(
     windowMs: MINUTE_WINDOW_MS,
     nowMs: clock.nowMs(),
   };
-  // Asked first, as a refusal should cost no write.
-  requireNoWait(await signIns.retryAfterSeconds([counter]));
   requireNoWait(await signIns.count([counter]));
 }
 
