@@ -3,7 +3,7 @@ import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { erasedNameText } from "../domain/sync/people/erasure.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
 import type { ValueCache } from "../ports/lookups/value-cache.ts";
-import type { Clock, Timer } from "../ports/runtime/runtime.ts";
+import type { Clock } from "../ports/runtime/runtime.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { PreparedTables } from "../ports/tables/table-store.ts";
 import { Accounts } from "../repositories/accounts/accounts.ts";
@@ -40,7 +40,6 @@ export interface ReputationOptions {
   /** Makes a cache of at most so many entries; one that remembers nothing will do. */
   readonly makeCache: <Value extends object>(maxEntries: number) => ValueCache<Value>;
   readonly clock: Pick<Clock, "monotonicMs">;
-  readonly timer: Timer;
 }
 
 export interface Reputation extends AccountStores {
@@ -53,7 +52,7 @@ export interface Reputation extends AccountStores {
 export function makeReputation(
   storage: Pick<FullStorage, "documents" | "tables">,
   prepared: Pick<PreparedTables, "get">,
-  { mac, auditKey, nameKey, makeAlert, makeCache, clock, timer }: ReputationOptions,
+  { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
 ): Reputation {
   const { documents } = storage;
   const people = {
@@ -91,9 +90,7 @@ export function makeReputation(
     lookupProcessor: new LookupProcessor({
       documents,
       clock,
-      timer,
-      mac,
-      reader: new LookupReader({ documents, people, subjects, cache }),
+      reader: new LookupReader({ people, subjects, cache }),
       cache,
       chains,
       segments,

@@ -169,7 +169,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
   const alerts =
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
-  const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock, timer };
+  const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
   const kept = makeReputation(storage, { get: (name) => findTable(registry, name) }, options);
   const { lookupProcessor, stop, ...stores } = kept;
   const defer = systemDefer;

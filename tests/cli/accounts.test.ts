@@ -8,7 +8,6 @@ import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
-import { SystemTimer } from "../../src/adapters/system/system.ts";
 import { makeReputation } from "../../src/app/reputation.ts";
 import { COLLECTIONS } from "../../src/repositories/collections.ts";
 import { Secrets } from "../../src/repositories/settings.ts";
@@ -354,7 +353,7 @@ async function writeLookups(
   const tables = await storage.tables.prepare([...makeRegistry({}).values()]);
   const stores = makeReputation(storage, tables, {
     ...{ mac: new NodeMac(), auditKey, nameKey: auditKey },
-    ...{ makeAlert: null, makeCache: forgetful, clock, timer: new SystemTimer() },
+    ...{ makeAlert: null, makeCache: forgetful, clock },
   });
   await createAdministrator(
     accountDeps({ accounts: stores.accounts, passwords: new BunPasswordHasher(), clock }),

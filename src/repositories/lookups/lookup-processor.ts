@@ -16,14 +16,13 @@ import {
 import type { Key } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../domain/shared/limits.ts";
-import type { Mac } from "../../ports/crypto/crypto.ts";
 import {
   type CallLimit,
   CommitInDoubt,
   type DocumentStore,
   type Transaction,
 } from "../../ports/documents.ts";
-import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+import type { Clock } from "../../ports/runtime/runtime.ts";
 import { SUBJECTS } from "../accounts/account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import type { Appended, AuditChains } from "./audit-chains.ts";
@@ -38,8 +37,6 @@ import { AccountUsage, usageKey } from "./usage.ts";
 interface LookupProcessorDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, "monotonicMs">;
-  readonly timer: Timer;
-  readonly mac: Mac;
   readonly reader: LookupReader;
   readonly cache: LookupCache;
   readonly chains: AuditChains;
@@ -57,12 +54,6 @@ interface Committed {
   readonly readAtMs: number;
 }
 
-/** Thrown in a body that found that the batch holds what has changed since. */
-class Outdated extends Error {}
-
-/** Pause before a batch is read again that held what has changed: by chance, as a snapshot waits for what a commit saw. */
-const MIN_PAUSE_MS = 1;
-const MAX_PAUSE_MS = 10;
 /** So many of one batch practically never change at once one by one. */
 const MANY_PEOPLE = 8;
 /** Accounts whose last needed pages are known; then all are forgotten. */
@@ -123,31 +114,25 @@ export class LookupProcessor {
     }
   }
 
-  /** Runs transactions until one is committed. */
   async #commitDecided(
     calls: readonly LookupCall[],
     facts: BatchFacts,
     deadlineMs: number,
   ): Promise<Committed> {
-    const { documents, reader } = this.#deps;
-    for (let tries = 0; ; tries++) {
-      const limit = this.#limitOf(deadlineMs);
-      await reader.fill(facts, limit);
-      const options = { name: "lookups.decide", isProven: true, limit } as const;
-      let attempt: Committed | null = null;
-      try {
-        const committed = await documents.transact(options, async (tx) => {
-          attempt = null;
-          attempt = await this.#decideOn(calls, facts, tx);
-          return attempt;
-        });
-        this.#remember(facts, committed);
-        return committed;
-      } catch (error) {
-        this.#noteFailure(error, attempt);
-        if (!(error instanceof Outdated)) throw error;
-        if (tries > 0) await this.#pause();
-      }
+    const limit = this.#limitOf(deadlineMs);
+    const options = { name: "lookups.decide", isProven: true, limit } as const;
+    let attempt: Committed | null = null;
+    try {
+      const committed = await this.#deps.documents.transact(options, async (tx) => {
+        attempt = null;
+        attempt = await this.#decideOn(calls, facts, tx);
+        return attempt;
+      });
+      this.#remember(facts, committed);
+      return committed;
+    } catch (error) {
+      this.#noteFailure(error, attempt);
+      throw error;
     }
   }
 
@@ -201,8 +186,9 @@ export class LookupProcessor {
     return { outcomes, counted, appended: this.#deps.chains.append(tx, from, entries), readAtMs };
   }
 
-  /** The hot documents of a batch, in the one read that proves all that it holds. */
+  /** The hot documents of a batch, in the one read that proves all that it holds; what has changed is read anew. */
   async #readProven(facts: BatchFacts, tx: Transaction): Promise<readonly LookupLogDocument[]> {
+    await this.#deps.reader.fill(facts, tx);
     const ids = new Set([...facts.accountIds, ...this.#ownChain.accountsInDoubt]);
     const pages = Array.from(ids, (id) => this.#pages.get(id) ?? []).flat();
     const keys = [...Array.from(ids, usageKey), ...pages, ...this.#ownChain.keys];
@@ -218,7 +204,8 @@ export class LookupProcessor {
     // Most likely a commit has raised the versions of everybody.
     if (facts.people.size === 0 && people >= MANY_PEOPLE) this.#deps.cache.clear();
     facts.dropNewSubjects();
-    throw new Outdated();
+    // Of the same moment: once more is enough.
+    return await this.#readProven(facts, tx);
   }
 
   /** The usages that a batch changes, with the pages that it needs: read once more where others are needed than last time. */
@@ -316,11 +303,6 @@ export class LookupProcessor {
     const leftMs = deadlineMs - this.#deps.clock.monotonicMs();
     if (leftMs === Number.POSITIVE_INFINITY) return undefined;
     return { triesMs: Math.max(0, leftMs), endMs: Math.max(0, leftMs) };
-  }
-
-  async #pause(): Promise<void> {
-    const [byte = 0] = this.#deps.mac.randomBytes(1);
-    await this.#deps.timer.sleep(MIN_PAUSE_MS + (byte / 255) * (MAX_PAUSE_MS - MIN_PAUSE_MS));
   }
 }
 

@@ -4,7 +4,7 @@ import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
 import type { Row } from "../../domain/sync/table/table.ts";
-import type { CallLimit, DocumentStore, Reader } from "../../ports/documents.ts";
+import type { Reader } from "../../ports/documents.ts";
 import {
   ACCOUNTS,
   CONSENTS,
@@ -18,7 +18,6 @@ import type { LookupCache } from "./lookup-cache.ts";
 import type { Subjects } from "./subjects.ts";
 
 interface LookupReaderDeps {
-  readonly documents: DocumentStore;
   readonly people: PeopleTables;
   readonly subjects: Subjects;
   readonly cache: LookupCache;
@@ -31,18 +30,14 @@ export class LookupReader {
     this.#deps = deps;
   }
 
-  /** Gives a batch what it does not hold yet, from the caches or from one snapshot. Throws `store_unavailable`. */
-  async fill(facts: BatchFacts, limit: CallLimit | undefined): Promise<void> {
-    const { cache, documents } = this.#deps;
+  /** Gives a batch what it does not hold yet, from the caches or from the moment of a body. Throws `store_unavailable`. */
+  async fill(facts: BatchFacts, at: Reader): Promise<void> {
+    const { cache } = this.#deps;
     const hashes = cache.findCallers(facts);
+    if (hashes.length > 0) await this.#readCallers(at, facts, hashes);
     // Without a valid key no person is read.
-    const known = hashes.length === 0 && facts.hasCallers ? cache.findPeople(facts) : null;
-    if (hashes.length === 0 && (known === null || known.length === 0)) return;
-    await documents.read({ name: "lookups.fill", limit }, async (at) => {
-      if (hashes.length > 0) await this.#readCallers(at, facts, hashes);
-      const names = known ?? (facts.hasCallers ? cache.findPeople(facts) : []);
-      if (names.length > 0) await this.#readPeople(at, facts, names);
-    });
+    const names = facts.hasCallers ? cache.findPeople(facts) : [];
+    if (names.length > 0) await this.#readPeople(at, facts, names);
   }
 
   async #readCallers(at: Reader, facts: BatchFacts, hashes: readonly string[]): Promise<void> {

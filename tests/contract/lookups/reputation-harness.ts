@@ -1,6 +1,6 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
-import { SystemClock, SystemTimer } from "../../../src/adapters/system/system.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
 import {
   makeReputation,
   type Reputation,
@@ -54,7 +54,7 @@ export async function openParts(
   const tables = await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
   const kept = makeReputation(storage, tables, {
     ...{ mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY },
-    ...{ makeAlert, makeCache, clock, timer: new SystemTimer() },
+    ...{ makeAlert, makeCache, clock },
   });
   return { ...kept, storage };
 }

@@ -1,5 +1,4 @@
 import { describe, expect } from "bun:test";
-import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { makeReputation } from "../../../../src/app/reputation.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.ts";
@@ -100,8 +99,8 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
 async function openStores(parts: TombstoneParts, tables: readonly Table[]) {
   const prepared = await parts.tables.prepare(tables);
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
-  const time = { clock: { monotonicMs: () => 0 }, timer: new SystemTimer() };
-  return makeReputation(parts, prepared, { ...options, makeCache: forgetful, ...time });
+  const clock = { monotonicMs: () => 0 };
+  return makeReputation(parts, prepared, { ...options, makeCache: forgetful, clock });
 }
 
 async function keysOf(parts: TombstoneParts, table: Table) {
