@@ -65,16 +65,12 @@ const REASONS: Readonly<Record<number, RefusalReason>> = {
   422: "passing",
   425: "passing",
   429: "passing",
-  500: "passing",
   501: "not_found",
-  502: "passing",
-  503: "passing",
-  504: "passing",
 };
 
 export function refusalReason(status: number): RefusalReason {
   if (status < 400) return "moved";
-  return REASONS[status] ?? (status < 500 ? "refused" : "failed");
+  return REASONS[status] ?? (status < 500 ? "refused" : "passing");
 }
 
 /** Seconds from now, from either form of `Retry-After`; null when it is missing or unreadable. */

@@ -109,10 +109,8 @@ export const REFUSALS = {
   moved: kind(ADDRESS),
   /** It cannot use the request: it may not have the table. */
   refused: kind("Check both registries"),
-  /** It failed, or the request was damaged on its way: the same one may succeed later. */
+  /** It or a gateway before it failed, or the request was damaged on its way: the same one may succeed later. */
   passing: kind("Look at the remote's log, then run again", true),
-  /** It failed in another way. */
-  failed: kind("Look at the remote's log, then run again"),
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
 export type RefusalReason = keyof typeof REFUSALS;
