@@ -14,8 +14,8 @@ export interface TcpRelay {
   close(): void;
 }
 
-/** Relays to a port of 127.0.0.1. */
-export function startRelay(toPort: number): TcpRelay {
+/** Relays to a port of 127.0.0.1, at a free port or at `port`. */
+export function startRelay(toPort: number, port = 0): TcpRelay {
   const ways = new Set<Socket<Way>>();
   const data = (socket: Socket<Way>, chunk: Uint8Array) => {
     const { other, isSilent, waiting } = socket.data;
@@ -29,7 +29,7 @@ export function startRelay(toPort: number): TcpRelay {
   };
   const server = Bun.listen<Way>({
     hostname: "127.0.0.1",
-    port: 0,
+    port,
     socket: {
       async open(socket) {
         socket.data = { other: null, isSilent: false, waiting: [] };

@@ -221,6 +221,22 @@ describe("a start that fails", () => {
     expect(said()).not.toContain("s3cret");
   });
 
+  test("D-12.2 PostgreSQL out of reach: its host is named, then the start fails", async () => {
+    const server = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      socket: { open: (socket) => void socket.end(), data: () => {} },
+    });
+    const host = `127.0.0.1:${server.port}`;
+    const env = { PORT: "0", STORAGE_URL: `postgres://me:s3cret@${host}/db`, LOG_LEVEL: "warn" };
+    const started = startProcess(START, { folder: makeTempFolder(), env });
+    const said = () => started.stdout() + started.stderr();
+    await started.waitFor("the host", () => said().includes(`PostgreSQL at ${host}`) || null);
+    server.stop(true);
+    expect(await started.ended).toEqual({ code: 1, signal: null });
+    expect(started.stderr()).toContain("repsync cannot start: PostgreSQL cannot be reached");
+    expect(said()).not.toContain("s3cret");
+  });
+
   test("D-1.3.20, D-2.1 a registry file that is missing or no JSON is exit code 2", async () => {
     const folder = makeTempFolder();
     const env = serviceEnv(folder);

@@ -1,7 +1,7 @@
 // Connects, and looks whether the server is one that repsync may trust its rows to. D-12.2.
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
+import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 import { bunDriver, type Driver } from "./bun-driver.ts";
 import { PostgresDatabase } from "./database.ts";
@@ -12,12 +12,18 @@ import { quoted } from "./sql.ts";
 const MAX_CONNECTIONS = 20;
 const CONNECT_SECONDS = 5;
 const LEAST_VERSION = 150_000;
+/** When the host is named that does not answer at start, and when the start ends, as with MongoDB. D-10.4. */
+const NOTICE_MS = 4_000;
+const REACH_MS = 20_000;
+const PAUSE_MS = 250;
 
 export interface OpenOptions {
   readonly url: string;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
+  /** Is told when it takes long; absent: a server that is not there yet is not waited for. */
+  readonly logger?: Logger;
 }
 
 interface OpenedDatabase {
@@ -41,7 +47,7 @@ const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   const address = readAddress(options.url);
-  const { driver, looked } = await firstConnection(address);
+  const { driver, looked } = await reach(address, options);
   try {
     const [version, encoding, fsync, isStandby, synchronous, hasSchema, shown, name, role] = looked;
     const problem = problemOf(
@@ -89,10 +95,34 @@ export function problemOf(found: Readonly<Record<string, unknown>>, schema: stri
   return null;
 }
 
+/** Connects; a server that is not there yet may come. */
+async function reach(address: Address, { clock, logger }: OpenOptions): Promise<FirstConnection> {
+  if (logger === undefined) return await firstConnection(address);
+  const { host } = new URL(address.url);
+  const notice = `PostgreSQL at ${host} cannot be reached yet; it is tried for ${REACH_MS / 1_000} s`;
+  const timer = setTimeout(() => logger.warn(notice), NOTICE_MS);
+  const lastMs = clock.monotonicMs() + REACH_MS - PAUSE_MS;
+  try {
+    for (;;) {
+      try {
+        return await firstConnection(address);
+      } catch (error) {
+        if (!isAppError(error, "store_unavailable") || clock.monotonicMs() > lastMs) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface FirstConnection {
+  readonly driver: Driver;
+  readonly looked: readonly unknown[];
+}
+
 /** By TLS where the server offers it, unless the address says more. */
-async function firstConnection(
-  address: Address,
-): Promise<{ readonly driver: Driver; readonly looked: readonly unknown[] }> {
+async function firstConnection(address: Address): Promise<FirstConnection> {
   const { sslMode } = address;
   const schemes = sslMode === "disable" ? [false] : sslMode === "prefer" ? [true, false] : [true];
   for (const [i, isEncrypted] of schemes.entries()) {

@@ -6,9 +6,11 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { hasStore } from "../../../../src/app/stores.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
+import { startRelay } from "../../../support/tcp-relay.ts";
 import { databaseTest as it } from "../support.ts";
 
 const clock = new SystemClock();
@@ -99,6 +101,30 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     } finally {
       server.stop(true);
     }
+  });
+
+  it("D-12.2 a server that is still starting is waited for", async (database) => {
+    let refused = 0;
+    const { promise: twice, resolve } = Promise.withResolvers<void>();
+    const starting = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      socket: {
+        data(socket) {
+          socket.end(refusalOf("57P03"));
+          if (++refused === 2) resolve();
+        },
+      },
+    });
+    const url = new URL(database.url);
+    const port = Number(url.port);
+    url.port = String(starting.port);
+    url.searchParams.set("sslmode", "disable");
+    const opening = openPostgresStorage({ url: url.href, clock, logger: new MemoryLogger() });
+    await twice;
+    starting.stop(true);
+    const relay = startRelay(port, Number(url.port));
+    await (await opening).close();
+    relay.close();
   });
 
   it("D-12.2 a server without TLS, another encoding and a user without rights are refused", async (database) => {
