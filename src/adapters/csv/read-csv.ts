@@ -38,10 +38,7 @@ export async function* readCsv(
     for await (const records of parseCsv(line.watch(rest), delimiter, separator === null ? 1 : 2)) {
       for (const { texts, line: at } of records) {
         if (names === null) {
-          names = texts.map((text) => text ?? "");
-          const problem = header === null ? nameTwice(names, at) : header.problemOf(names, at);
-          if (problem !== null) throw new AppError("file_failed", problem, { hint: line.hint() });
-          header?.take(names, at);
+          names = namesOf(texts, at, header, line);
           onNames?.(names);
           continue;
         }
@@ -61,6 +58,20 @@ export async function* readCsv(
     throw new AppError("file_failed", "The CSV file is empty: its first line names columns");
   }
   if (part.length > 0) yield part;
+}
+
+/** Throws `file_failed` for a line that names no columns. */
+function namesOf(
+  texts: readonly CsvField[],
+  at: number,
+  header: ReadOptions["header"],
+  line: HeaderLine,
+): readonly string[] {
+  const names = texts.map((text) => text ?? "");
+  const problem = header === null ? nameTwice(names, at) : header.problemOf(names, at);
+  if (problem !== null) throw new AppError("file_failed", problem, { hint: line.hint() });
+  header?.take(names, at);
+  return names;
 }
 
 function nameTwice(names: readonly string[], line: number): string | null {
