@@ -31,8 +31,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   });
   useEffect(() => {
     dialog.current?.showModal();
-    // The dialog goes unclosed where what was confirmed takes its row away.
-    return keepFocus;
   }, []);
 
   /** At once: the event of it comes later, when the control may have been pressed again. */
@@ -66,14 +64,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       </form>
     </dialog>
   );
-}
-
-/** Gives the focus to the heading where what had it is gone. */
-function keepFocus() {
-  requestAnimationFrame(() => {
-    if (document.activeElement !== document.body) return;
-    document.querySelector("h1")?.focus({ preventScroll: true });
-  });
 }
 
 interface ConfirmButtonProps extends Omit<ConfirmDialogProps, "onClose"> {

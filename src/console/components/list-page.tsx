@@ -1,6 +1,6 @@
 // A list of the service as a page shows it: filters, a table, and its parts one after another. Each page describes its own.
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Asked, List, Reply, RequestOptions } from "../api/interface.ts";
 import { request } from "../api/request.ts";
 import { type Resource, useResource } from "../api/use-resource.ts";
@@ -197,11 +197,16 @@ function Choices({ filters }: { readonly filters: readonly Filter[] }) {
 
 /** Shows what the address says, and changes it. */
 function Search({ filters }: { readonly filters: readonly Filter[] }) {
+  const frame = useRef<HTMLElement>(null);
+  // The fields stay, and the focus in them.
+  useEffect(
+    () => frame.current?.querySelector("form")?.reset(),
+    [filters.map(filterValue).join("\n")],
+  );
   if (filters.length === 0) return null;
   return (
-    <search>
+    <search ref={frame}>
       <ActionForm
-        key={filters.map(filterValue).join("\n")}
         name="Search"
         isRow
         onSubmit={async (typed) => {

@@ -1,6 +1,6 @@
 // What pages say around their data: that it is loaded, why it does not come, that there is none, what it is.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import type { Resource } from "../api/use-resource.ts";
 import { ActionButton } from "./buttons.tsx";
@@ -45,7 +45,8 @@ export function PageHead({
 /** A part that comes by what somebody did: it has the focus then, and is scrolled to. */
 export function Focused({ children }: { readonly children: ComponentChildren }) {
   const part = useRef<HTMLDivElement>(null);
-  useEffect(() => part.current?.focus(), []);
+  // Before anybody sees that what had the focus is gone.
+  useLayoutEffect(() => part.current?.focus(), []);
   return (
     <div ref={part} tabIndex={-1}>
       {children}

@@ -25,6 +25,28 @@ export function usePageVisit(name: string) {
   return heading;
 }
 
+/** Gives the focus to the heading whenever what had it is taken away. Called once. */
+export function keepFocus(): void {
+  let focused: Element | null = null;
+  document.addEventListener("focusin", ({ target }) => {
+    focused = target as Element;
+  });
+  document.addEventListener("focusout", ({ target }) =>
+    // Somebody pressed beside it: it is there, and has no focus to lose.
+    queueMicrotask(() => {
+      const element = target as Element;
+      if (element.isConnected && element === focused && !element.matches(":focus")) focused = null;
+    }),
+  );
+  const observer = new MutationObserver(() => {
+    if (focused === null || focused.isConnected) return;
+    focused = null;
+    if (document.activeElement !== document.body) return;
+    document.querySelector("h1")?.focus({ preventScroll: true });
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+}
+
 /** Names a page in the title of the tab: `Tables`, or what it shows, such as `profiles` of `Tables`. */
 export function setTitle(name: string, shown = ""): void {
   document.title = [shown, name, "repsync"].filter((part) => part !== "").join(" · ");

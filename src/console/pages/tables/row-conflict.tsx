@@ -2,7 +2,7 @@ import type { RequestError } from "../../api/request-error.ts";
 import { useAction } from "../../api/use-action.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ErrorNote } from "../../components/notes.tsx";
+import { ErrorNote, Focused } from "../../components/notes.tsx";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
 
 /** A row that somebody else has changed meanwhile. */
@@ -38,33 +38,35 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
   const { was, mine, now } = versions;
   const isMissing = was === null ? "There is such a row already" : "Somebody else has changed it";
   return (
-    <div class="card">
-      <div class="note warning" role="alert">
-        <p>
-          <strong>{now === null ? "The row is gone meanwhile" : isMissing}</strong>
-        </p>
-        <p>Nothing was written yet.</p>
-      </div>
-      <DataTable
-        caption="Both versions"
-        isCaptionHidden
-        isDense
-        columns={columnsOf(versions)}
-        rows={namesOf(versions)}
-        keyOf={(name) => name}
-      />
-      <ErrorNote error={error} />
-      <div class="actions">
-        <ActionButton onPress={onYield}>
-          {now === null ? "Leave it gone" : "Keep theirs"}
-        </ActionButton>
-        {(mine !== null || now !== null) && (
-          <ActionButton look="danger" isBusy={isBusy} onPress={run}>
-            {insistName}
+    <Focused>
+      <div class="card">
+        <div class="note warning" role="alert">
+          <p>
+            <strong>{now === null ? "The row is gone meanwhile" : isMissing}</strong>
+          </p>
+          <p>Nothing was written yet.</p>
+        </div>
+        <DataTable
+          caption="Both versions"
+          isCaptionHidden
+          isDense
+          columns={columnsOf(versions)}
+          rows={namesOf(versions)}
+          keyOf={(name) => name}
+        />
+        <ErrorNote error={error} />
+        <div class="actions">
+          <ActionButton onPress={onYield}>
+            {now === null ? "Leave it gone" : "Keep theirs"}
           </ActionButton>
-        )}
+          {(mine !== null || now !== null) && (
+            <ActionButton look="danger" isBusy={isBusy} onPress={run}>
+              {insistName}
+            </ActionButton>
+          )}
+        </div>
       </div>
-    </div>
+    </Focused>
   );
 }
 

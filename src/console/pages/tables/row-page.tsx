@@ -7,7 +7,7 @@ import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { FieldsTable } from "../../components/data-table.tsx";
 import { CheckField } from "../../components/form.tsx";
-import { EmptyState, ResourceView } from "../../components/notes.tsx";
+import { EmptyState, Focused, ResourceView } from "../../components/notes.tsx";
 import { type Fields, keyText, shortened } from "../../components/text.tsx";
 import { say, sayOnNextPage } from "../../state/messages.ts";
 import { navigate } from "../../state/router.ts";
@@ -130,14 +130,16 @@ function RowCard({ listed, row, reload }: RowCardProps) {
         <bdi>{name}</bdi>
       </h2>
       {isEdited ? (
-        <RowForm
-          // What was read stays, though the row is loaded again.
-          key={JSON.stringify(row)}
-          listed={listed}
-          row={row}
-          onSaved={() => show("The row was saved")}
-          onLeft={() => show("")}
-        />
+        <Focused>
+          <RowForm
+            // What was read stays, though the row is loaded again.
+            key={JSON.stringify(row)}
+            listed={listed}
+            row={row}
+            onSaved={() => show("The row was saved")}
+            onLeft={() => show("")}
+          />
+        </Focused>
       ) : (
         <>
           <FieldsTable caption={`Row ${name}`} isCaptionHidden fields={row} />
