@@ -123,6 +123,22 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await records.getByRole("cell", { name: "ana", exact: true }).waitFor();
     });
 
+    test("D-9.4.7 a verification under way is cancelled, and the button keeps the focus", async () => {
+      const app = await startReputation(backend);
+      const root = await Person.signIn(app, "root");
+      const { page } = await openConsole(app, { as: root, address: "/console/audit" });
+      // It tells nothing.
+      await page.route("**/audit/verify", () => {});
+      await page.getByRole("button", { name: "Verify", exact: true }).press("Enter");
+      await page.getByRole("progressbar", { name: "Verifying" }).waitFor();
+      await page.getByRole("button", { name: "Cancel", exact: true }).click({ timeout: 5_000 });
+      const verify = page.getByRole("button", { name: "Verify", exact: true });
+      await verify.and(page.locator(":focus")).waitFor();
+      await page.unroute("**/audit/verify");
+      await verify.press("Enter");
+      await page.getByText("0 records in 0 chains").waitFor();
+    });
+
     test("D-9.4.7 hostile names are text", async () => {
       const app = await startReputation(backend);
       const root = await Person.signIn(app, "root");

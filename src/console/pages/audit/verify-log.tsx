@@ -49,7 +49,7 @@ export function VerifyLog() {
         {state.kind === "running" ? (
           <ActionButton onPress={() => underWay.current?.abort()}>Cancel</ActionButton>
         ) : (
-          <ActionButton look="main" onPress={verify}>
+          <ActionButton look="main" onPress={() => void verify()}>
             Verify
           </ActionButton>
         )}
