@@ -52,6 +52,29 @@ describe.skipIf(!chromiumAvailable)("tabs", () => {
     });
   });
 
+  onReputationBackends("another account", (backend) => {
+    test("D-9.3 a tab belongs to whoever has signed in in another one", async () => {
+      const app = await startReputation(backend);
+      const ana = await Person.signUp(app, "ana");
+      await Person.signUp(app, "bea");
+      const first = await openConsole(app, { as: ana, address: "/console/settings" });
+      const { page } = first;
+      await page.getByLabel("Bio").fill("Of ana");
+      const second = await page.context().newPage();
+      watchPage(second, app.url);
+      await second.goto(`${app.url}/console/settings`);
+      await second.getByRole("button", { name: "Sign out" }).click();
+      await signIn(second, "bea");
+      await expectPage(second, "My reputation");
+
+      await page.getByText("bea@example.com").waitFor({ timeout: 5_000 });
+      expect(await page.getByText("ana").count()).toBe(0);
+      expect(await page.getByLabel("Bio").inputValue()).toBe("");
+      await page.getByRole("button", { name: "Erase account" }).click();
+      await page.getByText("Erase the account “bea” for good?").waitFor();
+    });
+  });
+
   test("D-9.1 the first page takes the browser little time, which is reported", async () => {
     const app = await startApp();
     const { page } = await openConsole(app, { address: "/console/sign-in" });

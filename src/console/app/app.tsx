@@ -5,7 +5,14 @@ import { ErrorNote } from "../components/notes.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
 import { message, say } from "../state/messages.ts";
 import { BASE, matchAddress, navigate, place } from "../state/router.ts";
-import { findSession, isAdministrator, session, signInAddress, signOut } from "../state/session.ts";
+import {
+  findSession,
+  isAdministrator,
+  ownName,
+  session,
+  signInAddress,
+  signOut,
+} from "../state/session.ts";
 import { usePageVisit } from "../state/use-page-visit.ts";
 
 interface Shown {
@@ -33,11 +40,11 @@ function CurrentPage() {
   const { entry, params } = shown;
   const { name, component: Content } = entry;
   const isRefused = entry.audience === "administrators" && !isAdministrator();
-  // The key makes a page anew for each address, so that nothing of one record is shown at another.
+  // The key makes a page anew for each address and account, so that nothing of one is shown at another.
   const content = isRefused ? (
     <ForAdministrators />
   ) : (
-    <Content key={place.value.path} {...params} />
+    <Content key={`${ownName()} ${place.value.path}`} {...params} />
   );
   return <Page name={name} content={content} />;
 }

@@ -13,18 +13,26 @@ type Session =
 
 export const session = signal<Session>({ kind: "unknown", error: null });
 
+/** Tabs have one cookie: whoever signs in in one is signed in in all. */
+let tabs: BroadcastChannel | undefined;
+
 export const SIGN_IN = "/console/sign-in";
 export const SIGN_UP = "/console/sign-up";
 
-/** Asks who is signed in. Called once, and again when the service could not be reached. */
+/** Asks who is signed in, and again once somebody signs in in another tab. Called once, and when the service could not be reached. */
 export async function findSession(): Promise<void> {
+  tabs ??= new BroadcastChannel("sign-in");
+  tabs.onmessage = () => {
+    noteSignIn();
+    void findSession();
+  };
   listenForSignOut(() => {
     session.value = { kind: "signed_out", hasEnded: session.value.kind === "signed_in" };
   });
   try {
     session.value = { kind: "signed_in", account: await request("get /v1/me") };
   } catch (error) {
-    if (session.value.kind !== "unknown") return;
+    if (session.value.kind === "signed_out") return;
     session.value = { kind: "unknown", error: error instanceof RequestError ? error : null };
   }
 }
@@ -33,6 +41,7 @@ export async function findSession(): Promise<void> {
 export async function signIn(credentials: SignIn): Promise<void> {
   await request("post /v1/sessions", { body: credentials });
   noteSignIn();
+  tabs?.postMessage(null);
   const account = await request("get /v1/me");
   session.value = { kind: "signed_in", account };
 }
