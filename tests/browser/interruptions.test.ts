@@ -48,6 +48,44 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
         expect(await page.getByText("The service cannot be reached").count()).toBe(0);
       });
 
+      test("D-9.4.11 what fails once its question is closed, or its page is left, is told", async () => {
+        const app = await startReputation(backend);
+        const as = await Person.signUp(app, "ana");
+        const { page } = await openConsole(app, {
+          ...{ as, address: "/console/settings" },
+          expectedErrors: [/status of 503/],
+        });
+        const refuse = { status: 503, json: { detail: "The store cannot be reached" } };
+        const answers: (() => void)[] = [];
+        for (const path of ["**/v1/sessions", "**/v1/me/password"]) {
+          await page.route(path, async (route) => {
+            await new Promise<void>((resolve) => answers.push(resolve));
+            await route.fulfill(refuse);
+          });
+        }
+        const told = page.getByRole("status").getByText("Not done: The store cannot be reached");
+        const end = page.getByRole("button", { name: "End all sessions", exact: true });
+        await end.click();
+        const asked = page.waitForRequest("**/v1/sessions");
+        await page.getByRole("dialog").getByRole("button", { name: "End all sessions" }).click();
+        await asked;
+        await page.keyboard.press("Escape");
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+        answers.pop()?.();
+        await told.waitFor({ timeout: 5_000 });
+
+        await page.getByLabel("Current password").fill(PASSWORD);
+        await page.getByLabel("New password").fill("another password");
+        const sent = page.waitForRequest("**/v1/me/password");
+        await page.getByRole("button", { name: "Change password" }).click();
+        await sent;
+        await page.getByRole("link", { name: "Usage", exact: true }).click();
+        await expectPage(page, "Usage");
+        await told.waitFor({ state: "detached" });
+        answers.pop()?.();
+        await told.waitFor({ timeout: 5_000 });
+      });
+
       test("D-9.4.11 a press after the session ended elsewhere leads to signing in, and back", async () => {
         const app = await startReputation(backend);
         const as = await Person.signUp(app, "ana");

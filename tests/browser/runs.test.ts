@@ -70,6 +70,28 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
     });
   });
 
+  test("D-9.4.1 a run that begins after somebody has left the page leads them nowhere", async () => {
+    const { local } = await startPair();
+    const address = "/console/runs";
+    const { page } = await openConsole(local, { as: local.admin, address });
+    const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>();
+    await page.route("**/sync/trigger", async (route) => {
+      await isLeft;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    await expectPage(page, "Settings");
+    const started = page.waitForResponse("**/sync/trigger");
+    leave();
+    expect((await started).status()).toBe(202);
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("cell", { name: "Push and pull" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(address);
+    await page.goBack();
+    await expectPage(page, "Settings");
+  });
+
   test("D-9.4.1 a dry run tells what would move, and moves nothing", async () => {
     const { local, remote } = await startPair();
     await local.push("notes", { records: notes(3) });

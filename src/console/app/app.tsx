@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { asRequestError } from "../api/request-error.ts";
 import { ActionButton } from "../components/buttons.tsx";
 import { ErrorNote } from "../components/notes.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
@@ -135,7 +136,7 @@ function Account() {
   return (
     <div class="account">
       <bdi class="account-name">{session.value.account.username}</bdi>
-      <ActionButton onPress={() => signOut().catch(() => say("The service cannot be reached"))}>
+      <ActionButton onPress={() => signOut().catch((error) => say(asRequestError(error).detail))}>
         Sign out
       </ActionButton>
     </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { useAction } from "../api/use-action.ts";
+import { useAction } from "../state/use-action.ts";
 import { ActionButton } from "./buttons.tsx";
 import { Refusal, type Typed, typedIn } from "./form.tsx";
 import { ErrorNote } from "./notes.tsx";

@@ -2,7 +2,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
-import { useAction } from "../api/use-action.ts";
+import { useAction } from "../state/use-action.ts";
 import { ActionButton } from "./buttons.tsx";
 import { ErrorNote } from "./notes.tsx";
 

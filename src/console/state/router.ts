@@ -41,6 +41,12 @@ export function navigate(address: string, { isReplaced = false, isVisit = true }
   place.value = { ...here(), scrollY: null, isVisit };
 }
 
+/** Asked later: whether the page that is shown now still is, so that what was begun there leads nobody away from another. */
+export function whileHere(): () => boolean {
+  const { path } = place.value;
+  return () => place.value.path === path;
+}
+
 /** Changes parameters of the address, such as a filter, and stays on the page. No value, or an empty one, takes one away. */
 export function setQuery(
   values: Readonly<Record<string, string | readonly string[]>>,

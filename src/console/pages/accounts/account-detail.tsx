@@ -6,7 +6,7 @@ import { ActionForm, Field } from "../../components/form.tsx";
 import { Card, Facts, ResourceView } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
-import { navigate } from "../../state/router.ts";
+import { navigate, whileHere } from "../../state/router.ts";
 import { AccountActions, AccountStatus } from "./account-actions.tsx";
 
 /** One account with its usage. */
@@ -32,6 +32,7 @@ function Known({
   readonly reload: Resource<unknown>["reload"];
 }) {
   const { username, usage } = account;
+  const isHere = whileHere();
   return (
     <>
       <Card
@@ -40,7 +41,7 @@ function Known({
           <AccountActions
             account={account}
             onChange={reload}
-            onErase={() => navigate("/console/accounts")}
+            onErase={() => isHere() && navigate("/console/accounts")}
           />
         }
       >

@@ -7,7 +7,7 @@ import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, ResourceView } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
-import { queryValue, setQuery } from "../../state/router.ts";
+import { queryValue, setQuery, whileHere } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { CancelRun, LiveProgress, RunFailure } from "../runs/run-state.tsx";
 import { useWatchedRun } from "../runs/use-watched-run.ts";
@@ -171,6 +171,7 @@ function questionOf(run: CompareRun, by: Repair): string {
 
 /** Starts a comparison, and lets the address name it. It goes on by itself. Throws `RequestError`. */
 async function startComparison(body: CompareRequest): Promise<void> {
+  const isHere = whileHere();
   const controller = new AbortController();
   let runId = "";
   const events = readEventStream("post /api/v1/sync/compare-sse", {
@@ -185,5 +186,5 @@ async function startComparison(body: CompareRequest): Promise<void> {
   controller.abort();
   // What keeps it from beginning, such as a setting that is missing, is kept nowhere.
   if (first?.type === "error") throw new RequestError(400, first);
-  setQuery({ run: runId });
+  if (isHere()) setQuery({ run: runId });
 }

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Explanation, OwnProfile } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { useAction } from "../../api/use-action.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { Bars } from "../../charts/bars.tsx";
 import { CheckField } from "../../components/form.tsx";
 import { Card, EmptyState, ErrorNote, ResourceView } from "../../components/notes.tsx";
 import { counted, LongText, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
+import { useAction } from "../../state/use-action.ts";
 
 const MAX_SCORE = 100;
 const MAX_STARS = 5;

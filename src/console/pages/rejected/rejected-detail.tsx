@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { RejectedRecord } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { useAction } from "../../api/use-action.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
@@ -9,6 +8,7 @@ import { FieldsTable } from "../../components/data-table.tsx";
 import { EmptyState, ErrorNote, Facts, ResourceView } from "../../components/notes.tsx";
 import { FieldsText, keyText, LongText, shortened, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
+import { useAction } from "../../state/use-action.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 
 const OUTCOMES = {

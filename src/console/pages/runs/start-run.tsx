@@ -4,7 +4,7 @@ import { request } from "../../api/request.ts";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, SelectField, type Typed } from "../../components/form.tsx";
 import { Card } from "../../components/notes.tsx";
-import { navigate } from "../../state/router.ts";
+import { navigate, whileHere } from "../../state/router.ts";
 import { useTableNames } from "../tables/sync-status.tsx";
 import { runAddress } from "./run-text.ts";
 
@@ -79,8 +79,9 @@ function wantedBy(typed: Typed): TriggerRequest {
 }
 
 async function start(body: TriggerRequest): Promise<void> {
+  const isHere = whileHere();
   const run = await request("post /api/v1/sync/trigger", { body });
-  navigate(runAddress(run.run_id));
+  if (isHere()) navigate(runAddress(run.run_id));
 }
 
 function forceQuestion({ table, direction }: TriggerRequest): string {

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import type { TableGuess } from "../../api/interface.ts";
 import { RequestError } from "../../api/request-error.ts";
-import { useAction } from "../../api/use-action.ts";
 import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/form.tsx";
 import { Card, ErrorNote, Focused } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
+import { useAction } from "../../state/use-action.ts";
 
 /** What somebody wants of a guess. */
 export interface GuessWishes {

@@ -1,9 +1,9 @@
 import type { RequestError } from "../../api/request-error.ts";
-import { useAction } from "../../api/use-action.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ErrorNote, Focused } from "../../components/notes.tsx";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
+import { useAction } from "../../state/use-action.ts";
 
 /** A row that somebody else has changed meanwhile. */
 export interface RowVersions {

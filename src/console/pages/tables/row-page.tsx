@@ -10,7 +10,7 @@ import { CheckField } from "../../components/form.tsx";
 import { EmptyState, Focused, ResourceView } from "../../components/notes.tsx";
 import { type Fields, keyText, shortened } from "../../components/text.tsx";
 import { say, sayOnNextPage } from "../../state/messages.ts";
-import { navigate } from "../../state/router.ts";
+import { navigate, whileHere } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { RowConflict, type RowVersions, versionsOf } from "./row-conflict.tsx";
 import { type ListedTable, RowForm } from "./row-form.tsx";
@@ -69,6 +69,7 @@ export function AllRows({ table }: { readonly table: string }) {
 }
 
 function NewRow({ listed }: { readonly listed: ListedTable }) {
+  const isHere = whileHere();
   return (
     <>
       <h2>
@@ -78,8 +79,7 @@ function NewRow({ listed }: { readonly listed: ListedTable }) {
         listed={listed}
         row={null}
         onSaved={(saved) => {
-          sayOnNextPage("The row was added");
-          navigate(rowAddress(listed, saved));
+          leadOn(isHere, "The row was added", rowAddress(listed, saved));
         }}
         onLeft={(there) =>
           navigate(there === null ? tableAddress(listed.table) : rowAddress(listed, there))
@@ -87,6 +87,13 @@ function NewRow({ listed }: { readonly listed: ListedTable }) {
       />
     </>
   );
+}
+
+/** Opens an address with a sentence on it; says it where somebody has gone elsewhere meanwhile. */
+function leadOn(isHere: () => boolean, text: string, address: string) {
+  if (!isHere()) return say(text);
+  sayOnNextPage(text);
+  navigate(address);
 }
 
 function KnownRow({ listed, row: key }: RowPageProps) {
@@ -166,6 +173,7 @@ function RowRemoval({ listed, row, name, rowKey, reload }: RowRemovalProps) {
   const { table, direction, deletes } = listed;
 
   async function remove(expected: Fields, isForced: boolean) {
+    const isHere = whileHere();
     const key = rowKey as Row;
     const body = { key, expected: expected as Row, force: isForced };
     try {
@@ -173,9 +181,9 @@ function RowRemoval({ listed, row, name, rowKey, reload }: RowRemovalProps) {
         path: { table_name: table },
         body,
       });
-      sayOnNextPage(`The row was deleted. ${warning}`);
+      const text = `The row was deleted. ${warning}`;
       // The dialog gives the focus back before the page goes.
-      requestAnimationFrame(() => navigate(tableAddress(table)));
+      requestAnimationFrame(() => leadOn(isHere, text, tableAddress(table)));
     } catch (failure) {
       const error = asRequestError(failure);
       const found = versionsOf(error, { was: expected, mine: null });

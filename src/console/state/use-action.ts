@@ -1,5 +1,6 @@
-import { useRef, useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "./request-error.ts";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { say } from "./messages.ts";
 
 /** Something that somebody starts and that may fail. */
 interface Action {
@@ -10,10 +11,17 @@ interface Action {
   readonly error: RequestError | null;
 }
 
-/** Keeps whether `work` is under way, and its failure. */
+/** Keeps whether `work` is under way, and its failure, which is said where nothing is left to show it. */
 export function useAction(work: () => Promise<unknown>): Action {
   const [state, setState] = useState<Omit<Action, "run">>({ isBusy: false, error: null });
   const isUnderWay = useRef(false);
+  const isShown = useRef(true);
+  useLayoutEffect(
+    () => () => {
+      isShown.current = false;
+    },
+    [],
+  );
 
   async function run() {
     if (isUnderWay.current) return;
@@ -27,6 +35,9 @@ export function useAction(work: () => Promise<unknown>): Action {
     }
     isUnderWay.current = false;
     setState({ isBusy: false, error });
+    // That a session has ended the page for signing in says.
+    if (!isShown.current && error !== null && error.status !== 401)
+      say(`Not done: ${error.detail}`);
   }
 
   return { ...state, run };
