@@ -143,6 +143,26 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       await expectGood();
     });
 
+    test("D-14.3 columns are called as a form's own parts are", async () => {
+      const names = ["elements", "querySelector", "reset", "className"];
+      const columns = names.map((name) => [name, { type: "integer" }] as const);
+      const parts: TableEntry = {
+        upsert_key: ["k"],
+        columns: { k: { type: "text" }, ...Object.fromEntries(columns) },
+      };
+      const app = await startRunApp({ backend, tables: { parts } });
+      const { page } = await open(app, "/console/tables/parts/new");
+      await field(page, "k").fill("a");
+      await field(page, "elements").fill("many");
+      await page.keyboard.press("Enter");
+      await page.getByText("is not a whole number").waitFor();
+      await field(page, "elements").and(page.locator(":focus")).waitFor();
+      await field(page, "elements").fill("92");
+      await press(page, "Save");
+      await page.getByText("The row was added").waitFor({ timeout: 5_000 });
+      expect(await app.rows("parts")).toMatchObject([{ k: "a", elements: 92 }]);
+    });
+
     test("D-14.3 what nobody typed stays as it is: line breaks of every kind, and what is not of its type", async () => {
       const env = { STORAGE_URL: await backend.makeUrl() };
       const app = await startRunApp({ env, tables: TEXTS });

@@ -35,16 +35,20 @@ interface ActionFormProps {
 export function ActionForm(props: ActionFormProps) {
   const { name, onSubmit, isRow = false, isEmptied = false, isUnchecked = false } = props;
   const form = useRef<HTMLFormElement>(null);
+  // Not by the form, whose own parts give way to fields of their names, such as `elements`.
+  const fields = useRef<HTMLDivElement>(null);
   const { run, isBusy, error } = useAction(async () => {
     if (form.current === null) return;
     await onSubmit(typedIn(form.current));
     if (isEmptied) form.current?.reset();
   });
   useEffect(() => {
-    if (error !== null) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+    if (error !== null) fields.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
   }, [error]);
   // Said by the field itself, once it has the focus.
-  const isBeside = error?.names.some((refused) => form.current?.elements.namedItem(refused));
+  const isBeside = error?.names.some((refused) =>
+    fields.current?.querySelector(`[name="${CSS.escape(refused)}"]`),
+  );
 
   return (
     <form
@@ -57,7 +61,7 @@ export function ActionForm(props: ActionFormProps) {
       }}
     >
       {!isBeside && <ErrorNote error={error} />}
-      <div class={isRow ? "form-row" : undefined}>
+      <div ref={fields} class={isRow ? "form-row" : undefined}>
         <Refusal.Provider value={error}>{props.children}</Refusal.Provider>
         <ActionButton type="submit" look="main" isBusy={isBusy}>
           {name}
