@@ -143,6 +143,20 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       await expectGood();
     });
 
+    test("D-14.3 one press saves what was mended", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      const { page } = await open(app, "/console/tables/items/new");
+      // Nothing is scrolled, which could hold the button where it is.
+      await page.setViewportSize({ width: 1280, height: 2000 });
+      await field(page, "shop").fill("s");
+      await field(page, "n").fill("many");
+      await page.keyboard.press("Tab");
+      await page.getByText("is not a whole number").waitFor();
+      await field(page, "n").fill("1");
+      await press(page, "Save");
+      await page.getByText("The row was added").waitFor({ timeout: 5_000 });
+    });
+
     test("D-14.3 columns are called as a form's own parts are", async () => {
       const names = ["elements", "querySelector", "reset", "className"];
       const columns = names.map((name) => [name, { type: "integer" }] as const);

@@ -109,6 +109,7 @@ export function Field(props: FieldProps) {
   const { name, value = "", onValue, type = "text", isRequired = false, hints = {} } = props;
   const Input = props.isLong ? "textarea" : "input";
   const [problem, setProblem] = useState<string | null>(null);
+  const look = (typed: string) => setProblem(props.check?.(typed) ?? null);
   return (
     <Frame {...props} problem={problem}>
       {(described) => (
@@ -119,10 +120,13 @@ export function Field(props: FieldProps) {
           {...(props.isLong ? { rows: 4 } : { type: type as "text" })}
           name={name}
           required={isRequired}
-          onInput={(event: Event) => onValue?.((event.currentTarget as HTMLInputElement).value)}
-          onChange={(event: Event) =>
-            setProblem(props.check?.((event.currentTarget as HTMLInputElement).value) ?? null)
-          }
+          onInput={({ currentTarget }: Event) => {
+            const typed = (currentTarget as HTMLInputElement).value;
+            onValue?.(typed);
+            // One that went only once the field is left would move the button that is pressed.
+            if (problem !== null) look(typed);
+          }}
+          onChange={({ currentTarget }: Event) => look((currentTarget as HTMLInputElement).value)}
         />
       )}
     </Frame>
