@@ -48,6 +48,29 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
         expect(await page.getByText("The service cannot be reached").count()).toBe(0);
       });
 
+      test("D-9.4.11 a reply that is cut, and a proxy that finds no service, count as a service that is away", async () => {
+        const app = await startReputation(backend);
+        const as = await Person.signUp(app, "ana");
+        const { page } = await openConsole(app, {
+          ...{ as, address: "/console/usage" },
+          expectedErrors: [/status of 50/],
+        });
+        const replies = [
+          { status: 200, body: '{"success": true, "data": {"items": [' },
+          { status: 502, body: "<h1>Bad Gateway</h1>" },
+          { status: 504, body: "null" },
+        ];
+        for (const reply of replies) {
+          await page.getByRole("link", { name: "Usage", exact: true }).click();
+          await expectPage(page, "Usage");
+          await page.route("**/me/consents*", (route) => route.fulfill(reply), { times: 1 });
+          await page.getByRole("link", { name: "Consents", exact: true }).click();
+          await page.getByText("The service cannot be reached").waitFor({ timeout: 4_000 });
+        }
+        await page.getByText("You have given no consent").waitFor();
+        expect(await page.getByText("The service cannot be reached").count()).toBe(0);
+      });
+
       test("D-9.4.11 what fails once its question is closed, or its page is left, is told", async () => {
         const app = await startReputation(backend);
         const as = await Person.signUp(app, "ana");

@@ -58,8 +58,10 @@ export class RequestError extends Error {
 
   /** Of a reply that is no good one. */
   static async of(response: Response): Promise<RequestError> {
-    const body = (await response.json().catch(() => ({}))) as ErrorBody;
-    return new RequestError(response.status, body, response.headers);
+    // What a proxy says of a service that is away.
+    if (response.status === 502 || response.status === 504) return unreachable();
+    const body = (await response.json().catch(() => null)) as ErrorBody | null;
+    return new RequestError(response.status, body ?? {}, response.headers);
   }
 
   /** The members of the body that were refused. */

@@ -36,7 +36,8 @@ export async function request<O extends Asked>(
     : [options: RequestOptions<O>]
 ): Promise<Reply<O>> {
   const response = await send(operation, options ?? {});
-  const body = (await response.json()) as { readonly data?: unknown };
+  // A service that is killed, or a proxy that gives up, cuts a reply.
+  const body = (await response.json().catch(cutBy(options?.signal))) as { readonly data?: unknown };
   return (operation.includes(" /v1/") && "data" in body ? body.data : body) as Reply<O>;
 }
 
@@ -65,9 +66,15 @@ async function ask(
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/json" },
   };
-  return await fetch(address, { method, ...(signal && { signal }), ...sent }).catch((error) => {
-    throw signal?.aborted ? error : unreachable();
-  });
+  const init = { method, ...(signal && { signal }), ...sent };
+  return await fetch(address, init).catch(cutBy(signal));
+}
+
+/** Says of a failure of the connection that it is one, and passes on what else there is. */
+function cutBy(signal: AbortSignal | undefined): (error: unknown) => never {
+  return (error) => {
+    throw signal?.aborted || error instanceof RequestError ? error : unreachable();
+  };
 }
 
 /** The address of a path with its parameters in place. What is empty of a query is left out. */
