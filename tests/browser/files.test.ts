@@ -273,6 +273,11 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     await press(page, "Import");
     await page.getByRole("heading", { name: "Importing" }).waitFor();
     await page.getByRole("link", { name: "Audit", exact: true }).click();
+    // The tab still sends the file.
+    const asked = page.waitForEvent("dialog", { timeout: 5_000 });
+    await page.close({ runBeforeUnload: true });
+    expect((await asked).type()).toBe("beforeunload");
+    await (await asked).dismiss();
     await page.getByText("The import into stock has ended: 20,000 rows").waitFor();
     expect(await app.rows("stock")).toHaveLength(20_000);
   });

@@ -56,11 +56,6 @@ export function useImport(table: string): FileImport {
     },
     [],
   );
-  useEffect(() => {
-    if (state.kind !== "running" || state.isDryRun) return;
-    window.addEventListener("beforeunload", askBeforeLeaving);
-    return () => window.removeEventListener("beforeunload", askBeforeLeaving);
-  }, [state.kind]);
 
   async function start(wanted: WantedImport, isDryRun: boolean) {
     const controller = new AbortController();
@@ -78,6 +73,8 @@ export function useImport(table: string): FileImport {
     setState(begun);
     let result: ImportResult | null = null;
     let error: RequestError | null = null;
+    const ask = (event: Event) => event.preventDefault();
+    if (!isDryRun) window.addEventListener("beforeunload", ask);
     try {
       const events = readEventStream("post /api/v1/sync/import/{table_name}", {
         path: { table_name: table },
@@ -100,16 +97,13 @@ export function useImport(table: string): FileImport {
     } catch (failure) {
       error = controller.signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
     }
+    window.removeEventListener("beforeunload", ask);
     setState({ kind: "ended", wanted, isDryRun, result, error });
     // Whoever has left the page.
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
   return { state, start, abort: () => underWay.current.controller.abort() };
-}
-
-function askBeforeLeaving(event: Event): void {
-  event.preventDefault();
 }
 
 function cancelled(isDryRun: boolean): RequestError {
