@@ -233,9 +233,10 @@ export function ExpiryField() {
   return <Field label="Expires" name="expires_at" hint={hint} type="datetime-local" />;
 }
 
-/** ISO 8601 of a local time as fields hold it; empty for none. */
+/** ISO 8601 of a local time as fields hold it; one with a year of five digits is none, and stays for the service to refuse. */
 export function utcText(local: string): string {
-  return local === "" ? "" : new Date(local).toISOString();
+  const time = new Date(local);
+  return Number.isNaN(time.getTime()) ? local : time.toISOString();
 }
 
 /** A local time as fields hold it; empty for none. */
