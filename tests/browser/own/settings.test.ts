@@ -58,6 +58,30 @@ describe.skipIf(!chromiumAvailable)("settings", () => {
       expect(await page.getByLabel("Display name").inputValue()).toBe(HOSTILE);
     });
 
+    test("D-9.4.10 what is typed while the profile is saved stays, and is saved by the next press", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "ana");
+      const { page } = await openConsole(app, { as, address: ADDRESS });
+      const { promise: isTyped, resolve: goOn } = Promise.withResolvers<void>();
+      await page.route("**/me/profile", async (route) => {
+        if (route.request().method() === "PATCH") await isTyped;
+        await route.continue();
+      });
+      await page.getByLabel("Profession").fill("Wood");
+      await page.getByLabel("Location").fill("Bonn");
+      await press(page, "Save");
+      await page.getByLabel("Profession").fill("Woodworker");
+      goOn();
+      await page.getByText("Your profile is saved").waitFor();
+      await page.locator("[aria-busy]").waitFor({ state: "detached" });
+      expect(await page.getByLabel("Profession").inputValue()).toBe("Woodworker");
+      await press(page, "Save");
+      await page.locator("[aria-busy]").waitFor({ state: "detached" });
+      expect(dataOf(await as.send("/v1/me/profile"))).toMatchObject({
+        ...{ profession: "Woodworker", location: "Bonn" },
+      });
+    });
+
     test("D-9.4.10, D-8.7 a wrong password is told and kept, the right one changes it and ends other sessions", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");

@@ -148,6 +148,11 @@ const LINES = [
   ["location", "Location"],
 ] as const;
 
+function withoutSaved(now: Partial<Draft>, saved: Partial<Draft>): Partial<Draft> {
+  const left = Object.entries(now).filter(([name, value]) => saved[name as keyof Draft] !== value);
+  return Object.fromEntries(left);
+}
+
 /** The fields of one's own profile. Only what was changed is sent. */
 function ProfileForm({
   saved,
@@ -168,7 +173,8 @@ function ProfileForm({
     await request("patch /v1/me/profile", { body: changes });
     say("Your profile is saved");
     await onSaved();
-    setChanges({});
+    // Without what was typed meanwhile.
+    setChanges((now) => withoutSaved(now, changes));
   }
 
   return (
