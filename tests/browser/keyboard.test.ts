@@ -11,8 +11,13 @@ import { openConsole } from "./support/console-page.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
+/** More than a screen has room for. */
+const OTHERS = Array.from({ length: 30 }, (_, n) => [`c${n}`, { type: "text" }] as const);
 const ITEMS: Record<string, TableEntry> = {
-  items: { upsert_key: ["k"], columns: { k: { type: "text" }, title: { type: "text" } } },
+  items: {
+    upsert_key: ["k"],
+    columns: { k: { type: "text" }, title: { type: "text" }, ...Object.fromEntries(OTHERS) },
+  },
 };
 
 /** What the element with the focus is, or stands in: a field by its label. */
@@ -50,9 +55,14 @@ describe.skipIf(!chromiumAvailable)("by keyboard", () => {
       expect(await focused(page)).toBe("H1");
 
       await page.getByRole("link", { name: "k1", exact: true }).press("Enter");
+      // The button stands below more than a screen of values.
+      await page.setViewportSize({ width: 1280, height: 500 });
       await button("Edit").press("Enter");
       await page.getByLabel("title", { exact: true }).waitFor();
       expect(await focused(page)).toBe("form");
+      const begin = await page.getByLabel("title", { exact: true }).boundingBox();
+      expect(begin?.y).toBeGreaterThan(0);
+      expect(begin?.y).toBeLessThan(300);
       await page.getByLabel("title", { exact: true }).fill("Mine");
       await app.push("items", { records: [{ k: "k1", title: "Theirs" }] });
       await page.keyboard.press("Enter");

@@ -46,7 +46,11 @@ export function PageHead({
 export function Focused({ children }: { readonly children: ComponentChildren }) {
   const part = useRef<HTMLDivElement>(null);
   // Before anybody sees that what had the focus is gone.
-  useLayoutEffect(() => part.current?.focus(), []);
+  useLayoutEffect(() => {
+    const { top = 0 } = part.current?.getBoundingClientRect() ?? {};
+    part.current?.focus({ preventScroll: true });
+    part.current?.scrollIntoView({ block: top < 0 ? "start" : "nearest" });
+  }, []);
   return (
     <div ref={part} tabIndex={-1}>
       {children}
