@@ -43,7 +43,11 @@ export function ActionForm(props: ActionFormProps) {
     if (isEmptied) form.current?.reset();
   });
   useEffect(() => {
-    if (error !== null) fields.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+    if (error === null) return;
+    const refused = fields.current?.querySelector<HTMLElement>("[aria-invalid]");
+    if (refused) refused.focus();
+    // The button may stand far below.
+    else fields.current?.previousElementSibling?.scrollIntoView({ block: "nearest" });
   }, [error]);
   // Said by the field itself, once it has the focus.
   const isBeside = error?.names.some((refused) =>

@@ -58,6 +58,28 @@ describe.skipIf(!chromiumAvailable)("settings", () => {
       expect(await page.getByLabel("Display name").inputValue()).toBe(HOSTILE);
     });
 
+    test("D-9.1 what became of a press is seen where it was made, at 360 px too", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "ana");
+      const { page } = await openConsole(app, {
+        ...{ as, address: ADDRESS },
+        expectedErrors: [/status of 503/],
+      });
+      await page.setViewportSize({ width: 360, height: 400 });
+      const yOf = async (text: string) => (await page.getByText(text).boundingBox())?.y ?? -1;
+      await page.getByLabel("Bio").fill("Woodworker");
+      await press(page, "Save");
+      await page.getByText("Your profile is saved").waitFor();
+      expect(await yOf("Your profile is saved")).toBeWithin(0, 400);
+
+      const refuse = { status: 503, json: { detail: "The store cannot be reached" } };
+      await page.route("**/me/profile", (route) => route.fulfill(refuse));
+      await page.getByLabel("Bio").fill("Carpenter");
+      await press(page, "Save");
+      await page.getByText("The store cannot be reached").waitFor();
+      expect(await yOf("The store cannot be reached")).toBeWithin(0, 400);
+    });
+
     test("D-9.4.10 what is typed while the profile is saved stays, and is saved by the next press", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "ana");
