@@ -154,6 +154,17 @@ describe.skipIf(!chromiumAvailable)("components", () => {
     expect(await page.evaluate("document.querySelector('.plot').clientWidth")).toBeLessThan(480);
   });
 
+  test("D-9.1 bars, and what colours stand for, are seen where somebody has chosen all colours", async () => {
+    const { page } = await openHarness(await startApp());
+    await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
+    const colourOf = (place: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector("${place}")).backgroundColor`);
+    const surface = await colourOf(".card");
+    for (const place of [".bars-bar", ".chart-swatch"]) {
+      expect([place, await colourOf(place)]).not.toEqual([place, surface]);
+    }
+  });
+
   test("D-9.4.5 a chart names round times and values, and tells those that are pointed at", async () => {
     const { page } = await openHarness(await startApp());
     const texts = (name: string) => page.locator(name).allTextContents();
