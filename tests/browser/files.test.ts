@@ -238,7 +238,7 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
   test("D-14.5.1 an import shows how far it has come, is cancelled, and goes on when its page is left", async () => {
     const app = await startRunApp({ tables: { stock: STOCK } });
     const lines = Array.from({ length: 20_000 }, (_, n) => `k${n},Title of ${n},${n}\n`);
-    const large = fileOf(`sku,title,qty\n${lines.join("")}`, "large.csv");
+    const large = fileOf(`sku,title,qty\n${lines.join("")}bad,Bad,many\n`, "large.csv");
     const { page, expectGood } = await open(app, "/stock/import");
     const network = await page.context().newCDPSession(page);
     const send = (uploadThroughput: number) =>
@@ -278,7 +278,7 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     await page.close({ runBeforeUnload: true });
     expect((await asked).type()).toBe("beforeunload");
     await (await asked).dismiss();
-    await page.getByText("The import into stock has ended: 20,000 rows").waitFor();
+    await page.getByText("The import into stock has ended: 20,000 rows, 1 failed").waitFor();
     expect(await app.rows("stock")).toHaveLength(20_000);
   });
 

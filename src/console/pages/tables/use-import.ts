@@ -116,6 +116,8 @@ function cancelled(isDryRun: boolean): RequestError {
 }
 
 function endText(table: string, { result, error }: Pick<EndedImport, "result" | "error">): string {
-  if (error !== null) return `The import into ${table} ended early`;
-  return `The import into ${table} has ended: ${counted(result?.written ?? 0, "row")}`;
+  if (error !== null) return `The import into ${table} ended early: ${error.detail}`;
+  const { written = 0, failed = 0 } = result ?? {};
+  const others = failed === 0 ? "" : `, ${failed.toLocaleString()} failed`;
+  return `The import into ${table} has ended: ${counted(written, "row")}${others}`;
 }
