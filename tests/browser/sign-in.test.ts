@@ -52,6 +52,23 @@ describe.skipIf(!chromiumAvailable)("signing in", () => {
     });
   });
 
+  test("D-9.3 an account that was made, and could not be signed in, leads to signing in", async () => {
+    const app = await startApp();
+    const { page, expectGood } = await openConsole(app, {
+      address: "/console/sign-up?next=/console/usage",
+      expectedErrors: [/status of 503/],
+    });
+    const refuse = { status: 503, json: { detail: "The store cannot be reached" } };
+    await page.route("**/v1/sessions", (route) => route.fulfill(refuse), { times: 1 });
+    await fillIn(page, { Username: "ana", Email: "ana@example.com", Password: PASSWORD });
+    await page.getByRole("button", { name: "Sign up" }).click();
+    await page.getByText("Your account was made. Sign in").waitFor();
+    await expectPage(page, "Sign in");
+    await expectGood();
+    await signIn(page, "ana");
+    await expectPage(page, "Usage");
+  });
+
   test("D-9.3 a wrong password is told, and what was typed stays", async () => {
     const app = await startApp({ env: ADMIN_ENV });
     const { page, expectGood } = await openConsole(app, { address: "/console/sign-in" });

@@ -3,6 +3,7 @@ import type { SignUpState } from "../api/interface.ts";
 import { request } from "../api/request.ts";
 import { useReply } from "../api/use-resource.ts";
 import { ActionForm, Field, NAME_HINTS } from "../components/form.tsx";
+import { sayOnNextPage } from "../state/messages.ts";
 import { navigate, place } from "../state/router.ts";
 import { nextAddress, SIGN_IN, SIGN_UP, session, signIn } from "../state/session.ts";
 
@@ -56,7 +57,11 @@ function SignUpForm() {
         const credentials = { username: typed("username"), password: typed("password") };
         const body = { ...credentials, email: typed("email") };
         await request("post /v1/signup", { body });
-        await signIn(credentials);
+        // The account is there by now: to sign up once more would be refused.
+        await signIn(credentials).catch(() => {
+          sayOnNextPage("Your account was made. Sign in");
+          navigate(SIGN_IN + place.value.search);
+        });
       }}
     >
       <Username hint="1 to 40 of a-z, 0-9, _ and -. Others look you up by it; it cannot be changed." />
