@@ -62,6 +62,18 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
       expect(await row.getByText(/owner|owned/).count()).toBe(0);
     });
 
+    test("D-9.4.2 a long text is shortened between its characters", async () => {
+      const app = await startRunApp({ backend });
+      const at = "2026-01-01T00:00:00Z";
+      await app.push("listings", {
+        records: [{ shop: "s", sku: `a${"😀".repeat(300)}`, updated_at: at }],
+      });
+      const address = "/console/tables/listings";
+      const { page } = await openConsole(app, { as: app.admin, address });
+      await page.getByRole("button", { name: "Show all 601 characters" }).waitFor();
+      expect(await page.evaluate("document.body.textContent.isWellFormed()")).toBe(true);
+    });
+
     test("D-9.4.2 hostile values are text, large integers exact; Key and Since filter, and a bad time is kept and explained", async () => {
       const app = await startRunApp({ backend });
       const listing = (sku: string, day: number) => ({

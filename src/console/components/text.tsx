@@ -34,7 +34,9 @@ export function LongText({
 }
 
 export function shortened(text: string, maxChars = SHOWN_CHARS): string {
-  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+  // A character of two units is not cut in half.
+  const begin = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "");
+  return text.length > maxChars ? `${begin}…` : text;
 }
 
 /** A time of the service (ISO 8601), local, with UTC when pointed at. */
