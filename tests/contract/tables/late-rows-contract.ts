@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
@@ -274,6 +275,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
       const { mark } = await reader.lateRows.read(ITEMS, marking);
       const { rows } = await readPage(reader.tables, ITEMS, everything);
       readings.push({ mark, seen: new Set(rows.map(({ k }) => k)) });
+      await nextTurn();
     }
     await writing;
     const { rows } = await readPage(reader.tables, ITEMS, everything);

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError, isAppError } from "../../../src/domain/shared/errors.ts";
 import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import type { RowWrite } from "../../../src/ports/tables/table-writes.ts";
@@ -196,6 +197,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
       marker = Number((await other.memory.read("items")).pull.marker ?? 0);
       expect((await listed(other)).length).toBeGreaterThanOrEqual(marker);
       expect((await other.exchanged.read("items")).blocks.length).toBeGreaterThanOrEqual(marker);
+      await nextTurn();
     }
     await writing;
   });

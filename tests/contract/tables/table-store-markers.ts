@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
@@ -50,6 +51,7 @@ export function tableMarkerTests(harness: StoreHarness<Parts>): void {
         last = await markerOf(other);
         expect(rows).toBeGreaterThanOrEqual(before);
         expect(rows).toBeLessThanOrEqual(last);
+        await nextTurn();
       }
       await writing;
       await storage.close();

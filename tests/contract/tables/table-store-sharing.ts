@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
@@ -94,6 +95,7 @@ function concurrencyTests(harness: StoreHarness): void {
       const { rows, totalRows } = await reader.page();
       expect(totalRows).toBe(rows.length);
       for (const count of rowsByBatch(rows).values()) expect(count).toBe(ROWS_PER_BATCH);
+      await nextTurn();
     } while (isWriting);
     await writing;
     expect(await reader.count()).toBe(30 * ROWS_PER_BATCH);

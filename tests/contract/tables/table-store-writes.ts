@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
@@ -188,7 +189,7 @@ function upsertTests(harness: StoreHarness): void {
       const { rows: seen, totalRows } = await table.page();
       expect([1, 2_001]).toContain(seen.length);
       expect(totalRows).toBe(seen.length);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     await writing;
     expect(await table.count()).toBe(2_001);

@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PageStart } from "../../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readAfter, readKeyRange } from "../../../support/rows/read-rows.ts";
@@ -175,6 +176,7 @@ function visibilityTests(harness: StoreHarness<ReadingParts>): void {
       for (const rows of reads) {
         expect(new Set(rows.map(({ at }) => at)).size).toBe(rows.length === 0 ? 0 : 1);
       }
+      await nextTurn();
     } while (isWriting);
     await writing;
   });

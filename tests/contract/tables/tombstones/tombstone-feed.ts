@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../../harness.ts";
@@ -253,6 +254,7 @@ function sharingTests(harness: StoreHarness<TombstoneParts>): void {
         after = page.cursor;
         if (!page.hasMore) break;
       }
+      await nextTurn();
     }
     await writing;
     expect(seen.size).toBe(50);
