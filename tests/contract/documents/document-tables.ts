@@ -23,7 +23,6 @@ export function documentTables(harness: DocumentTablesHarness): void {
     writing(store);
     refusing(store);
     reading(store, harness.holds === undefined ? "b\u0000" : "b");
-    changing(store);
     if (harness.hasDeletes !== false) burying(store);
   });
 }
@@ -299,19 +298,6 @@ function reading(store: TablesOfSuite, secret: string): void {
       }
     };
     await Promise.all([write(), read()]);
-  });
-}
-
-function changing(store: TablesOfSuite): void {
-  test("fields of rows with a value are changed, as far as the table has them", async () => {
-    const table = await store.tableWith(itemsTable(), shown("a", T1, 1), shown("b", T1, 1));
-    const numbers = await store.transact(async (tx) => [
-      await tx.tables.change(table, "k", "a", { v: 5, at: T2, absent: 1 }),
-      await tx.tables.change(table, "k", "z", { v: 5 }),
-      await tx.tables.change(table, "absent", "a", { v: 5 }),
-    ]);
-    expect(numbers).toEqual([1, 0, 0]);
-    expect(await store.rows(table)).toEqual([shown("a", T2, 5), shown("b", T1, 1)]);
   });
 }
 

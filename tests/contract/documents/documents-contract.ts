@@ -2,6 +2,7 @@ import { documentCommits } from "./document-commits.ts";
 import { documentConflicts, documentTurns } from "./document-conflicts.ts";
 import { documentDamage } from "./document-damage.ts";
 import { documentReads } from "./document-reads.ts";
+import { documentRowChanges } from "./document-row-changes.ts";
 import { documentTableConflicts } from "./document-table-conflicts.ts";
 import { documentTables } from "./document-tables.ts";
 import { documentVersions } from "./document-versions.ts";
@@ -30,6 +31,7 @@ export function serverDocumentsContract(harness: DocumentsHarness): void {
 export function documentTablesContract(harness: DocumentTablesHarness): void {
   for (const each of [harness, yieldingTables(harness)]) {
     documentTables(each);
+    documentRowChanges(each);
     documentTableConflicts(each);
   }
 }

@@ -1,7 +1,8 @@
 // The rows that one body reads and writes: done on copies of one moment's tables, and once more on the tables in the commit.
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
+import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import { decideWrite, type FoundByKey } from "../../../src/domain/sync/rows/write-decision.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
 } from "../../../src/ports/tables/table-writes.ts";
 import { atOnce } from "../at-once.ts";
 import {
+  bury,
   copyOf,
   listTombstone,
   putOwn,
@@ -23,6 +25,8 @@ import {
   upsertRow,
 } from "./stored-table.ts";
 import type { MemoryTables } from "./tables.ts";
+
+const TAKEN_KEY = "Another row has this key";
 
 type Begin = () => { readonly tables: TablesMoment; readonly nowMs: number };
 
@@ -89,7 +93,16 @@ export class MemoryBodyTables implements TableWrites {
     const changed = fields === null ? [] : found.map((row) => ({ ...row, ...changes }));
     this.#meet(table, [...found, ...changed]);
     for (const row of found) this.#remove(table, row);
-    for (const row of changed) this.#do(table, (on) => putOwn(table, on, row, nowMs), row);
+    for (const row of changed) {
+      if (rows.has(keyText(table, row))) throw new AppError("invalid_request", TAKEN_KEY);
+      this.#do(table, (on) => putOwn(table, on, row, nowMs), row);
+    }
+    for (const key of fields !== null && table.deletes ? found : []) {
+      const deletedAt = changeTime(rowTime(table, key), nowMs);
+      if (!rows.has(keyText(table, key))) {
+        this.#do(table, (on) => bury(on, { key, deletedAt }, nowMs));
+      }
+    }
     for (const [text, { key }] of fields === null ? [...(deletes?.kept ?? [])] : []) {
       if (key[column] === value) this.#do(table, (on) => on.deletes?.kept.delete(text));
     }

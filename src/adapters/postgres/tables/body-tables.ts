@@ -42,6 +42,7 @@ import {
   type KeyedRow,
   keysOf,
   locks,
+  movedFrom,
   numbered,
   outcomeOf,
   type Refused,
@@ -154,6 +155,7 @@ export class BodyTables implements TableWrites {
         ? await this.#rows.remove(layout, layout.name, rows)
         : await this.#rows.set(layout, [column, value], [given, fields]).catch(refusedChange);
     if (done < rows.length) throw passedOver();
+    await this.#rows.list(layout, movedFrom(table, rows, changed, this.#now()));
     const isTimed = given.some(({ name }) => name === table.timestampColumn);
     const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
     if (at !== null) await this.#tx.query(TELL, [String(layout.slot), at]);

@@ -3,7 +3,7 @@
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { changeTime, earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type {
   ArrivingRecord,
@@ -157,4 +157,17 @@ function asRead(table: Table, row: Row): Row {
     if (short !== value) changed = { ...(changed ?? row), [name]: short };
   }
   return changed ?? row;
+}
+
+/** The tombstones of keys that rows have left, in a table with `deletes`: its triggers are silent in a body. D-7.6. */
+export function movedFrom(
+  table: Table,
+  rows: readonly Row[],
+  changed: readonly Row[],
+  nowMs: number,
+): readonly Tombstone[] {
+  if (!table.deletes) return [];
+  const kept = new Set(changed.map((row) => keyText(table, row)));
+  const left = changed.length === 0 ? [] : rows.filter((row) => !kept.has(keyText(table, row)));
+  return left.map((key) => ({ key, deletedAt: changeTime(rowTime(table, key), nowMs) }));
 }
