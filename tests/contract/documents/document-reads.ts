@@ -228,6 +228,10 @@ export function documentReads(harness: DocumentsHarness): void {
         expect(read).rejects.toThrow(Error);
         await read.catch(() => {});
         expect(store.put(from, { key, value: 1 })).rejects.toThrow(Error);
+        const removal = store.documents.transact({ name: "test.wrong" }, async (tx) =>
+          tx.remove(from, key),
+        );
+        await expect(removal).rejects.toThrow(Error);
       }
       expect(await store.all(from)).toEqual([]);
     });

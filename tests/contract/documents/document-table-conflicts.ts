@@ -28,6 +28,19 @@ export const PROFILES = makeTable(
   "profiles",
 );
 
+/** Another, whose rows may move from one person to another. */
+const ACCOUNTS = makeTable(
+  {
+    upsert_key: ["platform", "account"],
+    columns: {
+      platform: { type: "text" },
+      account: { type: "text" },
+      username: { type: "text" },
+    },
+  },
+  "platform_accounts",
+);
+
 /** What bodies that run at the same time do to rows, and to the versions of people. */
 export function documentTableConflicts(harness: DocumentTablesHarness): void {
   describe(`${harness.name}: rows that several write`, () => {
@@ -78,6 +91,19 @@ function meeting(store: TablesOfSuite, atOnce: AtOnce): void {
     expect(keys).toEqual(["row 1", "row 2", "row 3", "row 4", "row 5", "row 6"]);
   });
 
+  test("S-4.2.7 new rows that several write at once have numbers of their own", async () => {
+    const columns = { id: { type: "integer", auto_increment: true }, k: { type: "text" } } as const;
+    const table = await store.tableWith(
+      makeTable({ upsert_key: ["k"], columns }, "numbers_at_once"),
+    );
+    const from = await store.items();
+    await atOnce([from, table], async (tx, n) => {
+      await tx.tables.write(table, records([{ k: `${n} a` }, { k: `${n} b` }]));
+    });
+    const numbers = (await store.rows(table)).map(({ id }) => id);
+    expect([numbers.length, new Set(numbers).size]).toEqual([2 * BODIES, 2 * BODIES]);
+  });
+
   test("pushes of other rows of one table do not hold one another up", async () => {
     const table = await store.tableWith(itemsTable());
     const from = await store.items();
@@ -114,6 +140,16 @@ function versions(store: TablesOfSuite, atOnce: AtOnce): void {
       const [after = 0, same] = await versionsOf("ana", "somebody else");
       expect([after > before, same]).toEqual([true, other]);
     }
+  });
+
+  test("D-6.3 a row that moves from one person to another raises both", async () => {
+    const table = await store.tableWith(ACCOUNTS);
+    const row = (username: string) => ({ platform: "p", account: "1", username });
+    await store.write(table, [row("from")]);
+    const [from = 0, to = 0] = await versionsOf("from", "to");
+    await store.write(table, [row("to")]);
+    const after = await versionsOf("from", "to");
+    expect(after.map((version, i) => version > ([from, to][i] ?? 0))).toEqual([true, true]);
   });
 
   test("D-6.3 rows of many people raise all of them", async () => {

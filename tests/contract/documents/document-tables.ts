@@ -75,7 +75,9 @@ function writing(store: TablesOfSuite): void {
     const [one, two] = [await store.tableWith(itemsTable()), await store.tableWith(itemsTable())];
     const from = await store.items();
     await store.transact(async (tx) => {
-      await tx.tables.write(one, records([shown("a", T1, 1)]));
+      await tx.read({ from, count: {} });
+      const { visibleMs } = await tx.tables.write(one, records([shown("a", T1, 1)]));
+      expect(visibleMs).toBeGreaterThanOrEqual(tx.nowMs);
       tx.put(from, { key: ["a"], value: 1 });
       await tx.tables.write(two, records([shown("b", T1, 1)]));
       await tx.tables.write(one, records([shown("c", T1, 1)]));

@@ -64,10 +64,12 @@ export function documentVersions(harness: DocumentsHarness): void {
       };
       const read = async () => {
         for (let n = 0; n < 15; n++) {
-          const [[item], [version = 0]] = await store.documents.read({ name: "test.pair" }, (at) =>
-            at.read({ from, keys: [["a"]] }, { versionsOf: ["pair"] }),
-          );
-          expect(version - first).toBe(Number(item?.value));
+          await store.documents.read({ name: "test.pair" }, async (at) => {
+            const [[item]] = await at.read({ from, keys: [["a"]] });
+            for (let others = 0; others < 10; others++) await at.read({ from, count: {} });
+            const [[version = 0]] = await at.read({ versionsOf: ["pair"] });
+            expect(version - first).toBe(Number(item?.value));
+          });
         }
       };
       await Promise.all([write(), read()]);

@@ -90,6 +90,10 @@ export function readingKeyTests(harness: StoreHarness<ReadingParts>): void {
       expect(await range("c", "c")).toBe("");
       expect(await range("d", "a")).toBe("");
       expect(await range("e", null)).toBe("");
+      const from = { afterKey: { name: "a" }, throughKey: null };
+      const since = { sinceTime: "2024-01-01T00:00:09Z", limitRows: 2 };
+      const { rows, cursor } = await storage.tables.page(EVENTS, { from, ...since });
+      expect([rows.map(({ name }) => name), cursor]).toEqual([["b", "c"], null]);
     });
 
     it("D-4.10 page() in a range of keys compares several key columns in upsert_key order", async (storage) => {

@@ -155,10 +155,10 @@ function visibilityTests(harness: StoreHarness<ReadingParts>): void {
   it("D-4.6 no read holds a part of a write", async (storage, store) => {
     await storage.tables.prepare([EVENTS]);
     const other = await openSecond(store);
-    const keys = Array.from({ length: 400 }, (_, n) => ({ name: String(n).padStart(3, "0") }));
+    const keys = Array.from({ length: 1_200 }, (_, n) => ({ name: String(n).padStart(3, "0") }));
     let isWriting = true;
     const writing = (async () => {
-      for (let n = 0; n < 20; n++) {
+      for (let n = 0; n < 8; n++) {
         await write(
           storage,
           EVENTS,
@@ -169,9 +169,9 @@ function visibilityTests(harness: StoreHarness<ReadingParts>): void {
     })();
     do {
       const reads = [
-        await readAfter(other.tables, EVENTS, { after: null, sinceTime: null, limitRows: 400 }),
+        await readAfter(other.tables, EVENTS, { after: null, sinceTime: null, limitRows: 1_200 }),
         await other.tables.byKeys(EVENTS, keys, "sent"),
-        await readKeyRange(other.tables, EVENTS, { afterKey: null, throughKey: null }, 400),
+        await readKeyRange(other.tables, EVENTS, { afterKey: null, throughKey: null }, 1_200),
       ];
       for (const rows of reads) {
         expect(new Set(rows.map(({ at }) => at)).size).toBe(rows.length === 0 ? 0 : 1);

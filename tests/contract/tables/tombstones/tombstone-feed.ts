@@ -147,13 +147,19 @@ function forgettingTests(harness: StoreHarness<TombstoneParts>): void {
 
   it("D-7.6 a place stays what it is when tombstones before or after it are forgotten", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
-    for (const k of ["a", "b"]) await items.bury(k, at(store, -20));
-    const end = await items.end();
-    await parts.tombstones.forgetAfter(ITEMS, null);
-    expect(await items.listed(end)).toEqual([]);
-    await items.bury("c", at(store, -20));
-    expect((await items.listed(end)).map(([k]) => k)).toEqual(["c"]);
-    expect(await items.listed(await items.end())).toEqual([]);
+    const ways = [
+      () => parts.tombstones.forgetAfter(ITEMS, null),
+      async () => parts.tombstones.prune(ITEMS, await laterTime(store)),
+    ];
+    for (const forget of ways) {
+      for (const k of ["a", "b"]) await items.bury(k, at(store, -20));
+      const end = await items.end();
+      await forget();
+      expect(await items.listed(end)).toEqual([]);
+      await items.bury("c", at(store, -20));
+      expect((await items.listed(end)).map(([k]) => k)).toEqual(["c"]);
+      expect(await items.listed(await items.end())).toEqual([]);
+    }
   });
 
   it("D-7.6 prune() forgets what was taken in before a time, and the list is complete since then", async (parts, store) => {
@@ -206,6 +212,7 @@ function completenessTests(harness: StoreHarness<TombstoneParts>): void {
   it("D-7.6 another upsert key of an empty table begins a new list", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     await items.bury("a", at(store, -10));
+    const after = await items.end();
     const time = await laterTime(store);
     const columns = ITEMS.columns.map((column) => ({ ...column, isKey: column.name === "v" }));
     const other = { ...ITEMS, columns, keyColumns: columns.filter(({ isKey }) => isKey) };
@@ -214,6 +221,9 @@ function completenessTests(harness: StoreHarness<TombstoneParts>): void {
     const page = await parts.tombstones.list(other, query);
     expect(page.items).toEqual([]);
     expect(page.earliestAvailable >= time).toBe(true);
+    await expect(parts.tombstones.list(other, { ...query, after })).rejects.toMatchObject({
+      kind: "invalid_request",
+    });
   });
 }
 
