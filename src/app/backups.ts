@@ -48,7 +48,7 @@ export async function restoreBackup(
 
 async function openBackup(path: string, mac: Mac): Promise<Backup> {
   const files = new NodeBackupFiles();
-  if ((await files.formOf(path)) === "archive") return new Archive({ files, path, mac });
+  if ((await files.ownFileOf(path)) === null) return new Archive({ files, path, mac });
   const { SealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
   return new SealedFile(await sqliteDriver(), path, COLLECTIONS);
 }

@@ -7,6 +7,7 @@ import type {
   NewBackupFile,
   NewBackupOptions,
 } from "../../ports/copies/store-copies.ts";
+import type { StoreKind } from "../../ports/copies/store-dump.ts";
 
 import { readCompressed, writeCompressed } from "./compressed-lines.ts";
 
@@ -47,7 +48,7 @@ export class NodeBackupFiles implements BackupFiles {
     });
   }
 
-  async formOf(path: string): Promise<"sqlite" | "archive"> {
+  async ownFileOf(path: string): Promise<StoreKind | null> {
     const start = await told(path, "read", async () => {
       const file = await open(path, "r");
       try {
@@ -57,7 +58,7 @@ export class NodeBackupFiles implements BackupFiles {
       }
     });
     if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
-    if (start.startsWith(ARCHIVE_MAGIC)) return "archive";
+    if (start.startsWith(ARCHIVE_MAGIC)) return null;
     const [, version] = OTHER_ARCHIVE.exec(start) ?? [];
     if (version !== undefined) checkBackupFormat(true, version === "1" ? 1 : Infinity);
     throw new AppError("invalid_request", `"${path}" is no backup of repsync`);

@@ -146,8 +146,8 @@ export interface BackupFiles {
   /** The lines of such a file. Throws `file_failed` for one that is damaged. */
   readLines(path: string): AsyncIterable<string>;
 
-  /** What a backup is: a file of SQLite, or an archive. Throws `invalid_request` for a file that is not there or is none. */
-  formOf(path: string): Promise<"sqlite" | "archive">;
+  /** As `Backup.ownFileOf`. Throws `invalid_request` for a file that is not there or is no backup. */
+  ownFileOf(path: string): Promise<StoreKind | null>;
 
   /** The names of the files in a folder; none when there is no folder. Throws `file_failed`. */
   list(folder: string): Promise<readonly string[]>;
