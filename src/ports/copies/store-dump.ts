@@ -51,8 +51,10 @@ export interface DumpedRow {
   readonly unkept?: string;
 }
 
+/** Its fields come in this order: copies compare texts. */
 export interface DumpedTombstone {
   readonly place: number;
+  /** In the order of `upsert_key`. */
   readonly key: Row;
   readonly deletedAt: string;
   readonly takenAtMs: number;

@@ -74,8 +74,9 @@ export interface RowsPage<Total = number | null> {
   /** Rows that match `sinceTime`, whichever of them the page has, rows without a key too; null where nobody asked. */
   readonly totalRows: Total;
   /**
-   * Where the next page begins, whatever has changed until then: at most `MAX_CURSOR_CHARS` letters, digits, `-` and `_`. Null after the last row, and
-   * for a page that did not begin at a cursor.
+   * Where the next page begins, whatever has changed until then: at most `MAX_CURSOR_CHARS` letters, digits, `-` and `_`. Behind a
+   * row whose place is too long for that it may count rows. Null after the last row, and for a page that did not begin at a
+   * cursor.
    */
   readonly cursor: string | null;
 }

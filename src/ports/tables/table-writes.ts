@@ -64,7 +64,8 @@ export interface Written {
 
 /**
  * What a transaction does to the rows of the registry's tables, in the store's own ways. Versions of tables and people grow
- * with what changes. It fails with `commit_failed` where nothing was written, and with `batch_too_large` where the rows can
+ * with what changes; those of people whom a row names before the change as well. Of two bodies that change one row, one runs
+ * again. It fails with `commit_failed` where nothing was written, and with `batch_too_large` where the rows can
  * only be written in parts.
  */
 export interface TableWrites {

@@ -12,7 +12,10 @@ export interface TombstoneQuery {
 export interface TombstonePage {
   /** In the order in which they became visible here. One that was listed anew stands at its last place only. */
   readonly items: readonly Tombstone[];
-  /** The place behind the last item, or `after` without one: where to go on, now or in the next run. */
+  /**
+   * The place behind the last item, or `after` without one: where to go on, now or in the next run. `<id of the list>-<place>` in
+   * every store, as peers keep it while a deployment moves to another. D-10.7.
+   */
   readonly cursor: string;
   readonly hasMore: boolean;
   /** Canonical time since when the record of deletes is complete. */
@@ -21,7 +24,8 @@ export interface TombstonePage {
 
 /**
  * The tombstones of tables with `deletes`: made for every row that is deleted, by whatever program, and those that
- * `TableStore.write` takes in. Every method throws `store_unavailable`. D-7.6.
+ * `TableWrites.write` takes in. What another program deletes beside a later tombstone leaves that where it is. Every method
+ * throws `store_unavailable`. D-7.6.
  */
 export interface Tombstones {
   /**

@@ -22,7 +22,7 @@ export interface OpenedDocuments {
   damage?(from: AnyCollection, key: Key): Promise<void>;
   /**
    * Other changes, one for each way in which the store can hold what `put` would not have stored: another spelling or type, a field
-   * more, a place in an index. The key stays, and other reads may well take the document: `asStored` gives it as `Damaged`.
+   * twice, a place in an index. The key stays, and other reads may well take the document: `asStored` gives it as `Damaged`.
    */
   readonly damages?: readonly ((from: AnyCollection, key: Key) => Promise<void>)[];
   /** Such a change of one field, which is there or is added. */

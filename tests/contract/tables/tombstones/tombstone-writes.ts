@@ -12,7 +12,7 @@ import { at, behind, ITEMS, ItemsWithDeletes, type TombstoneParts } from "./tomb
 
 const GUARDED = { conflict: "newer" } as const;
 
-/** What `TableStore.write` does with tombstones, and with rows beside them. */
+/** What `TableWrites.write` does with tombstones, and with rows beside them. */
 export function tombstoneWriteTests(harness: StoreHarness<TombstoneParts>): void {
   describe(`${harness.name}: writes with tombstones`, () => {
     arrivalTests(harness);

@@ -8,7 +8,7 @@ import type { TombstoneParts } from "./tombstone-table.ts";
 import { tombstoneWriteTests } from "./tombstone-writes.ts";
 
 /**
- * What every `Tombstones` does, and `TableStore.write` with them. The store and the programs beside it go by the clock of
+ * What every `Tombstones` does, and `TableWrites.write` with them. The store and the programs beside it go by the clock of
  * this machine: `nowMs` is its time.
  */
 export function tombstonesContract(harness: StoreHarness<TombstoneParts>): void {
