@@ -8,6 +8,7 @@ import { isAppError } from "../../../src/domain/shared/errors.ts";
 import type { EmptyStore, StoppedStore } from "../../../src/ports/copies/store-copies.ts";
 import { tableOf } from "../../../src/ports/copies/store-dump.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
+import { LEASES } from "../../../src/repositories/run-collections.ts";
 import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
 import type { Backend } from "../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
@@ -95,12 +96,38 @@ export function copiesContract(harness: CopiesHarness): void {
         earliestAvailable: "2024-01-01T00:00:00.500Z",
       });
       expect(await storage.tombstones.end(versions)).toBe("5ca1ab1e-9");
+      const inOrder = { from: { cursor: null }, limitRows: 9 };
+      const { rows } = await storage.tables.page(versions, inOrder);
+      expect(rows.map(({ name }) => name)).toEqual(["b", "c", "a"]);
       const deleted = [{ index: 0, key: { n: "1", name: "a" }, deletedAt: "2024-02-01T00:00:00Z" }];
       expect(await writeTo(storage, versions, [], { deleted })).toMatchObject({ deleted: 1 });
       const next = await storage.tombstones.list(versions, { ...query, after: "5ca1ab1e-9" });
       expect(next.items).toEqual([
         { key: { n: "1", name: "a" }, deletedAt: "2024-02-01T00:00:00Z" },
       ]);
+    });
+
+    test("D-10.7 a dump is of one moment, without what means something in its store only", async () => {
+      const storage = await open(await filled());
+      const lease = { name: "sync", holder: "run", turn: 1, ttlMs: 1, endsAtMs: 1 };
+      await storage.documents.transact({ name: "test.lease" }, async (tx) => tx.put(LEASES, lease));
+      const before = await contentOf(await storage.dump());
+      expect(before).not.toHaveProperty(["documents leases"]);
+      const dump = await storage.dump();
+      const [listings] = ABOUT.tables.map(tableOf);
+      if (listings === undefined) throw new Error("No table");
+      await writeTo(storage, listings, [{ index: 0, row: { sku: "late" } }]);
+      expect(await contentOf(dump)).toEqual(before);
+      expect(await contentOf(await storage.dump())).not.toEqual(before);
+    });
+
+    test("D-10.7 a store that a service holds is not taken until that has ended", async () => {
+      const url = await harness.makeUrl();
+      const storage = await open(url);
+      await storage.hold();
+      await expect(claim(url)).rejects.toThrow("holds the store");
+      await storage.close();
+      await (await claim(url)).giveUp();
     });
 
     test("D-10.7 of two that would fill a store at once one does, and the other harms nothing", async () => {

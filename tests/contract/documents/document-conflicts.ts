@@ -155,20 +155,28 @@ export function documentConflicts(harness: DocumentsHarness): void {
     });
 
     test("a body sees nothing of what others commit after its first read", async () => {
-      const from = await store.itemsWith({ key: ["a"], value: 1 });
-      const seen: unknown[] = [];
-      let runs = 0;
+      const from = await store.itemsWith({ key: ["a"], value: 1, place: ["p"] });
+      const seen: unknown[][] = [];
       const slow = store.documents.transact({ name: "test.slow" }, async (tx) => {
-        runs++;
-        const [[before]] = await tx.read({ from, keys: [["a"]] });
+        const look = () =>
+          tx.read(
+            { from, keys: [["a"], ["b"]] },
+            { from, keysOf: { index: "place" } },
+            { from, count: { index: "place", within: [["p"]] } },
+            { from, asStored: {} },
+          );
+        const before = await look();
         for (let n = 0; n < 5; n++) await tx.turn();
-        const [[after]] = await tx.read({ from, keys: [["a"]] });
-        seen.push([before?.value, after?.value]);
-        tx.put(from, { key: ["slow"], value: before?.value });
+        seen.push([before, await look()]);
+        tx.put(from, { key: ["slow"], value: before[2] });
       });
-      await Promise.all([slow, store.put(from, { key: ["a"], value: 2 })]);
-      expect(runs).toBeGreaterThan(0);
-      for (const pair of seen as [unknown, unknown][]) expect(pair[0]).toBe(pair[1]);
+      const others = [
+        { key: ["a"], value: 2, place: ["q"] },
+        { key: ["b"], value: 2, place: ["p"] },
+      ];
+      await Promise.all([slow, store.put(from, ...others)]);
+      expect(seen).not.toEqual([]);
+      for (const [before, after] of seen) expect(after).toEqual(before);
     });
 
     test("readers and writers of a pair never see half of a commit", async () => {

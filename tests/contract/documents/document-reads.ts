@@ -170,6 +170,8 @@ export function documentReads(harness: DocumentsHarness): void {
       expect(await keysOf(from, { index, after: ["late", 5, "a"] })).toEqual([["c"]]);
       expect(await keysOf(from, { index, isReverse: true, limit: 2 })).toEqual([["c"], ["a"]]);
       expect(await keysOf(from, { index, upTo: ["late"] })).toEqual([["e"], ["b"]]);
+      const toA = { index, isReverse: true, upTo: ["late", 5, "a"] };
+      expect(await keysOf(from, toA)).toEqual([["c"], ["a"]]);
     });
 
     test("a document that is put again has its new place only", async () => {

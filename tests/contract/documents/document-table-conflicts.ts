@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { Collection, Transaction } from "../../../src/ports/documents.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
@@ -56,6 +57,7 @@ export function documentTableConflicts(harness: DocumentTablesHarness): void {
       return await Promise.all(bodies);
     };
     meeting(store, atOnce);
+    if (harness.hasDeletes !== false) burying(store, atOnce);
     versions(store, atOnce);
   });
 }
@@ -114,6 +116,38 @@ function meeting(store: TablesOfSuite, atOnce: AtOnce): void {
     });
     expect(await store.rows(table)).toHaveLength(BODIES);
     expect(runs.length).toBeLessThan(3 * BODIES);
+  });
+}
+
+function burying(store: TablesOfSuite, atOnce: AtOnce): void {
+  test("D-7.6 who reads on from place to place misses no tombstone of bodies at once", async () => {
+    const table = await store.tableWith(itemsTable({ deletes: true }));
+    const from = await store.items();
+    const { tables, tombstones } = store.opened.storage;
+    const seen = new Set<unknown>();
+    let after: string | null = null;
+    const readOn = async () => {
+      const page = await tombstones.list(table, { after, sinceTime: null, limitRows: 100 });
+      for (const { key } of page.items) seen.add(key["k"]);
+      after = page.cursor;
+    };
+    for (let round = 0; round < ROUNDS; round++) {
+      await tables.settled(table);
+      let isOver = false;
+      const buried = atOnce([from, table], async (tx, n) => {
+        const deleted = [{ index: 0, key: { k: `${round} ${n}` }, deletedAt: T1 }];
+        await tx.tables.write(table, [], { deleted });
+      }).finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        await readOn();
+        await nextTurn();
+      }
+      await buried;
+    }
+    await readOn();
+    expect(seen.size).toBe(BODIES * ROUNDS);
   });
 }
 

@@ -1,5 +1,5 @@
 // A store in memory that is read whole, or filled.
-import { AppError } from "../../../src/domain/shared/errors.ts";
+import { storeHeld, storeNotEmpty } from "../../../src/domain/shared/store-format.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import type { EmptyStore } from "../../../src/ports/copies/store-copies.ts";
 import {
@@ -20,6 +20,7 @@ interface MemoryDatabase {
   readonly tables: MemoryTables;
   readonly documents: MemoryDocuments;
   deploymentId: string;
+  readonly holders: ReadonlySet<object>;
 }
 
 /** The dump of a database. */
@@ -89,13 +90,15 @@ export class EmptyMemory implements EmptyStore {
   }
 
   static async claim(database: MemoryDatabase): Promise<EmptyMemory> {
-    if (filled.has(database)) throw refused("Another command holds the store");
+    if (filled.has(database) || database.holders.size > 0) {
+      throw storeHeld("A running service, or another command,", 0);
+    }
     filled.add(database);
     const { parts } = await dumpMemory(database);
     for await (const { of, name } of parts) {
       if (of !== "rows") continue;
       filled.delete(database);
-      throw refused(`The store is not empty: table "${name}" has rows`);
+      throw storeNotEmpty(`table "${name}" has rows`);
     }
     return new EmptyMemory(database);
   }
@@ -149,8 +152,4 @@ export class EmptyMemory implements EmptyStore {
     });
     filled.delete(this.#database);
   }
-}
-
-function refused(text: string): AppError {
-  return new AppError("invalid_request", text);
 }

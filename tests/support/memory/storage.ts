@@ -10,6 +10,8 @@ import type { MemoryTombstones } from "./tombstones.ts";
 /** What instances share, as the processes of a service share a database. */
 export class MemoryDatabase {
   deploymentId = "memory";
+  /** Instances that services use. */
+  readonly holders = new Set<object>();
   readonly clock: Clock;
   readonly tables: MemoryTables;
   readonly documents: MemoryDocuments;
@@ -29,7 +31,9 @@ export class MemoryStorage implements FullStorage {
     return { deploymentId, isNew: deploymentId === "memory" };
   }
 
-  async hold(): Promise<void> {}
+  async hold(): Promise<void> {
+    this.#database.holders.add(this);
+  }
 
   watchDamage(): void {}
 
@@ -55,5 +59,7 @@ export class MemoryStorage implements FullStorage {
 
   async ping(): Promise<void> {}
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#database.holders.delete(this);
+  }
 }

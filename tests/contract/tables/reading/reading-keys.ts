@@ -94,6 +94,9 @@ export function readingKeyTests(harness: StoreHarness<ReadingParts>): void {
       const since = { sinceTime: "2024-01-01T00:00:09Z", limitRows: 2 };
       const { rows, cursor } = await storage.tables.page(EVENTS, { from, ...since });
       expect([rows.map(({ name }) => name), cursor]).toEqual([["b", "c"], null]);
+      const byKey = { from: { cursor: null }, order: "key", ...since } as const;
+      const first = await storage.tables.page(EVENTS, byKey);
+      expect(first.rows.map(({ name }) => name)).toEqual(["a", "b"]);
     });
 
     it("D-4.10 page() in a range of keys compares several key columns in upsert_key order", async (storage) => {
