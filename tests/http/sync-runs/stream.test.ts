@@ -6,9 +6,8 @@ import type { BatchEvent, RunNews } from "../../../src/domain/sync/run/run.ts";
 import { streamOf } from "../../../src/http/event-stream.ts";
 import { namingOf } from "../../../src/http/naming.ts";
 import { RunEventSchema } from "../../../src/http/schemas/run-events.ts";
-import { RunEvents } from "../../../src/usecases/sync/runs/run-events.ts";
+import { RunEvents } from "../../../src/usecases/sync/runs/started-work.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
-import { makeTwoEnds } from "../../usecases/sync/two-ends.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
@@ -261,10 +260,10 @@ describe("streamOf()", () => {
   });
 
   test("D-4.4 a reader that does not read holds up nothing, and gets batches put together", async () => {
-    const feed = new RunEvents<RunNews>((await makeTwoEnds()).deps);
+    const feed = new RunEvents<RunNews>();
     const server = Bun.serve({
       ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
-      fetch: () => new Response(streamOf(feed.read(), named, never)),
+      fetch: () => new Response(streamOf(feed.news(), named, never)),
     });
     keepResource(() => server.stop(true));
     const socket = connect({ host: "127.0.0.1", port: server.port ?? 0 });

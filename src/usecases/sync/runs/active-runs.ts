@@ -5,7 +5,7 @@ import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
 import type { Metrics } from "../../../ports/runtime/metrics.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { followRun } from "./run-events.ts";
+import { followRun } from "./kept-runs.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
 import { type ImportRequest, StartedImport } from "./start-import.ts";
 import { StartedRun } from "./start-run.ts";
@@ -44,15 +44,13 @@ export class ActiveRuns {
   /** Starts a comparison. Throws as `start`. */
   compare(request: CompareRequest): StartedComparison {
     this.#refuseWhenStopping();
-    const comparison = new StartedComparison(this.#deps, request);
-    return this.#follow(comparison, comparison.outcome);
+    return this.#follow(new StartedComparison(this.#deps, request));
   }
 
   /** Starts an import. Throws as `start`, and `invalid_request` and `conflict`. */
   import(files: FileFormats, request: ImportRequest): StartedImport {
     this.#refuseWhenStopping();
-    const started = new StartedImport({ ...this.#deps, files }, request);
-    return this.#follow(started, started.ended);
+    return this.#follow(new StartedImport({ ...this.#deps, files }, request));
   }
 
   /**
@@ -86,7 +84,10 @@ export class ActiveRuns {
     await Promise.race([all, this.#deps.timer.sleep(graceMs, ended.signal)]);
   }
 
-  #follow<Started extends ActiveRun>(started: Started, ended: Promise<unknown>): Started {
+  #follow<Started extends ActiveRun>(
+    started: Started,
+    ended: Promise<unknown> = started.outcome,
+  ): Started {
     this.#active.set(
       started,
       ended.finally(() => this.#active.delete(started)),
@@ -95,8 +96,7 @@ export class ActiveRuns {
   }
 
   #refuseWhenStopping(): void {
-    if (!this.stopping.aborted) return;
-    throw stoppingError();
+    if (this.stopping.aborted) throw stoppingError();
   }
 }
 

@@ -1,8 +1,8 @@
-// Runs as they are kept: listed, cancelled, and marked as failed where their process has ended, when runs are listed or the
-// next one begins. D-4.9, D-7.8, D-10.12.
+// Runs as they are kept: listed, watched, cancelled, and marked as failed where their process has ended, when runs are listed or
+// the next one begins. D-4.9, D-7.8, D-9.5, D-10.12.
 import type { Alert } from "../../../domain/alerts/alert.ts";
-import { AppError, refuse } from "../../../domain/shared/errors.ts";
-import { CANCEL_LOOK_MS, LEASE_TTL_MS } from "../../../domain/shared/limits.ts";
+import { AppError, isAppError, refuse } from "../../../domain/shared/errors.ts";
+import { CANCEL_LOOK_MS, LEASE_TTL_MS, WATCH_MS } from "../../../domain/shared/limits.ts";
 import {
   BAD_CURSOR,
   type ListParameters,
@@ -11,7 +11,7 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import type { News } from "../../../domain/sync/run/news.ts";
+import { isWhole, type News, newsSince } from "../../../domain/sync/run/news.ts";
 import {
   type CompareRun,
   isDryRun,
@@ -21,7 +21,7 @@ import {
   type SyncRun,
 } from "../../../domain/sync/run/run.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
-import { holdLease, type RunLease } from "../shared/hold-lease.ts";
+import type { ToldRun } from "../../../repositories/runs.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** The newest runs, among which abandoned ones are looked for: no older one goes on. */
@@ -29,11 +29,8 @@ const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
 /** Time that is waited for the end of a cancelled run. D-7.8. */
 const MAX_WAIT_MS = 20_000;
-
-/** Takes the lease that shows that the process of a run lives. */
-export function holdRun(deps: SyncDeps, runId: string, stop: AbortSignal): Promise<RunLease> {
-  return holdLease(deps, runLeaseName(runId), runId, stop);
-}
+/** How often a reader looks whether the process of a run elsewhere has ended. */
+const LIVES_MS = 2_000;
 
 /** Keeps a run that has ended, with its alerts; without `news` those that were kept stay. Throws `store_unavailable`. */
 export async function saveEnded(
@@ -112,7 +109,7 @@ async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
 }
 
 /** Throws `not_found`. */
-export function noRun(): never {
+function noRun(): never {
   throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
 }
 
@@ -135,6 +132,74 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
   }
   const text = "The run has not ended within 20 s; it will before its next write";
   throw new AppError("sync_failed", text, { hint: "Look at it again" });
+}
+
+/**
+ * The news of a run, a dry run or a comparison of another instance: what is kept of it put together, then as it comes, at most
+ * 1 s late. Ends with it, when its process has ended, and once `stopping` is aborted. Throws `not_found` before the first.
+ */
+export async function followRun(
+  deps: SyncDeps,
+  runId: string,
+  stopping: AbortSignal,
+): Promise<AsyncGenerator<News, void, undefined>> {
+  await endIfAbandoned(deps, runId);
+  const told = await deps.runs.findTold(runId);
+  return told === null ? noRun() : follow(deps, told, stopping);
+}
+
+async function* follow(
+  deps: SyncDeps,
+  first: ToldRun,
+  stopping: AbortSignal,
+): AsyncGenerator<News, void, undefined> {
+  const { clock, timer } = deps;
+  const { runId } = first.run;
+  let told: readonly News[] = [];
+  let livedAtMs = clock.monotonicMs();
+  for (let now: ToldRun | null = first; now !== null; ) {
+    yield* newsSince(told, now.news);
+    told = now.news;
+    if (isWhole(told)) return;
+    if (now.run.status !== "running") return yield* endOf(now.run);
+    await timer.sleep(WATCH_MS, stopping);
+    if (stopping.aborted) return;
+    const isDue = clock.monotonicMs() - livedAtMs >= LIVES_MS;
+    if (isDue) livedAtMs = clock.monotonicMs();
+    now = await look(deps, runId, isDue, now);
+  }
+}
+
+/** What is kept of a run by now; the same as before while the store does not answer. */
+async function look(
+  deps: SyncDeps,
+  runId: string,
+  isDue: boolean,
+  before: ToldRun,
+): Promise<ToldRun | null> {
+  try {
+    if (isDue) await endIfAbandoned(deps, runId);
+    return await deps.runs.findTold(runId);
+  } catch (error) {
+    if (!isAppError(error) || !error.isRecoverable) throw error;
+    deps.logger.error("A run that is watched could not be read", error, { run_id: runId });
+    return before;
+  }
+}
+
+/** The end of a run that did not tell its own, as its process ended, or was of an earlier version. */
+function* endOf(run: KeptRun): Generator<News, void, undefined> {
+  const { error } = run;
+  if (error !== undefined && run.kind === "compare") {
+    yield { type: "error", table: run.table, error };
+  } else if (error !== undefined && run.kind === "import") {
+    yield { type: "error", table: run.table, error, result: null };
+  } else if (error !== undefined && run.kind === "sync") {
+    const table = Object.keys(run.tables).at(-1) ?? "?";
+    const direction = run.direction === "pull" ? "pull" : "push";
+    yield { type: "error", table, direction, error };
+  }
+  yield { type: "finished" };
 }
 
 /** What operators are told of a run that has ended; nothing of a dry run, which somebody watches. */

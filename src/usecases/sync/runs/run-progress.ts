@@ -12,16 +12,15 @@ import {
 } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import type { RunEvents } from "./run-events.ts";
+import { StartedWork } from "./started-work.ts";
 
 /** Tables of the registry that this process was started with. */
 const toldUnowned = new WeakSet<Table>();
 
-export class RunProgress {
-  readonly events: RunEvents<RunNews>;
+export class RunProgress extends StartedWork<RunNews, SyncRun> {
   readonly request: RunRequest;
   /** In the order in which each table takes them. D-4.3. */
-  readonly directions: readonly SyncDirection[];
+  protected readonly directions: readonly SyncDirection[];
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
   /** Tables that did not come to their end. */
@@ -32,17 +31,12 @@ export class RunProgress {
   /** True for an error that ended the run, and not one table. */
   #isOfRun = false;
 
-  constructor(events: RunEvents<RunNews>, request: RunRequest) {
-    this.events = events;
+  constructor(deps: SyncDeps, request: RunRequest) {
+    super(deps, { text: "The run was stopped", hint: "Run it again to continue" });
     this.request = request;
     this.directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
     // From its start: its process may end before the table does anything.
     if (request.tableName !== null) this.begin(request.tableName);
-  }
-
-  /** Their logger names the run. */
-  get deps(): SyncDeps {
-    return this.events.deps;
   }
 
   /**
@@ -68,14 +62,14 @@ export class RunProgress {
     return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
   }
 
-  /** Adds what a transfer did to what is known of its table. */
-  add(table: string, result: TableResult): void {
-    this.#tables.set(table, addResults(this.#resultOf(table), result));
-  }
-
   /** Lists a table among the results, whatever becomes of it. */
   begin(table: string): void {
     this.#tables.set(table, NO_TABLE_RESULT);
+  }
+
+  /** Adds what a transfer did to what is known of its table. */
+  add(table: string, result: TableResult): void {
+    this.#tables.set(table, addResults(this.#resultOf(table), result));
   }
 
   /** Tells the user something about a table that is no failure. */
@@ -131,7 +125,7 @@ export class RunProgress {
   }
 
   #publishError(table: string | null, direction: SyncDirection | null, error: string): void {
-    this.events.publish({
+    this.publish({
       type: "error",
       table: table ?? this.request.tableName ?? "?",
       direction: direction ?? this.directions[0] ?? "push",
@@ -139,14 +133,12 @@ export class RunProgress {
     });
   }
 
-  /** The run as it ended. */
-  ended(): SyncRun {
+  protected ended(): SyncRun {
     if (this.error !== null) return this.#describe("failed");
     const isPartial = [...this.#tables.values()].some((table) => table.errorCount > 0);
     return this.#describe(isPartial ? "partial" : "success");
   }
 
-  /** The run as lists show it while it goes on. */
   running(): SyncRun {
     return this.#describe("running");
   }
@@ -154,9 +146,10 @@ export class RunProgress {
   #describe(status: RunStatus): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);
+    const { errorCount, kept, erased, changed, deletedHere, deletedThere } = total;
     const { error } = this;
     return {
-      runId: this.events.runId,
+      runId: this.runId,
       kind: "sync",
       trigger,
       status,
@@ -169,13 +162,13 @@ export class RunProgress {
       ),
       totalPushed: total.pushed,
       totalPulled: total.pulled,
-      errorCount: total.errorCount,
-      kept: total.kept,
-      erased: total.erased,
-      changed: total.changed,
-      deletedHere: total.deletedHere,
-      deletedThere: total.deletedThere,
-      ...this.events.times(status),
+      errorCount,
+      kept,
+      erased,
+      changed,
+      deletedHere,
+      deletedThere,
+      ...this.times(status),
       fullSync: isFull,
       ...(error === null ? {} : { error: error.text }),
       ...(isDryRun ? { dryRun: isDryRun } : {}),

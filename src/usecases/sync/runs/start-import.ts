@@ -15,7 +15,7 @@ import { numbersOf, requireNumbered } from "../files/row-numbers.ts";
 import { WholeFile } from "../files/whole-file.ts";
 import { rowsElsewhere } from "../shared/read-remote-status.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import { RunEvents } from "./run-events.ts";
+import { StartedWork } from "./started-work.ts";
 
 interface ImportDeps extends SyncDeps {
   readonly files: FileFormats;
@@ -48,50 +48,74 @@ export interface ImportRequest {
 const PROGRESS_MS = 500;
 
 /** It goes on as long as its file comes, whether or not its events are read. */
-export class StartedImport {
-  readonly runId: string;
+export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
   /** Never rejects. */
-  readonly ended: Promise<unknown>;
-  readonly #events: RunEvents<ImportEvent>;
+  readonly outcome: Promise<ImportRun>;
+  readonly table: Table;
+  readonly request: ImportRequest;
+  readonly report: ImportReport;
+  error: AppError | null = null;
 
   /** Starts it. Throws `unknown_table`, `invalid_request` and `conflict`; every other failure is an event. */
   constructor(deps: ImportDeps, request: ImportRequest) {
-    const { format, form } = request;
+    const { format, form, isDryRun } = request;
     const named = (name: string) => name.replaceAll("-", "_");
     const given = importEntry(form, format, named);
     const table = withFileForm(findTable(deps.registry, request.tableName), given, named);
     if (!request.isForced) requireOwned(table, "conflict", "Import there, or with force here");
     if (request.isAppending) requireNumbered(table, "append");
     if (request.whole !== null) requireDeletes(table);
-    const events = new RunEvents<ImportEvent>(deps);
-    this.#events = events;
-    this.runId = events.runId;
-    const progress = new ImportProgress(events, table, request);
-    const bytes = request.open(events.stopping);
-    const fields = { "repsync.table": table.name, "repsync.dry_run": request.isDryRun };
-    this.ended = events.traced("importFile", fields, async () => {
-      await events.keptHere(progress, () => importBytes(deps, progress, bytes));
-      return progress;
+    super(deps, { text: "The import was stopped", hint: "Import the file again" });
+    this.table = table;
+    this.request = request;
+    this.report = new ImportReport(table.name, isDryRun);
+    const bytes = request.open(this.stopping);
+    this.outcome = this.perform({
+      name: "importFile",
+      fields: { "repsync.table": table.name, "repsync.dry_run": isDryRun },
+      isMeant: false,
+      open: () => bytes,
+      do: (file) => importBytes(deps, this, file),
     });
   }
 
-  /** What it tells from the first on, for any number of readers. */
-  news(): AsyncGenerator<ImportEvent, void, undefined> {
-    return this.#events.read();
+  /** Tells now and then how many records were read. */
+  look(): void {
+    this.nowAndThen(PROGRESS_MS, () =>
+      this.publish({ type: "progress", rows: this.report.counts.read }),
+    );
   }
 
-  /** Ends it before its next write. */
-  stop(): void {
-    this.#events.stop("The import was stopped", "Import the file again");
+  fail(cause: unknown): void {
+    const table = this.table.name;
+    this.deps.logger.warn("Import failed", { table, error: String(cause) });
+    this.error = asSyncError(cause);
+    const result = this.report.result();
+    this.publish({ type: "error", table, error: this.error.text, result });
+  }
+
+  running(): ImportRun {
+    return this.#describe("running");
+  }
+
+  protected ended(): ImportRun {
+    if (this.error !== null) return { ...this.#describe("failed"), error: this.error.text };
+    return this.#describe(this.report.counts.failed > 0 ? "partial" : "success");
+  }
+
+  #describe(status: RunStatus): ImportRun {
+    const { runId } = this;
+    const table = this.table.name;
+    return { runId, kind: "import", trigger: "api", status, table, ...this.times(status) };
   }
 }
 
 async function importBytes(
   deps: ImportDeps,
-  progress: ImportProgress,
+  started: StartedImport,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const { table, request, report } = progress;
+  const { table, request, report } = started;
   const { format, isDryRun, isLax, isAppending, restores } = request;
   const { tables, files, clock } = deps;
   const numbers = await numbersOf(table, format, isAppending ? { tables } : null);
@@ -108,7 +132,7 @@ async function importBytes(
   };
   const whole = request.whole === null ? null : new WholeFile(guarded, table);
   const encoding = request.form.encoding ?? null;
-  const stop = progress.events.stopping;
+  const stop = started.stopping;
   const onNote = (message: string) =>
     report.warnings.add({ line: 1, column: null, value: null, message });
   const chunks = (known: typeof encoding) =>
@@ -125,7 +149,7 @@ async function importBytes(
       stop,
       records: recordsOf(files, { format, table, encoding, chunks }),
       onNote,
-      onProgress: () => progress.look(),
+      onProgress: () => started.look(),
     });
     if (whole !== null) {
       await whole.removeOthers({
@@ -142,68 +166,18 @@ async function importBytes(
       });
     }
   } finally {
-    if (!isDryRun) await noteIn(deps, progress);
+    if (!isDryRun) await noteIn(deps, started);
   }
-  progress.succeed();
+  started.publish({ type: "done", ...report.result() });
 }
 
 /** What was written is told, whether or not it can be noted. */
-async function noteIn({ logger }: ImportDeps, { report, request }: ImportProgress): Promise<void> {
+async function noteIn({ logger }: ImportDeps, { report, request }: StartedImport): Promise<void> {
   const { new: added, changed, same, failed } = report.counts;
   const removed = report.removed === null ? {} : { removed: report.removed };
   try {
     await request.note({ new: added, changed, same, failed, ...removed });
   } catch (error) {
     logger.error("An import was not noted", error, { table: report.table });
-  }
-}
-
-/** How far an import has come, and how it ended. */
-class ImportProgress {
-  readonly events: RunEvents<ImportEvent>;
-  readonly table: Table;
-  readonly request: ImportRequest;
-  readonly report: ImportReport;
-  error: AppError | null = null;
-
-  constructor(events: RunEvents<ImportEvent>, table: Table, request: ImportRequest) {
-    this.events = events;
-    this.table = table;
-    this.request = request;
-    this.report = new ImportReport(table.name, request.isDryRun);
-  }
-
-  /** Tells now and then how many records were read. */
-  look(): void {
-    this.events.nowAndThen(PROGRESS_MS, () =>
-      this.events.publish({ type: "progress", rows: this.report.counts.read }),
-    );
-  }
-
-  succeed(): void {
-    this.events.publish({ type: "done", ...this.report.result() });
-  }
-
-  fail(cause: unknown): void {
-    const table = this.table.name;
-    this.events.deps.logger.warn("Import failed", { table, error: String(cause) });
-    this.error = asSyncError(cause);
-    const result = this.report.result();
-    this.events.publish({ type: "error", table, error: this.error.text, result });
-  }
-
-  running(): ImportRun {
-    return this.#describe("running");
-  }
-
-  ended(): ImportRun {
-    if (this.error !== null) return { ...this.#describe("failed"), error: this.error.text };
-    return this.#describe(this.report.counts.failed > 0 ? "partial" : "success");
-  }
-
-  #describe(status: RunStatus): ImportRun {
-    const { runId } = this.events;
-    const table = this.table.name;
-    return { runId, kind: "import", trigger: "api", status, table, ...this.events.times(status) };
   }
 }

@@ -2,15 +2,9 @@
 
 import { expect, test } from "bun:test";
 import type { BatchEvent, RunEvent, RunNews } from "../../../../src/domain/sync/run/run.ts";
-import { RunEvents } from "../../../../src/usecases/sync/runs/run-events.ts";
-import { makeTwoEnds } from "../two-ends.ts";
+import { RunEvents } from "../../../../src/usecases/sync/runs/started-work.ts";
 
 const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
-
-/** The events of a run that has not begun. */
-async function makeFeed(): Promise<RunEvents<RunNews>> {
-  return new RunEvents((await makeTwoEnds()).deps);
-}
 
 function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
   return {
@@ -22,8 +16,8 @@ function batch(number: number, changes: Partial<BatchEvent> = {}): BatchEvent {
 }
 
 test("S-6 a reader that keeps up gets every event", async () => {
-  const feed = await makeFeed();
-  const reader = feed.read();
+  const feed = new RunEvents<RunNews>();
+  const reader = feed.news();
   const got: RunEvent[] = [];
   for (const event of [START, batch(1), batch(2)]) {
     const next = reader.next();
@@ -37,8 +31,8 @@ test("S-6 a reader that keeps up gets every event", async () => {
 });
 
 test("D-4.4 a slow reader gets batches put together, with nothing missing from their sums", async () => {
-  const feed = await makeFeed();
-  const reader = feed.read();
+  const feed = new RunEvents<RunNews>();
+  const reader = feed.news();
   const first = reader.next();
   feed.publish(START);
   await first;
@@ -56,23 +50,23 @@ test("D-4.4 a slow reader gets batches put together, with nothing missing from t
 });
 
 test("D-4.9 a reader that comes late gets the events from the first on, and one that leaves does not stop the run", async () => {
-  const feed = await makeFeed();
+  const feed = new RunEvents<RunNews>();
   feed.publish(START);
-  const early = feed.read();
+  const early = feed.news();
   await early.next();
   await early.return();
   for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
   feed.close();
-  const late = await Array.fromAsync(feed.read());
+  const late = await Array.fromAsync(feed.news());
   expect(late.map(({ type }) => type)).toEqual(["start", "batch", "finished"]);
   expect(late[1]).toMatchObject({ recordsSent: 10_000, batch: 1000 });
 });
 
 test("D-4.4 batches of both directions of one table stay apart", async () => {
-  const feed = await makeFeed();
+  const feed = new RunEvents<RunNews>();
   feed.publish(batch(1));
   feed.publish(batch(1, { direction: "pull" }));
   feed.close();
-  const types = (await Array.fromAsync(feed.read())).map(({ type }) => type);
+  const types = (await Array.fromAsync(feed.news())).map(({ type }) => type);
   expect(types).toEqual(["batch", "batch", "finished"]);
 });

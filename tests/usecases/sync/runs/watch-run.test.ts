@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import { addNews, type News } from "../../../../src/domain/sync/run/news.ts";
 import type { RunEvent } from "../../../../src/domain/sync/run/run.ts";
-import { findRun } from "../../../../src/usecases/sync/runs/kept-runs.ts";
-import { followRun } from "../../../../src/usecases/sync/runs/run-events.ts";
+import { findRun, followRun } from "../../../../src/usecases/sync/runs/kept-runs.ts";
 import { StartedComparison } from "../../../../src/usecases/sync/runs/start-comparison.ts";
 import { eventsOf, makeTwoEnds, manyRows, put, start, type TwoEnds } from "../two-ends.ts";
 

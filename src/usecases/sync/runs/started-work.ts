@@ -1,0 +1,241 @@
+// What goes on to its end whether or not anybody waits for it or reads its news, on any instance: a run, a comparison or an
+// import. It is published, kept in the store meanwhile, and can be cancelled. S-6, D-4.4, D-7.8, D-7.11, D-9.5.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
+import { addNews, type News } from "../../../domain/sync/run/news.ts";
+import type { FinishedEvent, KeptRun, RunStatus } from "../../../domain/sync/run/run.ts";
+import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
+import { runLeaseName } from "../../../repositories/leases.ts";
+import { holdLease, type RunLease } from "../shared/hold-lease.ts";
+import { depsOfRun, type RunContext, type RunPlan } from "../shared/run-context.ts";
+import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { endAbandonedRuns, saveEnded } from "./kept-runs.ts";
+
+/** All that it tells: `finished` is always the last. */
+type Told<Some extends News> = Some | FinishedEvent;
+
+interface Reader<Some extends News> {
+  readonly news: Told<Some>[];
+  wake(): void;
+}
+
+/** Readers never hold up the run; what waits for a slow one does not grow with the rows (`addNews`). */
+export class RunEvents<Some extends News> {
+  protected readonly told: Told<Some>[] = [];
+  /** Times that something was published: while it stays, `told` is the same. */
+  protected published = 0;
+  readonly #readers = new Set<Reader<Some>>();
+  #isClosed = false;
+
+  publish(news: Told<Some>): void {
+    this.published++;
+    addNews(this.told, news);
+    for (const reader of this.#readers) {
+      addNews(reader.news, news);
+      reader.wake();
+    }
+  }
+
+  /** Publishes the end. */
+  close(): void {
+    this.#isClosed = true;
+    this.publish({ type: "finished" });
+  }
+
+  /** The news from the first on; ends with the last. */
+  async *news(): AsyncGenerator<Told<Some>, void, undefined> {
+    const reader: Reader<Some> = { news: [...this.told], wake: () => {} };
+    this.#readers.add(reader);
+    try {
+      for (;;) {
+        const news = reader.news.shift();
+        if (news !== undefined) yield news;
+        else if (this.#isClosed) return;
+        else {
+          await new Promise<void>((resolve) => {
+            reader.wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.#readers.delete(reader);
+    }
+  }
+}
+
+/** What is to be done, and what of it is told. */
+interface Work<Given> {
+  /** Of its span. */
+  readonly name: string;
+  readonly fields: SpanFields;
+  /** True: its result is kept though it could not begin. */
+  readonly isMeant: boolean;
+  /** Called first: where it throws, nothing is done, and nothing kept. S-4.4.5. */
+  open(): Given;
+  do(given: Given): Promise<void>;
+}
+
+export abstract class StartedWork<Some extends News, Run extends KeptRun> extends RunEvents<Some> {
+  readonly runId: string;
+  /** Their logger names the run in every line. */
+  readonly deps: SyncDeps;
+  /** Resolves once every instance can read the run. */
+  protected readonly whenBegun: Promise<void>;
+  readonly #startedAt: string;
+  readonly #startedAtMs: number;
+  readonly #tellBegun: () => void;
+  readonly #stopping = new AbortController();
+  readonly #stopped: AppError;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+
+  /** `stopped` tells why it ended where the service stops. */
+  constructor(deps: SyncDeps, stopped: { readonly text: string; readonly hint: string }) {
+    super();
+    this.runId = deps.ids.next();
+    this.deps = depsOfRun(deps, this.runId);
+    this.#startedAt = formatMs(deps.clock.nowMs());
+    this.#startedAtMs = deps.clock.monotonicMs();
+    this.#stopped = new AppError("sync_failed", stopped.text, { hint: stopped.hint });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.whenBegun = promise;
+    this.#tellBegun = resolve;
+  }
+
+  /** As lists show it while it goes on. */
+  abstract running(): Run;
+  /** As it ended. */
+  protected abstract ended(): Run;
+  /** Notes and publishes why it failed. */
+  abstract fail(cause: unknown): void;
+  /** Why it failed, as callers may know it; null where it did not. */
+  abstract get error(): AppError | null;
+
+  /** Ends it before its next write, as failed, with a reason for its `error`. */
+  stop(reason: string | null = null): void {
+    this.#stopping.abort(reason === null ? this.#stopped : new AppError("sync_failed", reason));
+  }
+
+  /** Aborted, with an `AppError`, to end it before its next write. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Tells, unless that was done less than `everyMs` ago. */
+  protected nowAndThen(everyMs: number, tell: () => void): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    if (nowMs - this.#toldAtMs < everyMs) return;
+    this.#toldAtMs = nowMs;
+    tell();
+  }
+
+  /** What lists show of when it began and ended. */
+  protected times(status: RunStatus) {
+    const { clock } = this.deps;
+    return {
+      startedAt: this.#startedAt,
+      finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
+      durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),
+    };
+  }
+
+  /** What a run with the remote works with. Throws `sync_misconfigured`. */
+  protected openRun(plan: RunPlan): RunContext {
+    const { runId, deps, stopping: stop } = this;
+    return { ...plan, runId, deps, remote: openRemote(deps), startedAt: this.#startedAt, stop };
+  }
+
+  /**
+   * Does its work in a trace of its own, or in that of the request that asked for it, and publishes the end. Meanwhile anybody
+   * can cancel it. Resolves to what became of it; failures go to `fail`. Never rejects. D-7.8, D-10.9.
+   */
+  protected async perform<Given>(work: Work<Given>): Promise<Run> {
+    const { tracing } = this.deps;
+    const ended = new AbortController();
+    const fields = { "repsync.run_id": this.runId, ...work.fields };
+    const run = async (span: Span) => {
+      const result = await this.#keep(work);
+      if (this.error !== null) span.fail(this.error.kind);
+      span.set({ "repsync.status": result.status });
+      return result;
+    };
+    const running = tracing.inSpan(work.name, run, { fields });
+    void tracing.detached(() => this.#cancelUntil(ended.signal));
+    try {
+      return await running;
+    } finally {
+      ended.abort();
+      this.close();
+    }
+  }
+
+  /** Works under the lease of a run, which is kept from its begin with what it tells, and at last with its result and alerts. */
+  async #keep<Given>(work: Work<Given>): Promise<Run> {
+    const { deps, runId } = this;
+    const ended = new AbortController();
+    let isKept = false;
+    let lease: RunLease | null = null;
+    let keeping: Promise<void> | null = null;
+    try {
+      const given = work.open();
+      isKept = work.isMeant;
+      lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
+      await endAbandonedRuns(deps);
+      await deps.runs.save(this.running(), [...this.told]);
+      isKept = true;
+      keeping = deps.tracing.detached(() => this.#keepUntil(ended.signal));
+      this.#tellBegun();
+      await work.do(given);
+    } catch (error) {
+      this.fail(error);
+    }
+    ended.abort();
+    // What is being kept must not replace the result.
+    await keeping;
+    const result = this.ended();
+    if (isKept) await this.#keepResult(result);
+    await lease?.release();
+    return result;
+  }
+
+  /** Keeps what is told, for those who watch on other instances, until `ended`. Never rejects. */
+  async #keepUntil(ended: AbortSignal): Promise<void> {
+    const { runs, timer, logger } = this.deps;
+    for (let kept = this.published; ; ) {
+      await timer.sleep(KEEP_NEWS_MS, ended);
+      if (ended.aborted) return;
+      const { published } = this;
+      if (published === kept) continue;
+      try {
+        await runs.save(this.running(), [...this.told]);
+        kept = published;
+      } catch (error) {
+        logger.error("What a run tells could not be kept", error);
+      }
+    }
+  }
+
+  /** Stops it once somebody asks for its end on any instance, until `ended`. Never rejects. */
+  async #cancelUntil(ended: AbortSignal): Promise<void> {
+    const { runs, timer, logger } = this.deps;
+    for (;;) {
+      await timer.sleep(CANCEL_LOOK_MS, ended);
+      if (ended.aborted) return;
+      try {
+        const reason = await runs.cancellation(this.runId);
+        if (reason !== null) return this.stop(reason);
+      } catch (error) {
+        logger.error("It could not be read whether a run is to end", error);
+      }
+    }
+  }
+
+  /** A result that cannot be kept is told all the same: its rows are where they belong. */
+  async #keepResult(result: Run): Promise<void> {
+    try {
+      await saveEnded(this.deps, result, [...this.told, { type: "finished" }]);
+    } catch (error) {
+      this.deps.logger.error("The result of a run or comparison could not be kept", error);
+    }
+  }
+}
