@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { JsonObject, JsonValue } from "../../../domain/shared/json.ts";
 import { countOf, cutText, formatCount } from "../../../domain/shared/text.ts";
+import type { RowPair } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { CompareResult } from "../../../usecases/sync/compare/comparison.ts";
-import type { RowPair } from "../../../usecases/sync/compare/row-pair.ts";
 import { StartedComparison } from "../../../usecases/sync/runs/start-comparison.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {

@@ -1,11 +1,27 @@
-// What a comparison tells those who watch it. D-9.5.
+// How a row differs between both ends, and what a comparison tells those who watch it. D-4.10, D-9.5.
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
+import { wireName } from "../../shared/wire-names.ts";
+import { rowText } from "../rows/row-text.ts";
 import { shownRow } from "../rows/shown-row.ts";
+import type { Row, Table } from "../table/table.ts";
 import type { CompareCounts, CompareRepair, FinishedEvent } from "./run.ts";
 
-/** How a row differs, as examples name it. D-4.10. */
-export type DifferenceKind = "different" | "missing_here" | "missing_there";
+/** One row as both ends have it; not both null. */
+export interface RowPair {
+  readonly here: Row | null;
+  /** As the remote sent it. */
+  readonly there: JsonObject | null;
+}
+
+export type Difference = "different" | "missingHere" | "missingThere";
+
+/** How a pair differs; null when it does not. A column that the remote did not send is not compared. */
+export function differenceOf(table: Table, here: Row | null, there: Row | null): Difference | null {
+  if (here === null) return "missingHere";
+  if (there === null) return "missingThere";
+  return rowText(table, here) === rowText(table, { ...here, ...there }) ? null : "different";
+}
 
 /**
  * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; the
@@ -23,6 +39,14 @@ export interface KeptRow {
   readonly key: JsonObject;
   readonly reason: KeptReason;
 }
+
+/** Rows that a repair left as they were, and the first of them as far as they are known. */
+export interface KeptRows {
+  readonly count: number;
+  readonly examples: readonly KeptRow[];
+}
+
+export const NONE_KEPT: KeptRows = { count: 0, examples: [] };
 
 /** Keys of the first rows of each kind. D-4.10. */
 export interface CompareExamples {
@@ -58,7 +82,8 @@ export interface CompareProgressEvent {
 /** A row that differs as it was found; the result counts, as the row may have come again in another state. */
 interface DifferenceEvent {
   readonly type: "difference";
-  readonly kind: DifferenceKind;
+  /** As examples name it. */
+  readonly kind: "different" | "missing_here" | "missing_there";
   readonly key: JsonObject;
   /** Null at the end that does not have the row. */
   readonly here: JsonObject | null;
@@ -81,17 +106,16 @@ export interface CompareErrorEvent {
 
 /** A difference for people to look at: long values are cut, so that a kept comparison stays small. */
 export function differenceEvent(
-  kind: DifferenceKind,
+  difference: Difference,
   key: JsonObject,
-  pair: { readonly here: JsonObject | null; readonly there: JsonObject | null },
+  { here, there }: RowPair,
 ): DifferenceEvent {
-  const shown = (row: JsonObject | null) =>
-    row === null ? null : shownRow(row, MAX_SHOWN_ROW_CHARS);
+  const shown = (row: JsonObject) => shownRow(row, MAX_SHOWN_ROW_CHARS);
   return {
     type: "difference",
-    kind,
-    key: shownRow(key, MAX_SHOWN_ROW_CHARS),
-    here: shown(pair.here),
-    there: shown(pair.there),
+    kind: wireName(difference) as DifferenceEvent["kind"],
+    key: shown(key),
+    here: here && shown(here),
+    there: there && shown(there),
   };
 }

@@ -18,11 +18,11 @@ import {
   type UpsertKey,
 } from "../../../domain/sync/rows/row-key.ts";
 import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts";
+import { differenceOf, type RowPair } from "../../../domain/sync/run/compare-events.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { digestRange, rowsByKey } from "../pages/digest-table.ts";
 import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
-import { differenceOf, type RowPair } from "./row-pair.ts";
 
 /** Rows of the short segments that a long one which differs is cut into. */
 const SHORT_SEGMENT_ROWS = 64;
@@ -50,7 +50,7 @@ export class DigestComparison {
    * both before anything was counted.
    */
   async run(): Promise<boolean> {
-    const { run, table } = this.#comparison;
+    const { run, table } = this.#comparison.remote;
     const columns = comparedColumns(table).map(({ name }) => name);
     let after: UpsertKey | null = null;
     let asked = askDigest(this.#comparison, null, hasNoDigests);
@@ -105,14 +105,15 @@ export class DigestComparison {
   }
 
   async #isEqual(range: DigestRange, segment: DigestSegment): Promise<boolean> {
-    const { run, table } = this.#comparison;
+    const { run, table } = this.#comparison.remote;
     const own = await digestRange(run.deps, table, range);
     return own.count === segment.count && own.digest === segment.digest;
   }
 
   /** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
   async #compareRows(range: DigestRange): Promise<void> {
-    const { table, findings } = this.#comparison;
+    const { remote, findings } = this.#comparison;
+    const { table } = remote;
     let { after } = range;
     let keys = new Set<string>();
     const leave = (through: UpsertKey | null) => {
@@ -137,7 +138,8 @@ export class DigestComparison {
 
   /** Looks at young rows that differed once more: a change that was on its way may have arrived. */
   async #lookAgain(): Promise<void> {
-    const { run, table, findings, signal } = this.#comparison;
+    const { remote, findings } = this.#comparison;
+    const { run, table, signal } = remote;
     const young = this.#young;
     if (young.length === 0) return;
     this.#young = [];
@@ -178,7 +180,7 @@ function askDigest(
 }
 
 /** Refuses a range that does not lead forward: the comparison would never end. */
-function checkRange({ table }: Comparison, { after, through }: DigestRange): void {
+function checkRange({ remote: { table } }: Comparison, { after, through }: DigestRange): void {
   if (through === null) return;
   if (convertPosition(table, keyRow(table, through)) === null) {
     throw unusable("sent keys that do not fit this table");
@@ -188,7 +190,11 @@ function checkRange({ table }: Comparison, { after, through }: DigestRange): voi
 }
 
 /** The last range must reach the end of the query: rows behind it would not be compared. */
-function checkEnd({ table }: Comparison, page: DigestPage, { through }: DigestRange): void {
+function checkEnd(
+  { remote: { table } }: Comparison,
+  page: DigestPage,
+  { through }: DigestRange,
+): void {
   const end = page.segments.at(-1)?.through;
   const isWhole =
     end === through || (end && through && compareKeys(table, end, through) === 0) || page.hasMore;
@@ -204,7 +210,7 @@ async function* pairsByKey(
   comparison: Comparison,
   range: DigestRange,
 ): AsyncGenerator<RowPair, void, undefined> {
-  const { run, table } = comparison;
+  const { run, table } = comparison.remote;
   const own = rowsByKey(run.deps, table, range);
   const remote = remoteRows(comparison, range);
   let here = await own.next();
@@ -231,13 +237,13 @@ async function* remoteRows(
     yield* records;
     const last = records.at(-1);
     if (!hasMore || last === undefined) return;
-    const through = keyOf(comparison.table, last);
+    const through = keyOf(comparison.remote.table, last);
     checkRange(comparison, { after, through });
     after = through;
   }
 }
 
-function orderOf({ table }: Comparison, here: Row, there: Row): number {
+function orderOf({ remote: { table } }: Comparison, here: Row, there: Row): number {
   return compareKeys(table, keyOf(table, here), keyOf(table, there));
 }
 

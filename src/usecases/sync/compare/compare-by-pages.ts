@@ -4,12 +4,16 @@ import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { microsOf, NO_TIME, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import {
+  type Difference,
+  differenceOf,
+  type RowPair,
+} from "../../../domain/sync/run/compare-events.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";
 import { recordsFrom } from "../transfer/pull-table.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
-import { type Difference, differenceOf, type RowPair } from "./row-pair.ts";
 
 const SCAN_ROWS = 4_096;
 /** Notes of keys: counted, and not there at the first look. */
@@ -24,13 +28,14 @@ export class PageComparison {
   #earliest = Number.POSITIVE_INFINITY;
   #latest = NO_TIME;
 
-  constructor(comparison: Comparison) {
+  /** `remoteTime` is canonical. */
+  constructor(comparison: Comparison, remoteTime: string) {
     this.#comparison = comparison;
-    this.#there = new RemoteRows(comparison.table, comparison.clocks.remoteTime);
+    this.#there = new RemoteRows(comparison.remote.table, remoteTime);
   }
 
   async run(): Promise<void> {
-    const { run, remote, signal, youngFromMs } = this.#comparison;
+    const { remote, youngFromMs } = this.#comparison;
     for await (const { records } of recordsFrom(remote, NO_TIME, null)) {
       for (const record of records) this.#there.note(record);
     }
@@ -39,7 +44,7 @@ export class PageComparison {
     if (this.#earliest === Number.POSITIVE_INFINITY) return;
     // A change that was on its way may have arrived by then.
     const isAnyYoung = this.#latest >= youngFromMs * 1_000;
-    if (isAnyYoung) await run.deps.timer.sleep(SECOND_LOOK_MS, signal);
+    if (isAnyYoung) await remote.run.deps.timer.sleep(SECOND_LOOK_MS, remote.signal);
     await this.#countThere();
     await this.#countMissing();
   }
@@ -51,7 +56,8 @@ export class PageComparison {
 
   /** Counts the rows that are alike. */
   async #countEqual(): Promise<void> {
-    const { table, findings } = this.#comparison;
+    const { remote, findings } = this.#comparison;
+    const { table } = remote;
     for await (const row of this.#rowsHere()) {
       const version = this.#there.versionThere(row);
       const key = keyText(table, row);
@@ -67,7 +73,8 @@ export class PageComparison {
 
   /** Looks at the remote's rows again, and counts those that were not alike. */
   async #countThere(): Promise<void> {
-    const { table, remote } = this.#comparison;
+    const { remote } = this.#comparison;
+    const { table } = remote;
     const { sampleTime } = this.#there;
     for await (const { records } of recordsFrom(remote, this.#earliest, sampleTime)) {
       const open = records
@@ -81,7 +88,8 @@ export class PageComparison {
   }
 
   async #count(pair: RowPair, key: RowKey): Promise<void> {
-    const { table, findings } = this.#comparison;
+    const { remote, findings } = this.#comparison;
+    const { table } = remote;
     const difference = differenceOfRecord(table, pair);
     const isNew = this.#keys.find({ key: key.text }).note === 0 && !this.#there.knows(key.text);
     // One that has come since is on its way.
@@ -92,7 +100,8 @@ export class PageComparison {
   }
 
   async #countMissing(): Promise<void> {
-    const { table, findings } = this.#comparison;
+    const { remote, findings } = this.#comparison;
+    const { table } = remote;
     for await (const row of this.#rowsHere()) {
       const key = keyText(table, row);
       const { note } = this.#keys.find({ key });
@@ -104,7 +113,7 @@ export class PageComparison {
   }
 
   async *#rowsHere(): AsyncGenerator<Row, void, undefined> {
-    const { run, table } = this.#comparison;
+    const { run, table } = this.#comparison.remote;
     for (let after: Row | null = null; ; ) {
       const query: RowsQuery = { from: { after }, limitRows: SCAN_ROWS, columns: "sent" };
       const { rows } = await run.deps.tables.page(table, query);
@@ -115,7 +124,7 @@ export class PageComparison {
   }
 
   async #readHere(keys: readonly RowKey[]): Promise<ReadonlyMap<string, Row>> {
-    const { run, table } = this.#comparison;
+    const { run, table } = this.#comparison.remote;
     const usable = keys.filter((key) => key.isUsable).map((key) => key.columns);
     const found = usable.length === 0 ? [] : await run.deps.tables.byKeys(table, usable, "sent");
     return new Map(found.map((row) => [keyText(table, row), row]));

@@ -29,27 +29,14 @@ import { RecordWriter } from "../transfer/write-records.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
 import {
+  type ComparePlan,
   type CompareResult,
+  type CompareWatch,
   type Comparison,
   Findings,
-  type OnExample,
-  type OnProgress,
 } from "./comparison.ts";
 import { Repair } from "./repair.ts";
 import { type RepairEnd, RepairHere, RepairThere, requireDeletes } from "./repair-ends.ts";
-
-export interface ComparePlan {
-  /** Which way rows that differ are to go; null to change nothing. */
-  readonly repair: CompareRepair | null;
-  /** Removes what only the end being repaired has. Only with `push` or `pull`. */
-  readonly deletes: boolean;
-  /** Instead of the table's own limit; null for that. */
-  readonly maxDeletes: number | null;
-  /** Overwrites rows that their table would keep. Only with `push` or `pull`. */
-  readonly isForced: boolean;
-  readonly onExample: OnExample;
-  readonly onProgress: OnProgress;
-}
 
 /**
  * Compares a table with the remote's, row by row where digests do not prove ranges of it equal, and repairs it where
@@ -59,12 +46,11 @@ export async function compareTable(
   run: RunContext,
   table: Table,
   plan: ComparePlan,
+  watch: CompareWatch,
 ): Promise<CompareResult> {
-  if (plan.repair !== null) {
-    return await compareAndRepair(run, table, plan, ownersRepair(table, plan.repair));
-  }
-  const check = await checkRemote(new RemoteTable(run, table), false);
-  return await compare(check, run.stop, plan, null);
+  const { repair } = plan;
+  if (repair !== null) return await compareAndRepair(run, table, { ...plan, repair }, watch);
+  return await compare(await checkRemote(new RemoteTable(run, table), false), watch);
 }
 
 /** Without times the newest rows are those of the owner. D-11.9. */
@@ -76,9 +62,11 @@ function ownersRepair({ timestampColumn, direction }: Table, repair: CompareRepa
 async function compareAndRepair(
   run: RunContext,
   table: Table,
-  plan: ComparePlan,
-  repair: CompareRepair,
+  plan: ComparePlan & { readonly repair: CompareRepair },
+  watch: CompareWatch,
 ): Promise<CompareResult> {
+  const { deletes = false, maxDeletes = null, isForced = false } = plan;
+  const repair = ownersRepair(table, plan.repair);
   const directions = repair === "newest" ? SYNC_DIRECTIONS : [repair];
   const leases = new Map<SyncDirection, RunLease>();
   try {
@@ -95,28 +83,26 @@ async function compareAndRepair(
       throw ownerError(ownerProblem, [table.name]);
     }
     if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
-    if (plan.deletes) requireDeletes(table, handshake);
+    if (deletes) requireDeletes(table, handshake);
     const transfers = [...leases].map(([direction, lease]) => {
-      const conflict = conflictOf(repair, plan.isForced, direction, handshake);
+      const conflict = conflictOf(repair, isForced, direction, handshake);
       return transferOf(check, lease, new TransferReport(run, table.name, direction), conflict);
     });
-    const ends = new Map<SyncDirection, RepairEnd>();
+    const ends: RepairEnd[] = [];
     for (const transfer of transfers) {
-      const { direction } = transfer;
       const end =
-        direction === "pull"
-          ? new RepairHere(transfer, await RecordWriter.open(transfer), plan.maxDeletes)
-          : new RepairThere(transfer, await TableRejections.open(transfer), plan.maxDeletes);
-      ends.set(direction, end);
+        transfer.direction === "pull"
+          ? new RepairHere(transfer, await RecordWriter.open(transfer), maxDeletes)
+          : new RepairThere(transfer, await TableRejections.open(transfer), maxDeletes);
+      ends.push(end);
     }
     const [first] = transfers;
     const copiesMissing = first === undefined || (await areDeletesKnown(first));
     const [only] = transfers.length === 1 ? transfers : [];
     const places = only === undefined ? {} : await placesNow(only);
-    const rules = { repair, deletes: plan.deletes, copiesMissing, ranksRows: !lacksOwner(table) };
-    const both = { here: ends.get("pull") ?? null, there: ends.get("push") ?? null };
-    const repairing = new Repair(table, rules, both, run.deps.clock.nowMs());
-    const result = await compare(check, signal, plan, repairing);
+    const rules = { repair, deletes, copiesMissing, ranksRows: !lacksOwner(table) };
+    const repairing = new Repair(table, rules, ends, run.deps.clock.nowMs());
+    const result = await compare(check, watch, repairing);
     run.deps.traffic?.addRows(result.repaired ?? 0);
     if (only !== undefined) await commitExtras(only, { memory: places });
     return result;
@@ -139,25 +125,15 @@ function conflictOf(
 }
 
 async function compare(
-  { remote, handshake }: RemoteCheck,
-  signal: AbortSignal,
-  { onExample, onProgress }: ComparePlan,
-  repair: Repair | null,
+  { remote, handshake: { clocks } }: RemoteCheck,
+  watch: CompareWatch,
+  repair: Repair | null = null,
 ): Promise<CompareResult> {
-  const { run, table } = remote;
-  const { clocks } = handshake;
-  const { names, clock } = run.deps;
-  const findings = new Findings({
-    table,
-    names,
-    nowMs: clock.nowMs(),
-    repair,
-    onExample,
-    onProgress,
-  });
-  const youngFromMs = youngFrom(table, clocks);
-  const comparison: Comparison = { run, table, remote, clocks, findings, signal, youngFromMs };
-  if (!(await tryDigests(comparison))) await new PageComparison(comparison).run();
+  const findings = new Findings(remote, repair, watch);
+  const comparison = { remote, findings, youngFromMs: youngFrom(remote.table, clocks) };
+  if (!(await tryDigests(comparison))) {
+    await new PageComparison(comparison, clocks.remoteTime).run();
+  }
   return await findings.finish();
 }
 

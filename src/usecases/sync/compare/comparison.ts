@@ -6,28 +6,36 @@ import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { differsForOwner, isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import type { CompareExamples, KeptRow } from "../../../domain/sync/run/compare-events.ts";
-import type { CompareCounts } from "../../../domain/sync/run/run.ts";
-import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { Names } from "../../../repositories/accounts/names.ts";
+import type {
+  CompareExamples,
+  Difference,
+  KeptRow,
+  RowPair,
+} from "../../../domain/sync/run/compare-events.ts";
+import type { CompareCounts, CompareRepair } from "../../../domain/sync/run/run.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
-import type { RunContext } from "../shared/run-context.ts";
 import type { Repair } from "./repair.ts";
-import type { Difference, RowPair } from "./row-pair.ts";
 
 /** Time between the two looks at a row. */
 export const SECOND_LOOK_MS = 1_000;
 /** Rows that wait for their second look at most: when there are as many they get it at once. */
 export const MAX_YOUNG_ROWS = 10_000;
 
+export interface ComparePlan {
+  /** Which way rows that differ are to go; null to change nothing. */
+  readonly repair: CompareRepair | null;
+  /** Removes what only the end being repaired has; only with `push` or `pull`. D-7.6. */
+  readonly deletes?: boolean;
+  /** Rows that it may remove; null or absent for the limit of the registry. */
+  readonly maxDeletes?: number | null;
+  /** Overwrites rows that their table would keep; only with `push` or `pull`. D-11.10. */
+  readonly isForced?: boolean;
+}
+
 export interface Comparison {
-  readonly run: RunContext;
-  readonly table: Table;
   readonly remote: RemoteTable;
-  readonly clocks: Clocks;
   readonly findings: Findings;
-  readonly signal: AbortSignal;
   /** Rows with a timestamp from here on, in ms since 1970, are looked at twice before they are reported. */
   readonly youngFromMs: number;
 }
@@ -37,7 +45,7 @@ export interface CompareResult extends CompareCounts {
 }
 
 /** True for a row that may have been on its way when it was looked at; one without a timestamp is old. */
-export function isYoung({ table, youngFromMs }: Comparison, row: Row | null): boolean {
+export function isYoung({ remote: { table }, youngFromMs }: Comparison, row: Row | null): boolean {
   const time = row === null ? null : rowTime(table, row);
   return time !== null && dateTimeMs(time) >= youngFromMs;
 }
@@ -45,24 +53,20 @@ export function isYoung({ table, youngFromMs }: Comparison, row: Row | null): bo
 /** Called with each row that becomes an example. */
 export type OnExample = (difference: Difference, pair: RowPair, key: JsonObject) => void;
 
-/** Called whenever more rows were looked at. */
-export type OnProgress = (found: CompareCounts) => void;
-
-/** Beside the repair, what a comparison is done with. */
-export interface FindingsOptions {
-  readonly table: Table;
-  /** Null when nothing is to be changed. */
-  readonly repair: Repair | null;
-  readonly names: Pick<Names, "readFacts">;
-  /** By the own clock, when it began. */
-  readonly nowMs: number;
+/** Those who watch a comparison. */
+export interface CompareWatch {
   readonly onExample: OnExample;
-  readonly onProgress: OnProgress;
+  /** Called whenever more rows were looked at. */
+  onProgress(found: CompareCounts): void;
 }
 
 /** Counts what a comparison finds, and repairs it where that is asked. */
 export class Findings {
-  readonly #options: FindingsOptions;
+  readonly #remote: RemoteTable;
+  /** Null when nothing is to be changed. */
+  readonly #repair: Repair | null;
+  readonly #watch: CompareWatch;
+  readonly #aheadLimit: string;
   readonly #counts = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
   readonly #examples: Record<Difference, JsonObject[]> = {
     different: [],
@@ -75,18 +79,21 @@ export class Findings {
   /** Rows that are left out, as the people whom they name were erased here. D-8.2. */
   #erased = 0;
 
-  constructor(options: FindingsOptions) {
-    this.#options = options;
+  constructor(remote: RemoteTable, repair: Repair | null, watch: CompareWatch) {
+    this.#remote = remote;
+    this.#repair = repair;
+    this.#watch = watch;
+    this.#aheadLimit = aheadLimit(remote.run.deps.clock.nowMs());
   }
 
   match(rows: number): void {
     this.#counts.matched += rows;
-    this.#options.onProgress(this.#counts);
+    this.#watch.onProgress(this.#counts);
   }
 
   /** Counts a row that differs; `key` has its key columns. */
   async differ(difference: Difference, pair: RowPair, key: JsonObject): Promise<void> {
-    const { repair, onExample } = this.#options;
+    const repair = this.#repair;
     const reason = await this.#reasonOf(pair);
     if (reason === "erased") this.#erased++;
     if (reason === "owner") {
@@ -98,19 +105,18 @@ export class Findings {
     }
     if (reason !== null) return;
     this.#counts[difference]++;
-    this.#options.onProgress(this.#counts);
+    this.#watch.onProgress(this.#counts);
     const examples = this.#examples[difference];
     if (examples.length < MAX_COMPARE_EXAMPLES) {
       examples.push(key);
-      onExample(difference, pair, key);
+      this.#watch.onExample(difference, pair, key);
     }
     await repair?.add(pair, key);
   }
 
   async finish(): Promise<CompareResult> {
     const owned = this.#owned;
-    const { repair } = this.#options;
-    const repaired = await repair?.finish();
+    const repaired = await this.#repair?.finish();
     const kept = [...this.#ownedExamples, ...(repaired?.keptExamples ?? [])];
     const isTold = repaired !== undefined || owned > 0;
     return {
@@ -127,14 +133,14 @@ export class Findings {
 
   /** Why a row that differs is no difference; null when it is one. */
   async #reasonOf({ here, there }: RowPair): Promise<"owner" | "erased" | null> {
-    const { table, names, nowMs } = this.#options;
+    const { run, table } = this.#remote;
     const person = isOfPeople(table) ? personOf(there ?? {}) : null;
     if (there === null || person === null) return null;
-    const facts = (await names.readFacts([person])).get(person);
+    const facts = (await run.deps.names.readFacts([person])).get(person);
     if (facts === undefined) return null;
     const { erased } = facts;
     if (here === null) {
-      const isErased = erased !== null && isLeftOut(table, there, erased, aheadLimit(nowMs));
+      const isErased = erased !== null && isLeftOut(table, there, erased, this.#aheadLimit);
       return isErased ? "erased" : null;
     }
     const sent = convertRecord(table, { ...here, ...there }).row;

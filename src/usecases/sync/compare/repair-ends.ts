@@ -5,7 +5,12 @@ import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, changeTime, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
+import {
+  type KeptReason,
+  type KeptRow,
+  type KeptRows,
+  NONE_KEPT,
+} from "../../../domain/sync/run/compare-events.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
@@ -16,7 +21,6 @@ import type { Handshake } from "../transfer/remote-check.ts";
 import type { Rejection, TableRejections } from "../transfer/table-rejections.ts";
 import { commitRows, type Transfer } from "../transfer/transfer.ts";
 import type { RecordWriter } from "../transfer/write-records.ts";
-import { type KeptRows, NONE_KEPT } from "./row-pair.ts";
 import { SentRowsCheck } from "./sent-rows-check.ts";
 
 interface QueuedRow {
@@ -58,6 +62,8 @@ export abstract class RepairEnd {
     );
   }
 
+  abstract readonly where: "here" | "there";
+
   /** True where the end keeps the row that it has, being newer. */
   abstract keeps(present: JsonObject, wanted: JsonObject): boolean;
 
@@ -96,7 +102,6 @@ export abstract class RepairEnd {
     }
   }
 
-  protected abstract readonly where: "here" | "there";
   protected abstract write(rows: readonly QueuedRow[]): Promise<KeptRows>;
   protected abstract remove(removed: readonly Tombstone[]): Promise<number>;
   protected abstract count(): Promise<number>;
@@ -104,7 +109,7 @@ export abstract class RepairEnd {
 
 /** Writes what the remote has, to this deployment's store. */
 export class RepairHere extends RepairEnd {
-  protected readonly where = "here";
+  readonly where = "here";
   readonly #writer: RecordWriter;
 
   constructor(transfer: Transfer, writer: RecordWriter, maxDeletes: number | null) {
@@ -137,7 +142,7 @@ export class RepairHere extends RepairEnd {
 
 /** Writes what this deployment has, at the remote. */
 export class RepairThere extends RepairEnd {
-  protected readonly where = "there";
+  readonly where = "there";
   readonly #size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
   /** What the remote refuses waits for the next run, as in a run. D-4.10. */
   readonly #rejections: TableRejections;

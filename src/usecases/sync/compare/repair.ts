@@ -7,11 +7,15 @@ import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
-import type { KeptReason, KeptRow } from "../../../domain/sync/run/compare-events.ts";
+import type {
+  KeptReason,
+  KeptRow,
+  KeptRows,
+  RowPair,
+} from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RepairEnd } from "./repair-ends.ts";
-import type { KeptRows, RowPair } from "./row-pair.ts";
 
 /** Rows that wait to be written together. */
 const REPAIR_ROWS = 500;
@@ -21,12 +25,6 @@ export interface RepairCounts {
   readonly repaired: number;
   readonly kept: number;
   readonly keptExamples: readonly KeptRow[];
-}
-
-/** The ends that a repair may write to; null for one that it leaves as it is. */
-export interface RepairEnds {
-  readonly here: RepairEnd | null;
-  readonly there: RepairEnd | null;
 }
 
 export interface RepairPlan {
@@ -42,13 +40,14 @@ export interface RepairPlan {
 export class Repair {
   readonly #table: Table;
   readonly #plan: RepairPlan;
-  readonly #ends: RepairEnds;
+  /** Those that it may write to. */
+  readonly #ends: readonly RepairEnd[];
   readonly #aheadLimit: string;
   #waiting = 0;
   #kept = 0;
   readonly #keptExamples: KeptRow[] = [];
 
-  constructor(table: Table, plan: RepairPlan, ends: RepairEnds, nowMs: number) {
+  constructor(table: Table, plan: RepairPlan, ends: readonly RepairEnd[], nowMs: number) {
     this.#table = table;
     this.#plan = plan;
     this.#ends = ends;
@@ -71,9 +70,8 @@ export class Repair {
   /** Writes what waits, then removes. Throws `sync_failed` when more rows would be removed than may be. */
   async finish(): Promise<RepairCounts> {
     await this.#flush();
-    const ends = [this.#ends.here, this.#ends.there].filter((end) => end !== null);
     let repaired = 0;
-    for (const end of ends) {
+    for (const end of this.#ends) {
       this.#keepAll(await end.settle());
       await end.removeQueued();
       repaired += end.changed;
@@ -104,8 +102,8 @@ export class Repair {
   }
 
   #enqueue(target: "here" | "there", pair: RowPair, key: JsonObject): void {
-    const end = this.#ends[target];
-    assert(end !== null, "A repair writes only to the ends that it holds the leases of");
+    const end = this.#ends.find(({ where }) => where === target);
+    assert(end !== undefined, "A repair writes only to the ends that it holds the leases of");
     const wanted = target === "here" ? pair.there : pair.here;
     const present = target === "here" ? pair.here : pair.there;
     if (wanted === null) end.queueRemoval(key, present as Row);
@@ -121,9 +119,7 @@ export class Repair {
 
   async #flush(): Promise<void> {
     this.#waiting = 0;
-    for (const end of [this.#ends.here, this.#ends.there]) {
-      if (end !== null) this.#keepAll(await end.writeQueued());
-    }
+    for (const end of this.#ends) this.#keepAll(await end.writeQueued());
   }
 
   #keep(example: KeptRow): void {

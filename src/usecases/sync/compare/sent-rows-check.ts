@@ -6,11 +6,10 @@ import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory, RowVersions, versionOf } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
-import type { KeptRow } from "../../../domain/sync/run/compare-events.ts";
+import type { KeptRow, KeptRows } from "../../../domain/sync/run/compare-events.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
 import { recordsFrom } from "../transfer/pull-table.ts";
-import type { KeptRows } from "./row-pair.ts";
 
 export class SentRowsCheck {
   readonly #remote: RemoteTable;

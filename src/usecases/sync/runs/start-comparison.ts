@@ -3,35 +3,26 @@ import { type AppError, refuse } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import {
   type CompareEvent,
-  type DifferenceKind,
+  type Difference,
   differenceEvent,
+  type RowPair,
 } from "../../../domain/sync/run/compare-events.ts";
 import type {
   CompareCounts,
-  CompareRepair,
   CompareRun,
   RunStatus,
   RunTrigger,
 } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { compareTable } from "../compare/compare-table.ts";
-import type { CompareResult, OnExample } from "../compare/comparison.ts";
-import type { Difference, RowPair } from "../compare/row-pair.ts";
+import type { ComparePlan, CompareResult, OnExample } from "../compare/comparison.ts";
 import { countRows } from "../shared/count-rows.ts";
 import { PLAIN_PLAN } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { StartedWork } from "./started-work.ts";
 
-export interface CompareRequest {
+export interface CompareRequest extends ComparePlan {
   readonly tableName: string;
-  /** Which way rows that differ are to go; null to change nothing. */
-  readonly repair: CompareRepair | null;
-  /** Removes what only the end being repaired has; only with `push` or `pull`. D-7.6. */
-  readonly deletes?: boolean;
-  /** Rows that it may remove; null or absent for the limit of the registry. */
-  readonly maxDeletes?: number | null;
-  /** Overwrites rows that their table would keep; only with `push` or `pull`. D-11.10. */
-  readonly isForced?: boolean;
   readonly trigger: RunTrigger;
   /** Called with each row that becomes an example. */
   readonly onExample?: OnExample;
@@ -43,11 +34,6 @@ export type CompareOutcome =
   | { readonly result: null; readonly error: AppError };
 
 const NOTHING_FOUND = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
-const KIND_NAMES: Readonly<Record<Difference, DifferenceKind>> = {
-  different: "different",
-  missingHere: "missing_here",
-  missingThere: "missing_there",
-};
 /** Time between two notices of progress. */
 const PROGRESS_MS = 200;
 
@@ -69,7 +55,6 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
   }
 
   async #compare(table: Table): Promise<CompareOutcome> {
-    const { repair, deletes = false, maxDeletes = null, isForced = false } = this.#request;
     await this.perform({
       name: "compareRun",
       fields: { "repsync.table": table.name },
@@ -78,12 +63,13 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
       open: () => this.openRun({ ...PLAIN_PLAN, isFull: true }),
       do: async (run) => {
         const totalRecords = await countRows(run.deps, table);
-        this.publish({ type: "start", table: table.name, repair, totalRecords });
-        const result = await compareTable(run, table, {
-          repair,
-          deletes,
-          maxDeletes,
-          isForced,
+        this.publish({
+          type: "start",
+          table: table.name,
+          repair: this.#request.repair,
+          totalRecords,
+        });
+        const result = await compareTable(run, table, this.#request, {
           onExample: (difference, pair, key) => this.#differ(difference, pair, key),
           onProgress: (found) => this.#look(found),
         });
@@ -101,7 +87,7 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
   /** Tells a row that differs. */
   #differ(difference: Difference, pair: RowPair, key: JsonObject): void {
     this.#request.onExample?.(difference, pair, key);
-    this.publish(differenceEvent(KIND_NAMES[difference], key, pair));
+    this.publish(differenceEvent(difference, key, pair));
   }
 
   /** Takes what was found so far; tells it now and then. */

@@ -34,13 +34,14 @@ type Bundle = "page" | "batch";
 export class RemoteTable {
   readonly run: RunContext;
   readonly table: Table;
+  /** Ends requests and waits. */
+  readonly signal: AbortSignal;
   readonly #peer: RemotePeer;
   readonly #name: string;
-  readonly #signal: AbortSignal;
   readonly #direction: SyncDirection;
   #progressAtMs: number;
 
-  /** `signal` ends requests and waits; `direction` is the one that readers of the run are told of with each wait. */
+  /** `direction` is the one that readers of the run are told of with each wait. */
   constructor(
     run: RunContext,
     table: Table,
@@ -51,7 +52,7 @@ export class RemoteTable {
     this.table = table;
     this.#peer = run.remote.peer;
     this.#name = table.name;
-    this.#signal = signal;
+    this.signal = signal;
     this.#direction = direction;
     this.#progressAtMs = run.deps.clock.monotonicMs();
   }
@@ -121,13 +122,13 @@ export class RemoteTable {
     passes: PassesFailure = () => false,
   ): Promise<T> {
     for (let attempts = 1; ; attempts++) {
-      this.#signal.throwIfAborted();
+      this.signal.throwIfAborted();
       try {
-        const reply = await request(this.#signal);
+        const reply = await request(this.signal);
         this.progressed();
         return reply;
       } catch (error) {
-        this.#signal.throwIfAborted();
+        this.signal.throwIfAborted();
         if (!(error instanceof RemotePeerError)) throw error;
         await this.#waitAfter(error, attempts, passes);
       }
@@ -152,7 +153,7 @@ export class RemoteTable {
       waitMs,
       reason: inOneLine(problem),
     });
-    await timer.sleep(waitMs, this.#signal);
+    await timer.sleep(waitMs, this.signal);
   }
 }
 
