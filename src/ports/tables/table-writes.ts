@@ -41,10 +41,10 @@ export interface WriteRule {
 }
 
 /** What a write of rows did. Positions are those of the records. */
-export interface Written {
+export interface WrittenRows {
   /** The records that the store refused or that may not be new; the others were written, kept or needed no change. */
   readonly failures: readonly WriteFailure[];
-  /** The records that were not written because the row here, or a tombstone, is newer. Ascending. */
+  /** The records that were not written because the row here, or a tombstone, is newer, or its owner's. Ascending. */
   readonly kept: readonly number[];
   /** The records whose rows were deleted since (`StampRule`), and stay so; absent for none. */
   readonly buried?: readonly number[];
@@ -54,6 +54,10 @@ export interface Written {
   readonly deleted: number;
   /** The tombstones of `deleted` whose rows the store would not remove: they have no effect. Absent for none. */
   readonly refusedDeletes?: readonly WriteFailure[];
+}
+
+/** The same, with what is to be noted of it. */
+export interface Written extends WrittenRows {
   /** The earliest canonical time of a row that was inserted or changed, as it stands now, or an earlier one; null for none. */
   readonly earliestChanged: string | null;
   /** That of a row that was kept, or that outlives a tombstone of `deleted`; null for none. */

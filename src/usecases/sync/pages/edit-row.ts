@@ -34,7 +34,6 @@ import {
 import type { Transaction } from "../../../ports/documents.ts";
 import type { Administration } from "../../../repositories/accounts/administration.ts";
 import {
-  type RowsToWrite,
   requireRemoved,
   transactRows,
   type WriteRowsDeps,
@@ -120,7 +119,7 @@ export async function removeRow(
     requireNoOwner(table, facts);
     const deletedAt = changeTime(rowTime(table, here), tx.nowMs);
     const deleted = [{ index: 0, key, deletedAt }];
-    const { refusedDeletes } = await writeWithin(deps, tx, table, { writes: [], deleted });
+    const { refusedDeletes } = await writeWithin(deps, tx, { table, writes: [], deleted });
     requireRemoved(refusedDeletes);
     await note(deps, tx, { table, key, action: "row.removed", asked });
     return { warning: table.deletes ? null : comesBack(table) };
@@ -150,8 +149,9 @@ async function write(
 ): Promise<ColumnProblem | null> {
   const row = stampedEdit(table, here, edit, tx.nowMs);
   const stamps = isTimeless(table, row) ? { stamps: STAMP_NOW } : {};
-  const rows: RowsToWrite = { writes: [{ index: 0, row }], conflict: "overwrite", ...stamps };
-  const { failures, erased: leftOut } = await writeWithin(deps, tx, table, rows);
+  const writes = [{ index: 0, row }];
+  const rows = { table, writes, conflict: "overwrite", ...stamps } as const;
+  const { failures, erased: leftOut } = await writeWithin(deps, tx, rows);
   if (leftOut.length > 0) throw erased();
   const [failure] = failures;
   if (failure === undefined) return null;

@@ -11,7 +11,12 @@ import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rej
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import { type CallOptions, SYNC_CALLS, type Transaction } from "../../../ports/documents.ts";
-import type { RowWrite, TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type {
+  RowWrite,
+  TombstoneWrite,
+  WriteFailure,
+  WrittenRows,
+} from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
 import { forgetBlocks, lastBlockQuery } from "../../../repositories/exchanged-blocks.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
@@ -69,22 +74,10 @@ export interface RunCommit {
   extrasOf(outcome: WriteOutcome): CommitExtras;
 }
 
-/** What a write did, or is about to commit. Positions are those of the records. */
-export interface WriteOutcome {
-  /** The records that failed; the others were written, kept or needed no change. */
-  readonly failures: readonly WriteFailure[];
-  /** The records that were not written because the row here, or a tombstone, is newer, or its owner's. */
-  readonly kept: readonly number[];
-  /** The records whose rows were deleted since, and stay so; absent for none. D-14.2. */
-  readonly buried?: readonly number[];
+/** What a write did, or is about to commit. */
+export interface WriteOutcome extends WrittenRows {
   /** The records that were left out, as the person whom they name was erased here. D-8.2. */
   readonly erased: readonly number[];
-  /** Rows really inserted or changed. */
-  readonly changed: number;
-  /** Rows removed by `deleted`. */
-  readonly deleted: number;
-  /** The tombstones whose rows the store would not remove; absent for none. */
-  readonly refusedDeletes?: readonly WriteFailure[];
 }
 
 export const NOTHING_WRITTEN: WriteOutcome = {
@@ -123,7 +116,7 @@ export async function writeRows(
     looksAtDeletes,
   };
   return await transactRows(deps, table, options, (tx) =>
-    commit(deps, tx, { table, ...rows, deleted, conflict }, run),
+    writeWithin(deps, tx, { table, ...rows }, run),
   );
 }
 
@@ -145,31 +138,20 @@ export function requireRemoved([refused]: readonly WriteFailure[] = []): void {
   if (refused !== undefined) throw new AppError("conflict", `The row stays: ${refused.message}`);
 }
 
+interface TableRows extends RowsToWrite {
+  readonly table: Table;
+}
+
 /** As `writeRows`, within a body of `transactRows`. */
 export async function writeWithin(
   deps: WriteRowsDeps,
   tx: Transaction,
-  table: Table,
-  rows: RowsToWrite,
-): Promise<WriteOutcome> {
-  const { deleted = [], conflict = table.conflict } = rows;
-  return await commit(deps, tx, { table, ...rows, deleted, conflict }, null);
-}
-
-interface TableRows extends RowsToWrite {
-  readonly table: Table;
-  readonly deleted: readonly TombstoneWrite[];
-  readonly conflict: ConflictRule;
-}
-
-async function commit(
-  deps: WriteRowsDeps,
-  tx: Transaction,
   rows: TableRows,
-  run: RunCommit | null,
+  run: RunCommit | null = null,
 ): Promise<WriteOutcome> {
-  const { table, writes, deleted, conflict, stamps, isOwnRun = false } = rows;
-  const kept = run === null ? null : await begin(tx, table, run);
+  const { table, writes, stamps, isOwnRun = false } = rows;
+  const { deleted = [], conflict = table.conflict } = rows;
+  const before = run === null ? null : await begin(tx, table, run);
   const arrivals = await meet(deps.names, tx, rows);
   const left = arrivals?.deleted ?? deleted;
   const written = await tx.tables.write(table, arrivals?.records ?? writes, {
@@ -177,22 +159,18 @@ async function commit(
     ...(left.length === 0 ? {} : { deleted: left }),
     ...(stamps === undefined ? {} : { stamps }),
   });
-  const earliestKept = earliestTime([written.earliestKept, ...(arrivals?.mergedTimes ?? [])]);
-  const times = { earliestChanged: written.earliestChanged, earliestKept };
-  deps.lateRows.note(tx, table, lateTimesOf(table, times, isOwnRun, written.visibleMs));
-  const { failures, changed, buried = [], refusedDeletes } = written;
-  const keptAll = [...written.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
-  const erased = arrivals?.erased ?? [];
-  const outcome = {
-    failures,
-    kept: keptAll,
-    erased,
-    changed,
-    deleted: written.deleted,
-    ...(buried.length === 0 ? {} : { buried }),
-    ...(refusedDeletes === undefined ? {} : { refusedDeletes }),
-  };
-  if (run !== null && kept !== null) await keep(deps, tx, { table, run, kept, outcome });
+  const { earliestChanged, earliestKept, visibleMs, ...done } = written;
+  const keptTimes = [earliestKept, ...(arrivals?.mergedTimes ?? [])];
+  const times = { earliestChanged, earliestKept: earliestTime(keptTimes) };
+  deps.lateRows.note(tx, table, lateTimesOf(table, times, isOwnRun, visibleMs));
+  const kept = [...done.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
+  const outcome = { ...done, kept, erased: arrivals?.erased ?? [] };
+  if (run === null || before === null) return outcome;
+  const { memory = {}, accepted, rejected = [], exchanged } = run.extrasOf(outcome);
+  const isOther = run.owner !== null && keepMemory(tx, run.owner, before.memory, memory);
+  await keepRejections(tx, accepted, rejected);
+  if (isOther || run.forgetsExchanged) await forgetBlocks(tx, [table.name]);
+  if (exchanged !== undefined) deps.exchanged.add(tx, table.name, exchanged, before.last);
   return outcome;
 }
 
@@ -207,33 +185,11 @@ async function begin(tx: Transaction, { name }: Table, { claim, owner }: RunComm
   return { memory, last };
 }
 
-type Begun = Awaited<ReturnType<typeof begin>>;
-
-interface RunResult {
-  readonly table: Table;
-  readonly run: RunCommit;
-  readonly kept: Begun;
-  readonly outcome: WriteOutcome;
-}
-
-async function keep(
-  { exchanged }: WriteRowsDeps,
-  tx: Transaction,
-  { table: { name }, run, kept, outcome }: RunResult,
-): Promise<void> {
-  const extras = run.extrasOf(outcome);
-  const { memory = {}, accepted, rejected = [] } = extras;
-  const isOther = run.owner !== null && keepMemory(tx, run.owner, kept.memory, memory);
-  await keepRejections(tx, accepted, rejected);
-  if (isOther || run.forgetsExchanged) await forgetBlocks(tx, [name]);
-  if (extras.exchanged !== undefined) exchanged.add(tx, name, extras.exchanged, kept.last);
-}
-
 /** What becomes of rows of people of whom something is known; null where they stay as they arrived. */
 async function meet(
   names: Names,
   tx: Transaction,
-  { table, writes, deleted, conflict }: TableRows,
+  { table, writes, deleted = [], conflict = table.conflict }: TableRows,
 ) {
   if (!isOfPeople(table)) return null;
   const rows = [...writes.map(({ row }) => row), ...deleted.map(({ key }) => key)];

@@ -60,7 +60,7 @@ export async function requireKnownThere(transfer: Transfer): Promise<void> {
   const place = placeOf(transfer, "pull");
   if (place === null) return;
   if (!run.directions.includes("pull")) await readDeletedPage(transfer, place.cursor, 1);
-  else readAhead.keep(place.cursor, await readDeletedPage(transfer, place.cursor));
+  else readAhead.set(place.cursor, await readDeletedPage(transfer, place.cursor));
 }
 
 /** False when deletes may have been missed at an end, so that it is not known why a row is missing. */

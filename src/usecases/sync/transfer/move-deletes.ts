@@ -73,7 +73,8 @@ async function countFirst<Page>(
 async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const { deps, run, table, report, readAhead } = transfer;
   const cursor = placeOf(transfer, "pull")?.cursor ?? null;
-  const first = readAhead.take(cursor) ?? (await readDeletedPage(transfer, cursor));
+  const first = readAhead.get(cursor) ?? (await readDeletedPage(transfer, cursor));
+  readAhead.clear();
   const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
   const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
   if (isMany || run.isDryRun) {

@@ -9,7 +9,11 @@ import { formatLike } from "../../../domain/sync/rows/row-time.ts";
 import { countBlock, exchangedBlock } from "../../../domain/sync/run/exchanged-rows.ts";
 import { timeLike } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";
-import { bothChanges, isNoChange } from "../../../domain/sync/run/remote-memory.ts";
+import {
+  bothChanges,
+  isNoChange,
+  type MemoryChange,
+} from "../../../domain/sync/run/remote-memory.ts";
 import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import { type PulledPage, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { transferLeaseName, tryLease } from "../shared/hold-lease.ts";
@@ -67,13 +71,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && isNoChange(passed)) continue;
     const beganMs = clock.monotonicMs();
-    const applied = await writer.write(records, (isLast) => {
-      const exchanged = exchange.page();
-      return (rows, changed) => {
-        const { memory = {}, ...rest } = exchanged(rows, changed);
-        return { ...rest, memory: bothChanges(isLast ? passed : {}, memory) };
-      };
-    });
+    const applied = await writer.write(records, (isLast) => exchange.page(isLast ? passed : {}));
     remote.progressed();
     const tookMs = clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
     size.takeIn(pulled.page.records.length, tookMs);
@@ -239,18 +237,18 @@ class PullExchange {
     return new PullExchange(transfer, isFromStart, late?.mark ?? null);
   }
 
-  /** For one commit: what goes with the rows that are here as they came. */
-  page(): ExtrasOfRows {
-    const { table } = this.#transfer;
+  /** For one commit: what goes with the rows that are here as they came, beside the marker that has `passed` them. */
+  page(passed: MemoryChange): ExtrasOfRows {
     const before = this.#added;
     return (rows, changed) => {
       // What comes again, as nothing has changed since, would be added again and again.
-      if (changed === 0 && !this.#isFromStart) return {};
-      const exchanged = exchangedBlock(table, rows, this.#pushMarker);
-      if (exchanged === null) return {};
+      const isKnown = changed === 0 && !this.#isFromStart;
+      const { table } = this.#transfer;
+      const exchanged = isKnown ? null : exchangedBlock(table, rows, this.#pushMarker);
+      if (exchanged === null) return { memory: passed };
       this.#added = before + countBlock(exchanged);
       const mark = this.#ownMark === null ? {} : { push: { lateMark: this.#ownMark } };
-      return { exchanged, memory: { pull: { added: this.#added }, ...mark } };
+      return { exchanged, memory: bothChanges(passed, { pull: { added: this.#added }, ...mark }) };
     };
   }
 

@@ -22,7 +22,6 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SyncExtension, TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
-import type { RunContext } from "../shared/run-context.ts";
 import { requireOther } from "../shared/sync-deps.ts";
 
 /** What the remote tells. */
@@ -54,7 +53,8 @@ export interface RemoteCheck {
   readonly warnings: readonly string[];
   /** The columns that take part. */
   readonly columns: KnownColumns;
-  readonly readAhead: DeletesReadAhead;
+  /** The page of the remote's tombstones behind a place that one direction has read for the next, by that. */
+  readonly readAhead: Map<string | null, DeletedReply>;
 }
 
 /**
@@ -67,7 +67,7 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
     ? null
     : ((await run.deps.memory.read(table.name)).pull.lateMark ?? null);
   const handshake = await shakeHands(remote, isPushed, lateAfter);
-  const memory = await TransferMemory.read(run, table, handshake);
+  const memory = await readMemory(remote, handshake);
   const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
   if (problem !== null) throw problem;
   const directions = compareDirections(table, handshake.schema, run.deps.deploymentId);
@@ -81,7 +81,7 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
     ownerProblem: directions.problem,
     warnings: [...others, ...differences.warnings, ...directions.warnings],
     columns: columnsNow(table, leftOut),
-    readAhead: new DeletesReadAhead(),
+    readAhead: new Map(),
   };
 }
 
@@ -138,52 +138,28 @@ function differencesOf(table: Table, { schema, firstRecord }: Handshake): Schema
 }
 
 /** What a table remembers, as far as it is of the remote that it is moved with. D-11.10. */
-export class TransferMemory {
+export interface TransferMemory {
   readonly remote: RemoteIdentity;
   /** True when what was kept is another remote's. */
   readonly isOther: boolean;
   /** As it was kept; nothing of another remote. */
   readonly kept: TableMemory;
   /** True lets the next commit remove the exchanged rows. */
-  forgetsExchanged = false;
+  forgetsExchanged: boolean;
+}
 
-  private constructor(remote: RemoteIdentity, read: TableMemory & { readonly isOther: boolean }) {
-    this.remote = remote;
-    this.isOther = read.isOther;
-    this.kept = read;
-  }
-
-  static async read(
-    { deps, remote }: RunContext,
-    table: Table,
-    { remoteId }: Handshake,
-  ): Promise<TransferMemory> {
-    const identity = { id: remoteId, address: remote.address };
-    return new TransferMemory(identity, await deps.memory.read(table.name, identity));
-  }
+export async function readMemory(
+  { run: { deps, remote }, table }: RemoteTable,
+  { remoteId }: Handshake,
+): Promise<TransferMemory> {
+  const identity = { id: remoteId, address: remote.address };
+  const { isOther, ...kept } = await deps.memory.read(table.name, identity);
+  return { remote: identity, isOther, kept, forgetsExchanged: false };
 }
 
 /** What the user is told of a table that is moved with another remote than before. */
 export function otherRemoteText({ name }: Table): string {
   return `The remote is another one than in the run before: what was remembered of "${name}" is that one's, so all rows are looked at`;
-}
-
-/** A page of the remote's tombstones that the first direction of a run has read for the second one. */
-export class DeletesReadAhead {
-  #cursor: string | null = null;
-  #page: DeletedReply | null = null;
-
-  keep(cursor: string | null, page: DeletedReply): void {
-    this.#cursor = cursor;
-    this.#page = page;
-  }
-
-  /** The page behind a place, once; null when that is not the one that was kept. */
-  take(cursor: string | null): DeletedReply | null {
-    const page = this.#cursor === cursor ? this.#page : null;
-    this.#page = null;
-    return page;
-  }
 }
 
 /** What the runs before have kept of the columns of a table. */

@@ -17,8 +17,8 @@ import {
   checkRemote,
   columnHistory,
   type RemoteCheck,
+  readMemory,
   shakeHands,
-  TransferMemory,
 } from "./remote-check.ts";
 import { type Transfer, transferOf } from "./transfer.ts";
 import { RecordWriter } from "./write-records.ts";
@@ -78,7 +78,7 @@ async function openTransfer(
   const { run, table } = remote;
   const { direction } = report;
   assert(run.isDryRun || lease.claim !== null, "Only a dry run goes without a lease");
-  const memory = await TransferMemory.read(run, table, check.handshake);
+  const memory = await readMemory(remote, check.handshake);
   const { kept } = memory;
   const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
   // A dry run of both counts as if the pull before it had ended.

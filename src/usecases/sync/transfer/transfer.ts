@@ -3,7 +3,7 @@
 
 import type { Key } from "../../../domain/shared/document-key.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
-import { type KnownColumns, leavingOut } from "../../../domain/sync/run/compare-schemas.ts";
+import { leavingOut } from "../../../domain/sync/run/compare-schemas.ts";
 import { countBlock, ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { halves } from "../../../domain/sync/run/pacing.ts";
@@ -13,7 +13,6 @@ import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import type { LateRowsReply } from "../../../repositories/late-rows.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
-import type { RemoteTable } from "../shared/remote-table.ts";
 import type { RunContext, TransferReport } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import {
@@ -23,7 +22,7 @@ import {
   type WriteOutcome,
   writeRows,
 } from "../shared/write-rows.ts";
-import type { DeletesReadAhead, Handshake, RemoteCheck, TransferMemory } from "./remote-check.ts";
+import type { RemoteCheck, TransferMemory } from "./remote-check.ts";
 
 /** What writing here takes: all there is of a transfer that asks no remote. */
 export interface OwnTransfer {
@@ -42,44 +41,25 @@ export interface OwnTransfer {
   readonly silent: readonly string[];
 }
 
-export interface Transfer extends OwnTransfer {
+export interface Transfer extends OwnTransfer, RemoteCheck {
   readonly run: RunContext;
-  readonly remote: RemoteTable;
   readonly report: TransferReport;
-  readonly handshake: Handshake;
   readonly memory: TransferMemory;
   /** That of `memory` by which it begins. */
   readonly last: TableMemory;
-  /** The columns that take part; `added` are among them. D-7.3. */
-  readonly columns: KnownColumns;
-  readonly readAhead: DeletesReadAhead;
 }
 
 /** A transfer to which no columns are new, as by a repair. */
 export function transferOf(
-  { remote, handshake, memory, columns, readAhead }: RemoteCheck,
+  check: RemoteCheck,
   lease: RunLease,
   report: TransferReport,
   conflict: ConflictRule | null,
 ): Transfer {
-  const { run, table } = remote;
-  return {
-    deps: run.deps,
-    run,
-    table,
-    remote,
-    direction: report.direction,
-    lease,
-    report,
-    handshake,
-    memory,
-    last: memory.kept,
-    conflict,
-    columns,
-    added: [],
-    silent: [],
-    readAhead,
-  };
+  const { run, table } = check.remote;
+  const { direction } = report;
+  const own = { deps: run.deps, table, direction, lease, conflict, added: [], silent: [] };
+  return { ...check, ...own, run, report, last: check.memory.kept };
 }
 
 /**
