@@ -4,7 +4,14 @@ import { hashHex } from "../../shared/hash.ts";
 import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
 import type { SyncDirection } from "./marker.ts";
 
-/** A record that one end rejected. */
+/** That an end refused a record. */
+export interface Rejection {
+  /** As it was pulled, or the row that was pushed. */
+  readonly record: JsonObject;
+  readonly message: string;
+}
+
+/** A record that one end rejected, and that waits. */
 export interface RejectedRecord {
   /** Opaque; never used again. As texts, ids are in the order in which the entries were first noted. */
   readonly id: string;

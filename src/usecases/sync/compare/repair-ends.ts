@@ -12,13 +12,14 @@ import {
   NONE_KEPT,
 } from "../../../domain/sync/run/compare-events.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
+import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { DeleteBudget, doDeletesTravel } from "../transfer/delete-places.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";
 import type { Handshake } from "../transfer/remote-check.ts";
-import type { Rejection, TableRejections } from "../transfer/table-rejections.ts";
+import type { TableRejections } from "../transfer/table-rejections.ts";
 import { commitRows, type Transfer } from "../transfer/transfer.ts";
 import type { RecordWriter } from "../transfer/write-records.ts";
 import { SentRowsCheck } from "./sent-rows-check.ts";
@@ -125,7 +126,7 @@ export class RepairHere extends RepairEnd {
   protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
     const applied = await this.#writer.write(rows.map(({ row }) => row));
     this.changed += applied.changed;
-    const examples = stayed(rows, applied.rejected, applied.kept);
+    const examples = stayed(rows, applied.rejected, applied.stayed);
     return { count: examples.length, examples };
   }
 

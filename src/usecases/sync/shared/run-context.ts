@@ -1,5 +1,6 @@
 // One run, or the comparison of a table: what all its parts work with, and how it counts what it moves. S-6, D-4.4.
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
 import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { TransferCounts } from "../../../ports/runtime/metrics.ts";
@@ -58,17 +59,22 @@ function runLogger(logger: Logger, runId: string): Logger {
   };
 }
 
-/** What a batch did at the receiving end. */
-export interface MovedBatch {
-  /** Rows sent or arrived for the first time, rejected ones too. */
-  readonly rows: number;
-  readonly rejected: number;
-  /** Rows that stayed at the receiving end, being newer. */
+/** What came of rows that were sent, or records that arrived. */
+export interface MovedRecords {
+  readonly rejected: readonly Rejection[];
+  /** Those that stayed at the receiving end, being newer. */
   readonly kept: number;
-  /** Rows that it left out, as the people whom they name were erased there. D-8.2. */
+  /** Those that it left out, as the people whom they name were erased there. D-8.2. */
   readonly erased: number;
   /** Rows really written. */
   readonly changed: number;
+}
+
+export const NOTHING_MOVED: MovedRecords = { rejected: [], kept: 0, erased: 0, changed: 0 };
+
+export interface MovedBatch extends MovedRecords {
+  /** Rows sent or arrived for the first time, rejected ones too. */
+  readonly rows: number;
   /** Rows that one batch can hold now. */
   readonly batchRows: number;
 }
@@ -146,18 +152,20 @@ export class TransferReport {
   }
 
   batch(batch: MovedBatch): void {
+    const { rows, kept, erased } = batch;
+    const rejected = batch.rejected.length;
     // What a dry run would write is not known without writing it.
     const changed = this.#run.isDryRun ? 0 : batch.changed;
-    const accepted = Math.max(0, batch.rows - batch.rejected - batch.erased);
+    const accepted = Math.max(0, rows - rejected - erased);
     this.#batches++;
-    this.#sentRows += batch.rows;
+    this.#sentRows += rows;
     this.#counts.accepted += accepted;
-    this.#counts.rejected += batch.rejected;
-    this.#counts.kept += batch.kept;
-    this.#counts.erased += batch.erased;
+    this.#counts.rejected += rejected;
+    this.#counts.kept += kept;
+    this.#counts.erased += erased;
     this.#counts.changed += changed;
     this.#addTraffic(changed);
-    this.#measure({ rows: accepted, rejected: batch.rejected, ...NO_BYTES });
+    this.#measure({ rows: accepted, rejected, ...NO_BYTES });
     this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
     this.start(this.#expectedRows);
     const { bytesCompressed, bytesUncompressed } = this.#counts;
@@ -168,13 +176,13 @@ export class TransferReport {
       ...this.#of,
       batch: this.#batches,
       totalBatches: this.#batches + batchesLeft,
-      recordsSent: batch.rows,
+      recordsSent: rows,
       totalSent: this.#sentRows,
       totalRecords: this.#expectedRows,
       bytesCompressed: bytesCompressed - this.#shown.bytesCompressed,
       bytesUncompressed: bytesUncompressed - this.#shown.bytesUncompressed,
       upserted: accepted,
-      errorCount: batch.rejected,
+      errorCount: rejected,
       elapsedMs,
       rowsPerSecond: Math.round((this.#sentRows * 1000) / Math.max(1, elapsedMs)),
     });

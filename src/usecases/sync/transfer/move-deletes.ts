@@ -6,7 +6,6 @@ import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit, LAST_TIME } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import { isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
 import {
   deleteLimit,
   isNoChange,
@@ -32,7 +31,7 @@ import {
   requireKnownThere,
   TOMBSTONES_AT_ONCE,
 } from "./delete-places.ts";
-import { commitExtras, commitRows, inHalves, type Transfer } from "./transfer.ts";
+import { commitExtras, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
 /**
  * Moves tombstones in the direction of a transfer; a dry run counts what they would remove. Resolves to why they stayed behind
@@ -257,41 +256,25 @@ interface SentTombstones {
 export async function sendTombstones(
   transfer: Transfer,
   tombstones: readonly Tombstone[],
-  isDryRun: boolean,
-): Promise<SentTombstones> {
-  const result = await sendAtOnce(transfer, tombstones, isDryRun);
-  if (result !== null) return result;
-  const { deps, table } = transfer;
-  if (tombstones.length === 1) {
-    deps.logger.warn("The remote takes no push with this tombstone", { table: table.name });
-    return { deleted: 0, errorCount: 1 };
-  }
-  return await inHalves(tombstones, (half) => sendTombstones(transfer, half, isDryRun));
-}
-
-/** Null when they are too much at once. */
-async function sendAtOnce(
-  { deps, run, table, remote, lease, report }: Transfer,
-  tombstones: readonly Tombstone[],
   isDeletesDryRun: boolean,
-): Promise<SentTombstones | null> {
+): Promise<SentTombstones> {
+  const { deps, run, table } = transfer;
   const sent = { records: [], deleted: tombstones, isDeletesDryRun, syncTimestamp: run.startedAt };
-  try {
-    const passes = tombstones.length === 1 ? isTooLarge : isTooMuchAtOnce;
-    const pushed = await remote.pushBatch(sent, lease, passes);
-    report.addBytes(pushed);
-    checkResult(pushed.result, tombstones.length);
-    const { deleted = 0, errors = [], errorCount = 0 } = pushed.result;
+  const reply = await pushAtOnce(transfer, sent, tombstones.length);
+  if (!(reply instanceof RemotePeerError)) {
+    checkResult(reply, tombstones.length);
+    const { deleted = 0, errors = [], errorCount = 0 } = reply;
     if (errorCount > 0) {
       const fields = { table: table.name, count: errorCount, first: errors[0] ?? "" };
       deps.logger.warn("The remote refused tombstones", fields);
     }
     return { deleted, errorCount };
-  } catch (error) {
-    if (!(error instanceof RemotePeerError)) throw error;
-    if (isTooLarge(error)) remote.learnTooMany("batch", tombstones.length);
-    return null;
   }
+  if (tombstones.length > 1) {
+    return await inHalves(tombstones, (half) => sendTombstones(transfer, half, isDeletesDryRun));
+  }
+  deps.logger.warn("The remote takes no push with this tombstone", { table: table.name });
+  return { deleted: 0, errorCount: 1 };
 }
 
 /** A reply that does not account for them, or proves no integrity, is no acknowledgement. */

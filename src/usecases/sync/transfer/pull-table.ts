@@ -18,7 +18,7 @@ import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.
 import { type PulledPage, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { transferLeaseName, tryLease } from "../shared/hold-lease.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
-import type { MovedBatch } from "../shared/run-context.ts";
+import { type MovedBatch, NOTHING_MOVED } from "../shared/run-context.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
   addUp,
@@ -32,7 +32,6 @@ import { type AppliedRecords, type ExtrasOfRows, RecordWriter } from "./write-re
 
 /** Versions that pulls may add, beside as many as the table has rows, before they are put together. */
 const MIN_ADDED = 50_000;
-const NOTHING_APPLIED: AppliedRecords = { rejected: [], kept: [], erased: 0, changed: 0 };
 /** A page longer than this lets the next one have fewer rows, so that few bytes are held at once. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** A page longer than this does not let the next one have more rows. */
@@ -78,7 +77,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     report.expect((accepted.totalRows ?? 0) + retried.rows);
     const rows = Math.max(0, records.length - accepted.repeated);
     if (records.length === 0) continue;
-    report.batch({ ...countsOf(applied), rows, batchRows: pulled.page.limit });
+    report.batch({ ...applied, rows, batchRows: pulled.page.limit });
   }
   report.countThere(cursor.tableRows);
   report.addRejected(-writer.rejections.replaced);
@@ -89,20 +88,12 @@ export async function pullTable(transfer: Transfer): Promise<void> {
 /** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
 async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   const { rejections } = writer;
-  let applied = NOTHING_APPLIED;
+  let applied: AppliedRecords = { ...NOTHING_MOVED, stayed: [] };
   for await (const part of rejections.waitingParts()) {
     const records = part.map(({ record, key }) => record ?? key);
     applied = addUp(applied, await writer.retry(records));
   }
-  return {
-    ...countsOf(applied),
-    rows: rejections.waiting,
-    batchRows: Math.max(1, rejections.waiting),
-  };
-}
-
-function countsOf({ rejected, kept, erased, changed }: AppliedRecords) {
-  return { rejected: rejected.length, kept: kept.length, erased, changed };
+  return { ...applied, rows: rejections.waiting, batchRows: Math.max(1, rejections.waiting) };
 }
 
 /** Counts what a pull would bring, by the same markers, and what was rejected before. Nothing is written. D-4.11. */
@@ -113,7 +104,7 @@ export async function countPulled(transfer: Transfer): Promise<void> {
   const rows = waiting + (await countPull(transfer.remote, markers.start));
   report.start(rows);
   if (rows === 0) return;
-  report.batch({ ...countsOf(NOTHING_APPLIED), rows, batchRows: rows });
+  report.batch({ ...NOTHING_MOVED, rows, batchRows: rows });
 }
 
 /** Rows that a pull from a marker would bring, by the totals of pages of one row. D-4.11. */

@@ -15,21 +15,16 @@ import {
   rowTimeText,
   timeMicros,
 } from "../../../domain/sync/rows/row-time.ts";
-import {
-  BatchSize,
-  isTooLarge,
-  isTooMuchAtOnce,
-  rowsThatFit,
-} from "../../../domain/sync/run/pacing.ts";
-import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import { BatchSize, isTooLarge, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
+import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
+import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
 import { recordsFrom } from "./pull-table.ts";
 import { hasExtension } from "./remote-check.ts";
-import type { Rejection } from "./table-rejections.ts";
-import { inHalves, type Transfer } from "./transfer.ts";
+import { inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
@@ -165,22 +160,15 @@ function sampleTime({ table, handshake, last }: Transfer): string | null {
   return sample || last.pull.marker || null;
 }
 
-export interface SentRows {
+export interface SentRows extends MovedRecords {
   readonly accepted: readonly Row[];
-  readonly rejected: readonly Rejection[];
-  /** Of the accepted ones, those that stayed as they are there, being newer. Only a guarded push tells. */
-  readonly kept: number;
-  /** Of the accepted ones, those that were left out there, as the people whom they name were erased. D-8.2. */
-  readonly erased: number;
-  /** Rows really written there; all accepted ones where the remote does not tell. */
-  readonly changed: number;
 }
 
-const NOTHING: SentRows = { accepted: [], rejected: [], kept: 0, erased: 0, changed: 0 };
+const NOTHING: SentRows = { ...NOTHING_MOVED, accepted: [] };
 
 /**
  * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
- * records failed, is halved. Sending a row again does no harm. D-4.6.
+ * records failed, is halved. Sending a row again does no harm. Only a guarded push tells which were kept, and how many changed. D-4.6.
  */
 export async function sendRows(
   transfer: Transfer,
@@ -188,10 +176,18 @@ export async function sendRows(
   rows: readonly Row[],
 ): Promise<SentRows> {
   if (rows.length === 0) return NOTHING;
-  const reply = await sendBatch(transfer, size, rows);
+  const reply = await pushAtOnce(transfer, requestOf(transfer, rows), rows.length);
   const halved = () => inHalves(rows, (half) => sendRows(transfer, size, half));
-  if (reply === "too_much") return await halved();
-  if ("rejectedAlone" in reply) return { ...NOTHING, rejected: [reply.rejectedAlone] };
+  if (reply instanceof RemotePeerError) {
+    const { message } = reply;
+    if (rows.length === 1)
+      return { ...NOTHING, rejected: rows.map((record) => ({ record, message })) };
+    if (isTooLarge(reply)) size.limit(rows.length);
+    else size.shrink(rows.length);
+    return await halved();
+  }
+  checkResult(reply, rows.length);
+  if (isGuarded(transfer)) checkGuarded(reply);
   const { errors = [], errorCount = 0, kept = 0, erased = 0 } = reply;
   const { changed = rows.length - errorCount } = reply;
   if (errorCount === 0) return { accepted: rows, rejected: [], kept, erased, changed };
@@ -204,34 +200,6 @@ export async function sendRows(
   }
   const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
   return { ...NOTHING, rejected };
-}
-
-async function sendBatch(
-  transfer: Transfer,
-  size: BatchSize,
-  rows: readonly Row[],
-): Promise<PushResult | "too_much" | { readonly rejectedAlone: Rejection }> {
-  const { remote, lease, report } = transfer;
-  const [only] = rows;
-  const isAlone = rows.length === 1;
-  try {
-    const passes = isAlone ? isTooLarge : isTooMuchAtOnce;
-    const pushed = await remote.pushBatch(requestOf(transfer, rows), lease, passes);
-    report.addBytes(pushed);
-    checkResult(pushed.result, rows.length);
-    if (isGuarded(transfer)) checkGuarded(pushed.result);
-    return pushed.result;
-  } catch (error) {
-    if (!(error instanceof RemotePeerError)) throw error;
-    if (isAlone && only !== undefined) {
-      return { rejectedAlone: { record: only, message: error.message } };
-    }
-    if (isTooLarge(error)) {
-      size.limit(rows.length);
-      remote.learnTooMany("batch", rows.length);
-    } else size.shrink(rows.length);
-    return "too_much";
-  }
 }
 
 /** The request that sends rows, as the peer is to prepare it. */

@@ -210,11 +210,9 @@ async function pushBatch(
   transfer.report.skip(batch.length - wanted.length, newerThere.length);
   if (wanted.length === 0) return;
   transfer.report.batch({
-    rows: wanted.length,
-    rejected: sent.rejected.length,
-    erased: sent.erased,
-    kept: sent.kept,
+    ...sent,
     changed: push.there?.countOthers(sent.accepted) ?? sent.changed,
+    rows: wanted.length,
     batchRows: size.rows,
   });
 }

@@ -8,15 +8,9 @@ import { cutText } from "../../../domain/shared/text.ts";
 import { type RowKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
-import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { CommitExtras } from "../shared/write-rows.ts";
 import { commitExtras, type OwnTransfer } from "./transfer.ts";
-
-export interface Rejection {
-  /** As it was pulled, or the row that was pushed. */
-  readonly record: JsonObject;
-  readonly message: string;
-}
 
 /** Those that are read, and tried again, at once. */
 const PART_RECORDS = 500;

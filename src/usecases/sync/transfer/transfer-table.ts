@@ -179,7 +179,7 @@ async function writeHere(
   const writer = await RecordWriter.open(own, entry);
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);
-  return stayed.length + erased > 0;
+  return stayed + erased > 0;
 }
 
 async function sendThere(

@@ -3,14 +3,16 @@
 
 import type { Key } from "../../../domain/shared/document-key.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
+import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { leavingOut } from "../../../domain/sync/run/compare-schemas.ts";
 import { countBlock, ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
-import { halves } from "../../../domain/sync/run/pacing.ts";
+import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
 import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { LateRowsReply } from "../../../repositories/late-rows.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RunContext, TransferReport } from "../shared/run-context.ts";
@@ -132,6 +134,24 @@ export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras):
   const { memory = {}, rejected = [], accepted, exchanged } = extras;
   const isEmpty = isNoChange(memory) && rejected.length + (accepted?.keys.length ?? 0) === 0;
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
+}
+
+/** Sends a push with so many members; resolves to the failure where they are too much at once, or a single one too large. */
+export async function pushAtOnce(
+  { remote, lease, report }: Transfer,
+  request: PushRequest,
+  members: number,
+): Promise<PushResult | RemotePeerError> {
+  try {
+    const passes = members === 1 ? isTooLarge : isTooMuchAtOnce;
+    const pushed = await remote.pushBatch(request, lease, passes);
+    report.addBytes(pushed);
+    return pushed.result;
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (members > 1 && isTooLarge(error)) remote.learnTooMany("batch", members);
+    return error;
+  }
 }
 
 /** What came of a part of some rows: numbers, and lists. */

@@ -9,23 +9,18 @@ import { keyOf, keyRow, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives } from "../../../domain/sync/rows/tombstone.ts";
-import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import type { MovedRecords } from "../shared/run-context.ts";
 import type { CommitExtras, RowsToWrite, WriteOutcome } from "../shared/write-rows.ts";
-import { type Rejection, TableRejections } from "./table-rejections.ts";
+import { TableRejections } from "./table-rejections.ts";
 import { commitRows, inHalves, type OwnTransfer } from "./transfer.ts";
 
-/** What came of some records. */
-export interface AppliedRecords {
-  readonly rejected: readonly Rejection[];
-  /** Those that were not written, as the row here is newer. */
-  readonly kept: readonly JsonObject[];
-  /** Those that were left out, as the people whom they name were erased here. D-8.2. */
-  readonly erased: number;
-  /** Really written. */
-  readonly changed: number;
+export interface AppliedRecords extends MovedRecords {
+  /** Those that were kept. */
+  readonly stayed: readonly JsonObject[];
 }
 
 /** What is committed with the rows that are here as they came, `changed` of them otherwise than before. */
@@ -134,10 +129,10 @@ export class RecordWriter {
     const outcome = await commitRows(this.#transfer, { ...options, writes: plan.writes }, extras);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
-    const kept = outcome.kept.map((index) => recordAt(records, index));
-    const filled = await fillColumns(this.#transfer, kept);
+    const stayed = outcome.kept.map((index) => recordAt(records, index));
+    const changed = outcome.changed + (await fillColumns(this.#transfer, stayed));
     const erased = outcome.erased.length + newer.length - refused.length;
-    return { rejected, kept, erased, changed: outcome.changed + filled };
+    return { rejected, kept: stayed.length, stayed, erased, changed };
   }
 
   /** Those that the row here, or its tombstone, keeps out anyway. D-7.6, D-11.10. */
