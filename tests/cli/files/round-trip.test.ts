@@ -12,9 +12,9 @@ import type { ColumnType, Row, Table } from "../../../src/domain/sync/table/tabl
 import { FILE_FORMATS } from "../../../src/ports/files.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
-import { importRows } from "../../../src/usecases/sync/files/import-rows.ts";
+import { importFile } from "../../../src/usecases/sync/files/import-file.ts";
+import { ImportReport } from "../../../src/usecases/sync/files/import-report.ts";
 import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
-import { RecordReader } from "../../../src/usecases/sync/files/record-reader.ts";
 import {
   arbitraryEntry,
   arbitraryRows,
@@ -131,15 +131,14 @@ async function checkRoundTrip(
     // What is not of its column's type is marked in CSV, and taken as it is.
     const isWritten = (row: Row) => format === "csv" || modelOf(source, row);
     const expected = rows.filter(isWritten).map(textOf);
-    const counts = await importRows(new StoreWriter(writingParts(to), target), {
-      table: target,
-      reader: new RecordReader(target, { isLax: false, numbers: null }),
-      records: recordsOf(format, { table: target, text, chunkChars: 11 }),
+    const report = new ImportReport(target.name, false);
+    await importFile(new StoreWriter(writingParts(to), target), {
+      ...{ table: target, isLax: false, numbers: null, append: "--append", report },
+      records: () => recordsOf(format, { table: target, text, chunkChars: 11 }),
       stop: new AbortController().signal,
-      onWarning: () => {},
-      onFailure: () => {},
-      onProgress: () => {},
+      onNote: () => {},
     });
+    const { counts } = report;
     const failed = rows.length - expected.length;
     expect(counts).toMatchObject({ read: rows.length, written: expected.length, failed });
     expect(await contents(to, target)).toEqual(expected);

@@ -16,9 +16,9 @@ import { DryWriter } from "../../../src/usecases/sync/files/dry-writer.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
 import { withFileForm } from "../../../src/usecases/sync/files/file-form.ts";
 import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/guess-table.ts";
-import { importRows } from "../../../src/usecases/sync/files/import-rows.ts";
+import { importFile } from "../../../src/usecases/sync/files/import-file.ts";
+import { ImportReport } from "../../../src/usecases/sync/files/import-report.ts";
 import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
-import { RecordReader } from "../../../src/usecases/sync/files/record-reader.ts";
 import { RowNumbers } from "../../../src/usecases/sync/files/row-numbers.ts";
 import { keepResource } from "../../http/support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
@@ -74,21 +74,19 @@ export async function tryFile(folder: string, file: FileOnDisk, isDry = false): 
     const numbers = formed.files.numberRows
       ? new RowNumbers(source.format === "json" ? "place" : "line")
       : null;
-    const failures: ImportFailure[] = [];
-    const counts = await importRows(writer, {
-      table,
-      reader: new RecordReader(formed, { isLax: false, numbers }),
+    const report = new ImportReport(table.name, isDry);
+    await importFile(writer, {
+      ...{ table: formed, isLax: false, numbers, append: "--append", report },
       stop: new AbortController().signal,
-      records: source.records({
-        ...{ table: formed, onHeader: () => {} },
-        encoding: file.wishes?.files?.encoding ?? null,
-      }),
-      onWarning: () => {},
-      onFailure: (failure) => failures.push(failure),
-      onProgress: () => {},
+      records: (onHeader) =>
+        source.records({
+          ...{ table: formed, onHeader },
+          encoding: file.wishes?.files?.encoding ?? null,
+        }),
+      onNote: () => {},
     });
     source.close();
-    return { counts, failures };
+    return { counts: report.counts, failures: report.failures.told };
   };
   const { counts, failures } = await run(path);
   const rows: Row[] = [];

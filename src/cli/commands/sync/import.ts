@@ -211,11 +211,11 @@ async function importFile(
         report,
         records: (onHeader) => source.records({ table, encoding, onHeader }),
         onNote: (text) => output.warn(text),
-        onProgress: ({ read }) => {
+        onProgress: () => {
           const { totalBytes } = source;
           // The file may grow while it is read.
           const part = totalBytes === null ? null : Math.min(1, source.bytesRead() / totalBytes);
-          progress.update({ rows: read, part });
+          progress.update({ rows: report.counts.read, part });
         },
       }),
     );

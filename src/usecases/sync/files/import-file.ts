@@ -1,51 +1,81 @@
-// Imports a file into a table, and gathers what there is to tell. D-4.12, D-10.3, D-14.7.
+// Imports a file into a table as a push would write its records, in batches, so that it may be of any length, and gathers what
+// there is to tell. D-4.12, D-10.3, D-14.7.
+import { isAppError } from "../../../domain/shared/errors.ts";
+import { fieldOf, isJsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { countOf } from "../../../domain/shared/text.ts";
-import type { ImportCounts } from "../../../domain/sync/run/import-events.ts";
+import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
+import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
 import type { Encoding } from "../../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
+import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { CsvColumns, type CsvHeader } from "./csv-columns.ts";
 import type { ImportReport } from "./import-report.ts";
-import { importRows } from "./import-rows.ts";
 import type { ImportWriter } from "./import-writer.ts";
 import { RecordReader } from "./record-reader.ts";
 import type { RowNumbers } from "./row-numbers.ts";
 
-/** Records in the order of the file; those of CSV have a header, which is told first. */
+/** Records in the order of the file, in parts of any length; those of CSV have a header, which is told first. */
 type ReadRecords = (onHeader: (header: CsvHeader) => void) => AsyncIterable<readonly FoundRecord[]>;
 
-interface ImportFileJob {
+interface ImportJob {
   /** With what the file is like. */
   readonly table: Table;
   readonly isLax: boolean;
   readonly numbers: RowNumbers | null;
   /** How callers say that rows are to be numbered on. */
   readonly append: string;
+  /** Ends the import before its next write. */
   readonly stop: AbortSignal;
   readonly records: ReadRecords;
   readonly report: ImportReport;
   /** Called with what concerns the whole file. */
   onNote(text: string): void;
-  onProgress(counts: ImportCounts): void;
+  /** Called after each batch. */
+  onProgress?(): void;
 }
 
-/** Throws as `importRows`; what was done until then is in the report. */
-export async function importFile(writer: ImportWriter, job: ImportFileJob): Promise<void> {
-  const { table, isLax, numbers, stop, report } = job;
-  const reader = new RecordReader(table, { isLax, numbers });
-  await importRows(writer, {
-    table,
-    reader,
-    stop,
-    records: job.records((header) => tellHeader(job, reader, header)),
-    onWarning: (warning) => report.warnings.add(warning),
-    onFailure: (failure) => report.failures.add(failure),
-    onChange: (change) => report.addChange(change),
-    onProgress: (counts) => {
-      report.counts = counts;
-      job.onProgress(counts);
-    },
-  });
+/** Records of one commit at most, and the length of their text together. */
+const BATCH_RECORDS = 1_000;
+const BATCH_CHARS = 1 * 1024 * 1024;
+
+/**
+ * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by those of D-10.3: one commit per batch, the same key
+ * twice as if one by one. A record that fails stops no other. What was committed stays when a later batch cannot be, and is in
+ * the report: importing the file again is safe. Throws what the writer throws, the stop's reason, and what reading the records
+ * throws.
+ */
+export async function importFile(writer: ImportWriter, job: ImportJob): Promise<void> {
+  const { table, numbers, stop, report } = job;
+  const reader = new RecordReader(table, job);
+  let batch: FoundRecord[] = [];
+  let chars = 0;
+
+  async function writeBatch(): Promise<void> {
+    const found = batch;
+    [batch, chars] = [[], 0];
+    if (found.length === 0) return;
+    stop.throwIfAborted();
+    await writeRecords(writer, job, reader, found);
+    job.onProgress?.();
+  }
+
+  try {
+    for await (const part of job.records((header) => tellHeader(job, reader, header))) {
+      for (const found of part) {
+        batch.push(found);
+        chars += found.chars;
+        if (batch.length >= BATCH_RECORDS || chars >= BATCH_CHARS) await writeBatch();
+      }
+    }
+  } catch (error) {
+    stop.throwIfAborted();
+    // Records before a place that cannot be read are written all the same.
+    if (!isAppError(error, "commit_failed", "batch_too_large", "store_unavailable"))
+      await writeBatch();
+    throw error;
+  }
+  await writeBatch();
   const { changed } = report.counts;
   if (numbers?.isByPlace !== true || changed === 0) return;
   job.onNote(
@@ -53,8 +83,60 @@ export async function importFile(writer: ImportWriter, job: ImportFileJob): Prom
   );
 }
 
+/** Writes one batch, and tells what is odd or wrong with it. */
+async function writeRecords(
+  writer: ImportWriter,
+  { table, report }: ImportJob,
+  reader: RecordReader,
+  batch: readonly FoundRecord[],
+): Promise<void> {
+  const reads = batch.map((found) => reader.read(found));
+  const writes = reads.flatMap(({ row }, index): RowWrite[] =>
+    row === null ? [] : [{ index, row }],
+  );
+  const { refusals, deleted, added, changed, changes = [] } = await writer.write(writes);
+  for (const { index, here, record } of changes) {
+    const key = keyLabel(table, reads[index]?.record ?? null);
+    report.addChange({ line: batch[index]?.line ?? 0, key, here, record });
+  }
+  let failed = 0;
+  for (const [index, { row, record, problems, oddities, leftOut }] of reads.entries()) {
+    const { line = 0, problem = null } = batch[index] ?? {};
+    const refusal = refusals.get(index);
+    for (const field of leftOut) report.warnings.add({ line, ...field });
+    if (row !== null && refusal === undefined) {
+      for (const oddity of oddities) report.warnings.add({ line, ...oddity });
+      continue;
+    }
+    failed++;
+    const key = problem === null ? keyLabel(table, record) : null;
+    const wrong = refusal === undefined ? problems : [refusedProblem(refusal, record)];
+    for (const one of wrong) report.failures.add({ line, key, ...one });
+  }
+  const { counts } = report;
+  const written = batch.length - failed - deleted;
+  report.counts = {
+    read: counts.read + batch.length,
+    deleted: counts.deleted + deleted,
+    written: counts.written + written,
+    new: counts.new + added,
+    changed: counts.changed + changed,
+    same: counts.same + written - added - changed,
+    failed: counts.failed + failed,
+    lastLine: batch.at(-1)?.line ?? counts.lastLine,
+  };
+}
+
+function refusedProblem(
+  { message, column }: Omit<WriteFailure, "index">,
+  record: JsonValue,
+): RecordProblem {
+  if (column === undefined || !isJsonObject(record)) return { column: null, value: null, message };
+  return { column, value: fieldOf(record, column), message };
+}
+
 function tellHeader(
-  { table, report, onNote }: ImportFileJob,
+  { table, report, onNote }: ImportJob,
   reader: RecordReader,
   { line, unknown, numbered, missing }: CsvHeader,
 ): void {
