@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import type { Table } from "../table/table.ts";
 import { convertFields } from "./convert.ts";
+import { LAST_TIME } from "./row-time.ts";
 import type { Tombstone } from "./tombstone.ts";
 
 /** A member's tombstone, or why the member fails. */
@@ -12,12 +13,12 @@ type ConvertedTombstone =
 
 /**
  * Converts one member of `deleted`: `key` holds every key column, as a record would, and `deleted_at` a time that is not
- * behind `aheadLimit`. Other fields are ignored.
+ * behind `aheadLimit`; by default any. Other fields are ignored.
  */
 export function convertTombstone(
   table: Table,
   member: JsonValue,
-  aheadLimit: string,
+  aheadLimit = LAST_TIME,
 ): ConvertedTombstone {
   const fields = tombstoneKey(member);
   if (fields === null) return failed("must be {key, deleted_at}, key an object");

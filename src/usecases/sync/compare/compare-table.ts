@@ -25,7 +25,6 @@ import {
 } from "../transfer/remote-check.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
 import { commitExtras, transferOf } from "../transfer/transfer.ts";
-import { RecordWriter } from "../transfer/write-records.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
 import {
@@ -90,11 +89,8 @@ async function compareAndRepair(
     });
     const ends: RepairEnd[] = [];
     for (const transfer of transfers) {
-      const end =
-        transfer.direction === "pull"
-          ? new RepairHere(transfer, await RecordWriter.open(transfer), maxDeletes)
-          : new RepairThere(transfer, await TableRejections.open(transfer), maxDeletes);
-      ends.push(end);
+      const End = transfer.direction === "pull" ? RepairHere : RepairThere;
+      ends.push(new End(transfer, await TableRejections.open(transfer), maxDeletes));
     }
     const [first] = transfers;
     const copiesMissing = first === undefined || (await areDeletesKnown(first));

@@ -21,7 +21,7 @@ import { isGuarded, sendRows } from "../transfer/push-rows.ts";
 import type { Handshake } from "../transfer/remote-check.ts";
 import type { TableRejections } from "../transfer/table-rejections.ts";
 import { commitRows, type Transfer } from "../transfer/transfer.ts";
-import type { RecordWriter } from "../transfer/write-records.ts";
+import { RecordWriter } from "../transfer/write-records.ts";
 import { SentRowsCheck } from "./sent-rows-check.ts";
 
 interface QueuedRow {
@@ -113,9 +113,9 @@ export class RepairHere extends RepairEnd {
   readonly where = "here";
   readonly #writer: RecordWriter;
 
-  constructor(transfer: Transfer, writer: RecordWriter, maxDeletes: number | null) {
+  constructor(transfer: Transfer, rejections: TableRejections, maxDeletes: number | null) {
     super(transfer, columnNames(transfer.table), maxDeletes);
-    this.#writer = writer;
+    this.#writer = new RecordWriter(transfer, rejections);
   }
 
   /** The commit decides. */

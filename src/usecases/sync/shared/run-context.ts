@@ -79,6 +79,9 @@ export interface MovedBatch extends MovedRecords {
   readonly batchRows: number;
 }
 
+/** A result that grows. */
+type Growing = { -readonly [Name in keyof TableResult]: TableResult[Name] };
+
 const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
 
 /** Counts what a transfer does and publishes it. */
@@ -92,17 +95,7 @@ export class TransferReport {
   #expectedRows = 0;
   #batches = 0;
   #sentRows = 0;
-  readonly #counts = {
-    accepted: 0,
-    rejected: 0,
-    kept: 0,
-    erased: 0,
-    changed: 0,
-    deleted: 0,
-    countThere: null as number | null,
-    bytesCompressed: 0,
-    bytesUncompressed: 0,
-  };
+  readonly #done: Growing = { ...NO_TABLE_RESULT };
   /** Bytes that the batch events so far have shown. */
   #shown: TransferredBytes = NO_BYTES;
 
@@ -122,19 +115,19 @@ export class TransferReport {
 
   /** Counts the bytes of a request; the next batch event shows them. */
   addBytes(added: TransferredBytes): void {
-    this.#counts.bytesCompressed += added.bytesCompressed;
-    this.#counts.bytesUncompressed += added.bytesUncompressed;
+    this.#done.bytesCompressed += added.bytesCompressed;
+    this.#done.bytesUncompressed += added.bytesUncompressed;
     this.#measure({ rows: 0, rejected: 0, ...added });
   }
 
   addDeleted(rows: number): void {
-    this.#counts.deleted += rows;
+    this.#done[this.direction === "push" ? "deletedThere" : "deletedHere"] += rows;
     this.#addTraffic(rows);
   }
 
   /** Counts what was refused beside the batches; below 0 what batches counted and the run replaced since. */
   addRejected(count: number): void {
-    this.#counts.rejected += count;
+    this.#done.errorCount += count;
   }
 
   expect(totalRows: number): void {
@@ -144,11 +137,11 @@ export class TransferReport {
   /** Some of the rows expected need not move; of those, the receiving end has `kept` newer. */
   skip(rows: number, kept: number): void {
     this.#expectedRows = Math.max(this.#sentRows, this.#expectedRows - rows);
-    this.#counts.kept += kept;
+    this.#done.kept += kept;
   }
 
   countThere(rows: number | null): void {
-    this.#counts.countThere = rows;
+    this.#done.countThere = rows;
   }
 
   batch(batch: MovedBatch): void {
@@ -159,16 +152,16 @@ export class TransferReport {
     const accepted = Math.max(0, rows - rejected - erased);
     this.#batches++;
     this.#sentRows += rows;
-    this.#counts.accepted += accepted;
-    this.#counts.rejected += rejected;
-    this.#counts.kept += kept;
-    this.#counts.erased += erased;
-    this.#counts.changed += changed;
+    this.#done[this.direction === "push" ? "pushed" : "pulled"] += accepted;
+    this.#done.errorCount += rejected;
+    this.#done.kept += kept;
+    this.#done.erased += erased;
+    this.#done.changed += changed;
     this.#addTraffic(changed);
     this.#measure({ rows: accepted, rejected, ...NO_BYTES });
     this.#expectedRows = Math.max(this.#expectedRows, this.#sentRows);
     this.start(this.#expectedRows);
-    const { bytesCompressed, bytesUncompressed } = this.#counts;
+    const { bytesCompressed, bytesUncompressed } = this.#done;
     const elapsedMs = this.#elapsedMs();
     const batchesLeft = Math.ceil((this.#expectedRows - this.#sentRows) / batch.batchRows);
     this.#run.publish({
@@ -191,12 +184,12 @@ export class TransferReport {
 
   done(): void {
     this.start(this.#sentRows);
-    const { accepted, rejected, bytesCompressed, bytesUncompressed } = this.#counts;
+    const { pushed, pulled, errorCount, bytesCompressed, bytesUncompressed } = this.#done;
     this.#run.publish({
       type: "done",
       ...this.#of,
-      status: rejected > 0 ? "partial" : "success",
-      ...(this.direction === "push" ? { totalPushed: accepted } : { totalPulled: accepted }),
+      status: errorCount > 0 ? "partial" : "success",
+      ...(this.direction === "push" ? { totalPushed: pushed } : { totalPulled: pulled }),
       bytesCompressed,
       bytesUncompressed,
       durationMs: this.#elapsedMs(),
@@ -205,13 +198,7 @@ export class TransferReport {
 
   /** What it did to the table so far. */
   result(): TableResult {
-    const { accepted, rejected, deleted, ...counts } = this.#counts;
-    const moved =
-      this.direction === "push"
-        ? { pushed: accepted, deletedThere: deleted }
-        : { pulled: accepted, deletedHere: deleted };
-    const durationMs = this.#elapsedMs();
-    return { ...NO_TABLE_RESULT, ...counts, ...moved, errorCount: rejected, durationMs };
+    return { ...this.#done, durationMs: this.#elapsedMs() };
   }
 
   #addTraffic(rows: number): void {

@@ -1,10 +1,10 @@
 // Deletes travel before rows do: a push sends the tombstones of this deployment, a pull has those of the remote take effect here.
 // D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit, LAST_TIME } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   deleteLimit,
@@ -166,15 +166,12 @@ function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone
   const limit = aheadLimit(deps.clock.nowMs());
   const deleted: TombstoneWrite[] = [];
   for (const [index, { key, deletedAt }] of items.entries()) {
-    const member = { key, deleted_at: deletedAt };
-    const { tombstone, problem } = convertTombstone(table, member, LAST_TIME);
+    const { tombstone, problem } = convertTombstone(table, { key, deleted_at: deletedAt });
     if (tombstone === null) {
       const text = `The remote lists a delete of "${table.name}" that is none: ${problem}`;
       throw new AppError("remote_invalid", text);
     }
-    if (convertTombstone(table, member, limit).tombstone !== null) {
-      deleted.push({ index, ...tombstone });
-    }
+    if (compareDateTimes(tombstone.deletedAt, limit) <= 0) deleted.push({ index, ...tombstone });
   }
   const refused = items.length - deleted.length;
   if (refused > 0) {

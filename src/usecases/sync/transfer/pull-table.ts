@@ -47,7 +47,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const { deps, table, remote, report, handshake } = transfer;
   const { maxPageRows, clock } = deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
-  const writer = await RecordWriter.open(transfer);
+  const writer = new RecordWriter(transfer, await TableRejections.open(transfer));
   const exchange = await PullExchange.open(transfer, markers);
   const retried = await retryRejected(writer);
   const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));

@@ -20,6 +20,7 @@ import {
   readMemory,
   shakeHands,
 } from "./remote-check.ts";
+import { TableRejections } from "./table-rejections.ts";
 import { type Transfer, transferOf } from "./transfer.ts";
 import { RecordWriter } from "./write-records.ts";
 
@@ -176,7 +177,7 @@ async function writeHere(
     added: [],
     silent,
   } as const;
-  const writer = await RecordWriter.open(own, entry);
+  const writer = new RecordWriter(own, await TableRejections.open(own, entry));
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);
   return stayed + erased > 0;

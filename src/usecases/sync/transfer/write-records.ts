@@ -9,13 +9,13 @@ import { keyOf, keyRow, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives } from "../../../domain/sync/rows/tombstone.ts";
-import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
+import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { MovedRecords } from "../shared/run-context.ts";
 import type { CommitExtras, RowsToWrite, WriteOutcome } from "../shared/write-rows.ts";
-import { TableRejections } from "./table-rejections.ts";
+import type { TableRejections } from "./table-rejections.ts";
 import { commitRows, inHalves, type OwnTransfer } from "./transfer.ts";
 
 export interface AppliedRecords extends MovedRecords {
@@ -54,17 +54,9 @@ export class RecordWriter {
   readonly #transfer: OwnTransfer;
   readonly rejections: TableRejections;
 
-  private constructor(transfer: OwnTransfer, rejections: TableRejections) {
+  constructor(transfer: OwnTransfer, rejections: TableRejections) {
     this.#transfer = transfer;
     this.rejections = rejections;
-  }
-
-  /** `only` is the rejected record that may be written; by default all may be. */
-  static async open(
-    transfer: OwnTransfer,
-    only: RejectedRecord | null = null,
-  ): Promise<RecordWriter> {
-    return new RecordWriter(transfer, await TableRejections.open(transfer, only));
   }
 
   /**
