@@ -10,6 +10,7 @@ import {
   noLateNotes,
 } from "../domain/sync/run/late-rows.ts";
 import type { Table } from "../domain/sync/table/table.ts";
+import type { LateRowsTold } from "../domain/sync/table/table-schema.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import { LATE_ROWS, type LateCommitDocument, RunDocuments } from "./run-collections.ts";
@@ -19,18 +20,6 @@ interface LateRowsQuery {
   readonly afterMark: string | null;
   /** True leaves out what runs of this deployment brought: the remote has that. */
   readonly isForOwnPush: boolean;
-}
-
-export interface LateRowsReply {
-  /** Stands for all notes committed so far; opaque. */
-  readonly mark: string;
-  /**
-   * The earliest time noted since of rows that came late or were kept, canonical. Null when none was, or for a query without a
-   * mark; the empty text, which means the start of the table, for a mark that this store never gave.
-   */
-  readonly from: string | null;
-  /** The same of all other rows that were committed since, of a store that tells of every commit. */
-  readonly freshFrom: string | null;
 }
 
 /** The document by which a copy keeps what its source tells of commits and no run has read. */
@@ -69,7 +58,10 @@ export class LateRows {
   }
 
   /** Reads the mark of a table, and the earliest time noted after another one. */
-  async read(table: Table, { afterMark, isForOwnPush }: LateRowsQuery): Promise<LateRowsReply> {
+  async read(
+    table: Table,
+    { afterMark, isForOwnPush }: LateRowsQuery,
+  ): Promise<Required<LateRowsTold>> {
     const notes = (await this.#readComplete(table)) ?? (await this.#addAll(table));
     const mark = markOf(notes);
     if (afterMark === null) return { mark, from: null, freshFrom: null };

@@ -4,6 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
 import { earliestTime, MAX_AHEAD_MS, rowTime } from "../rows/row-time.ts";
 import type { Row, Table } from "../table/table.ts";
+import type { LateRowsTold } from "../table/table-schema.ts";
 import type { KnownColumns } from "./compare-schemas.ts";
 import { cappedMarker, markerCap, type SyncDirection } from "./marker.ts";
 import {
@@ -35,14 +36,7 @@ interface MarkerOptions {
   /** True of a remote that tells its late rows. */
   readonly tellsOfLateRows: boolean;
   /** Noted at the source since the mark that was kept last; null where nothing tells of that. */
-  readonly late: LateRowsThere | null;
-}
-
-interface LateRowsThere {
-  readonly mark: string;
-  readonly from: string | null;
-  /** Rows from this time on were committed since as well, and need not go where they were exchanged; null for none. */
-  readonly freshFrom?: string | null;
+  readonly late: LateRowsTold | null;
 }
 
 export class TransferMarkers {

@@ -36,11 +36,17 @@ export interface TableSchema {
   readonly direction: Table["direction"];
   /** Id of the remote that the deployment has, where it has met one; null where not. D-11.9. */
   readonly remoteId: string | null;
-  readonly late: {
-    readonly mark: string;
-    /** Canonical time; null for nothing or without a mark; empty, the start, for a mark never given. D-7.4. */
-    readonly from: string | null;
-  };
+  readonly late: LateRowsTold;
+}
+
+/** What came late, or was kept, after a mark. D-7.4. */
+export interface LateRowsTold {
+  /** Stands for all that was noted so far; opaque. */
+  readonly mark: string;
+  /** Canonical time; null for nothing or without a mark; empty, the start, for a mark never given. */
+  readonly from: string | null;
+  /** The same of all other rows that were committed since, of an own store that tells of every commit. */
+  readonly freshFrom?: string | null;
 }
 
 /** Columns of a table that is registered here. */

@@ -73,7 +73,7 @@ export async function retryRejected(
   const table = findTable(deps.registry, entry.table);
   let isDropped = false;
   try {
-    isDropped = await retryRecord(deps, { table, entry }, stop);
+    isDropped = await retryRecord(deps, table, entry, stop);
   } catch (error) {
     deps.logger.error("A rejected record could not be tried again", error, { table: table.name });
     throw isForCaller(error) ? error : asSyncError(error);
@@ -106,15 +106,6 @@ async function readRow(
 }
 
 function rejectedItem(entry: RejectedRecord): RejectedItem {
-  const { id, table, direction, key, message, attempts, firstAtMs, lastAtMs } = entry;
-  return {
-    id,
-    table,
-    direction,
-    key,
-    message,
-    attempts,
-    firstAt: formatMs(firstAtMs),
-    lastAt: formatMs(lastAtMs),
-  };
+  const { record: _, fingerprint: __, firstAtMs, lastAtMs, ...item } = entry;
+  return { ...item, firstAt: formatMs(firstAtMs), lastAt: formatMs(lastAtMs) };
 }

@@ -222,18 +222,8 @@ function isLaterPush({ run, last }: Transfer): boolean {
   return !run.isFull && Boolean(last.push.marker || last.pull.marker);
 }
 
-interface SortedRows {
-  readonly wanted: readonly Row[];
-  /** Known to be newer at a remote that guards nothing. */
-  readonly newerThere: readonly Row[];
-  /** Such a remote has them as they are here: sent again, they would undo what is written there meanwhile. */
-  readonly sameThere: readonly Row[];
-  /** They last went, or came, as they are here. */
-  readonly exchanged: readonly Row[];
-}
-
 /** Sorts out what need not go. What this transfer has tried already is left out. */
-function sortRows(push: Push, batch: readonly Row[]): SortedRows {
+function sortRows(push: Push, batch: readonly Row[]) {
   const passesSame = isLaterPush(push.transfer) && isVersioned(push.transfer.table);
   const rows = Map.groupBy(batch, (row) => {
     if (push.rejections.isSettled(row)) return "settled";
@@ -246,8 +236,11 @@ function sortRows(push: Push, batch: readonly Row[]): SortedRows {
   return {
     // The same array where it can be: it is encoded already.
     wanted: wanted.length === batch.length ? batch : wanted,
+    // Known to be newer at a remote that guards nothing.
     newerThere: rows.get("newer") ?? [],
+    // Such a remote has them as they are here: sent again, they would undo what is written there meanwhile.
     sameThere: rows.get("same") ?? [],
+    // They last went, or came, as they are here.
     exchanged: rows.get("exchanged") ?? [],
   };
 }

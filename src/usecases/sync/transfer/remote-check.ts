@@ -163,21 +163,12 @@ export function otherRemoteText({ name }: Table): string {
 }
 
 /** What the runs before have kept of the columns of a table. */
-interface ColumnHistory {
-  /** Columns that are to be moved for all rows: they took no part in the last run in the direction. */
-  readonly added: readonly string[];
-  /** Columns in which a null of the remote says nothing: they are added, or what is here never went there. */
-  readonly silent: readonly string[];
-  /** Why a push would empty columns of the remote; null when it would not. */
-  readonly pushProblem: AppError | null;
-}
-
 export function columnHistory(
   table: Table,
   columns: KnownColumns,
   direction: SyncDirection,
   memory: TableMemory,
-): ColumnHistory {
+) {
   const then = (of: SyncDirection) => memory[of].columns;
   // Whoever owns the rows has nothing to fetch. D-11.9.
   const isOwner = table.direction === "push";
@@ -187,10 +178,14 @@ export function columnHistory(
   const names = unfetched.map((name) => `"${name}"`).join(", ");
   const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
   const hint = "Pull the table first, or run both";
+  const problem = new AppError("sync_failed", text, { hint });
   return {
+    // To be moved for all rows: they took no part in the last run in the direction.
     added,
+    // A null of the remote says nothing in them: they are added, or what is here never went there.
     silent: [...added, ...unsent],
-    pushProblem: unfetched.length === 0 ? null : new AppError("sync_failed", text, { hint }),
+    // Why a push would empty columns of the remote; null when it would not.
+    pushProblem: unfetched.length === 0 ? null : problem,
   };
 }
 

@@ -111,12 +111,6 @@ function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null)
   return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
 }
 
-/** A table, and a record of it that one end rejected. */
-export interface RetriedRecord {
-  readonly table: Table;
-  readonly entry: RejectedRecord;
-}
-
 /**
  * Writes a pulled record here, for which no remote is needed, or sends a pushed one there. Whether it was rejected again is
  * told by its entry. Resolves to true when it was dropped instead, as the row here stays. Throws `conflict` when a run moves the
@@ -124,11 +118,12 @@ export interface RetriedRecord {
  */
 export async function retryRecord(
   deps: SyncDeps,
-  record: RetriedRecord,
+  table: Table,
+  entry: RejectedRecord,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { direction } = record.entry;
-  const name = transferLeaseName(direction, record.table.name);
+  const { direction } = entry;
+  const name = transferLeaseName(direction, table.name);
   const runId = deps.ids.next();
   const startedAt = formatMs(deps.clock.nowMs());
   const run: RunContext | null =
@@ -150,8 +145,8 @@ export async function retryRecord(
     throw new AppError("conflict", text, { hint: "Try again later" });
   }
   try {
-    if (run === null) return await writeHere(deps, record, lease);
-    await sendThere(run, record, lease);
+    if (run === null) return await writeHere(deps, table, entry, lease);
+    await sendThere(run, table, entry, lease);
     return false;
   } finally {
     await lease.release();
@@ -160,7 +155,8 @@ export async function retryRecord(
 
 async function writeHere(
   deps: SyncDeps,
-  { table, entry }: RetriedRecord,
+  table: Table,
+  entry: RejectedRecord,
   lease: RunLease,
 ): Promise<boolean> {
   const kept = await deps.memory.read(table.name);
@@ -185,7 +181,8 @@ async function writeHere(
 
 async function sendThere(
   run: RunContext,
-  { table, entry }: RetriedRecord,
+  table: Table,
+  entry: RejectedRecord,
   lease: RunLease,
 ): Promise<void> {
   const remote = new RemoteTable(run, table, lease.signal);

@@ -11,9 +11,8 @@ import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pa
 import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
-import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import type { LateRowsTold } from "../../../domain/sync/table/table-schema.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import type { LateRowsReply } from "../../../repositories/late-rows.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
 import type { RunContext, TransferReport } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -69,10 +68,7 @@ export function transferOf(
  * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: one
  * of the clocks they were made by has been set back.
  */
-export function openMarkers(
-  transfer: Transfer,
-  late: LateRowsReply | TableSchema["late"] | null,
-): TransferMarkers {
+export function openMarkers(transfer: Transfer, late: LateRowsTold | null): TransferMarkers {
   const { deps, run, table, direction, handshake, last, columns, added } = transfer;
   const pushed = last.push.columns;
   const lagThere = handshake.schema?.lagSeconds;
