@@ -29,7 +29,7 @@ export function startPruning(
  */
 export async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: number): Promise<void> {
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
-  for (const table of deps.registry.values()) {
+  for (const table of [...deps.registry.values()]) {
     if (!table.deletes) continue;
     try {
       const count = await deps.tombstones.prune(table, before);

@@ -10,25 +10,20 @@ interface RegistryChange {
   readonly summary: string;
 }
 
-export class LiveRegistry implements Registry {
-  #tables: Registry;
-
-  constructor(tables: Registry) {
-    this.#tables = tables;
-  }
-
+export class LiveRegistry extends Map<string, Table> {
   /** Has every later question answered by another registry. */
   take(tables: Registry): void {
-    this.#tables = tables;
+    this.clear();
+    for (const [name, table] of tables) this.set(name, table);
   }
 
   /** How another registry differs; null where it does not. */
   changeTo(next: Registry): RegistryChange | null {
     const tables = Array.from(next.values(), (table) => {
-      const present = this.#tables.get(table.name);
+      const present = this.get(table.name);
       return present !== undefined && isSame(present, table) ? present : table;
     });
-    const now = [...this.#tables.values()];
+    const now = [...this.values()];
     const isEqual = tables.length === now.length && tables.every((table, i) => table === now[i]);
     if (isEqual) return null;
     const added = tables.filter(({ name }) => !this.has(name));
@@ -40,38 +35,6 @@ export class LiveRegistry implements Registry {
       registry: new Map(tables.map((table) => [table.name, table])),
       summary: texts.join("; ") || "in another order",
     };
-  }
-
-  get size(): number {
-    return this.#tables.size;
-  }
-
-  get(name: string): Table | undefined {
-    return this.#tables.get(name);
-  }
-
-  has(name: string): boolean {
-    return this.#tables.has(name);
-  }
-
-  keys(): MapIterator<string> {
-    return this.#tables.keys();
-  }
-
-  values(): MapIterator<Table> {
-    return this.#tables.values();
-  }
-
-  entries(): MapIterator<[string, Table]> {
-    return this.#tables.entries();
-  }
-
-  [Symbol.iterator](): MapIterator<[string, Table]> {
-    return this.#tables.entries();
-  }
-
-  forEach(visit: (table: Table, name: string, tables: Registry) => void): void {
-    this.#tables.forEach(visit);
   }
 }
 
