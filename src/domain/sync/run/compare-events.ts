@@ -58,26 +58,20 @@ export interface CompareExamples {
 }
 
 export type CompareEvent =
-  | CompareStartEvent
-  | CompareProgressEvent
+  | {
+      readonly type: "start";
+      readonly table: string;
+      readonly repair: CompareRepair | null;
+      /** Rows of the table here when it began; null when they could not be counted. */
+      readonly totalRecords: number | null;
+    }
+  /** Rows of either end that were looked at so far. */
+  | { readonly type: "progress"; readonly rows: number }
   | DifferenceEvent
   | CompareDoneEvent
-  | CompareErrorEvent
+  /** As in an error of a run. S-6.1. */
+  | { readonly type: "error"; readonly table: string; readonly error: string }
   | FinishedEvent;
-
-interface CompareStartEvent {
-  readonly type: "start";
-  readonly table: string;
-  readonly repair: CompareRepair | null;
-  /** Rows of the table here when it began; null when they could not be counted. */
-  readonly totalRecords: number | null;
-}
-
-/** Rows of either end that were looked at so far. */
-export interface CompareProgressEvent {
-  readonly type: "progress";
-  readonly rows: number;
-}
 
 /** A row that differs as it was found; the result counts, as the row may have come again in another state. */
 interface DifferenceEvent {
@@ -95,13 +89,6 @@ interface CompareDoneEvent extends CompareCounts {
   readonly type: "done";
   readonly table: string;
   readonly examples: CompareExamples;
-}
-
-export interface CompareErrorEvent {
-  readonly type: "error";
-  readonly table: string;
-  /** As in an error of a run. S-6.1. */
-  readonly error: string;
 }
 
 /** A difference for people to look at: long values are cut, so that a kept comparison stays small. */

@@ -133,31 +133,26 @@ export interface SyncStatus {
   readonly lastSync: Readonly<Record<string, string>>;
   /** Current UTC time, ISO 8601. */
   readonly serverTime: string;
-  readonly features: SyncFeatures;
-}
-
-/** The features of S-2.5, always all. */
-interface SyncFeatures {
-  readonly gzip: true;
-  readonly sha256: true;
-  readonly incremental: true;
+  readonly features: { readonly gzip: true; readonly sha256: true; readonly incremental: true };
 }
 
 /** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
 export type RunEvent = StartEvent | BatchEvent | DoneEvent | ErrorEvent | FinishedEvent;
 
-interface StartEvent {
-  readonly type: "start";
+/** What an event is about. */
+interface OfTable {
   readonly table: string;
   readonly direction: SyncDirection;
+}
+
+interface StartEvent extends OfTable {
+  readonly type: "start";
   readonly totalRecords: number;
 }
 
 /** A batch was acknowledged there, or a page committed here. */
-export interface BatchEvent {
+export interface BatchEvent extends OfTable {
   readonly type: "batch";
-  readonly table: string;
-  readonly direction: SyncDirection;
   readonly batch: number;
   readonly totalBatches: number;
   readonly recordsSent: number;
@@ -171,10 +166,8 @@ export interface BatchEvent {
   readonly rowsPerSecond: number;
 }
 
-export interface DoneEvent {
+interface DoneEvent extends OfTable {
   readonly type: "done";
-  readonly table: string;
-  readonly direction: SyncDirection;
   readonly status: "success" | "partial";
   /** Only of a push. */
   readonly totalPushed?: number;
@@ -185,11 +178,9 @@ export interface DoneEvent {
   readonly durationMs: number;
 }
 
-interface ErrorEvent {
+/** Its table is `?` when the request named none. */
+interface ErrorEvent extends OfTable {
   readonly type: "error";
-  /** `?` when the request named none. */
-  readonly table: string;
-  readonly direction: SyncDirection;
   /** The whole message of a configuration problem; any other is cut to 200 characters. */
   readonly error: string;
 }
@@ -200,10 +191,8 @@ export interface FinishedEvent {
 }
 
 /** A request to the remote failed, and is repeated after a wait. Told beside the events of S-6. D-7.11. */
-export interface RetryNotice {
+export interface RetryNotice extends OfTable {
   readonly type: "retry";
-  readonly table: string;
-  readonly direction: SyncDirection;
   /** Number of the attempt that comes, 2 or more. */
   readonly attempt: number;
   readonly maxAttempts: number;

@@ -88,7 +88,7 @@ export async function editRow(
     if (here !== null && Object.keys(edit.changes).length === 0) return { row: shown(table, here) };
     const problem = await write(deps, tx, table, { here, edit });
     if (problem !== null) return { problems: [problem] };
-    await note(deps, tx, { table, key: edit.key, action: "row.changed", asked });
+    await note(deps, tx, "row.changed", { ...asked, table, key: edit.key });
     const [written = null] = (await tx.read({ rowsOf: table, keys: [edit.key] }))[0];
     return { row: shown(table, written ?? {}) };
   });
@@ -121,7 +121,7 @@ export async function removeRow(
     const deleted = [{ index: 0, key, deletedAt }];
     const { refusedDeletes } = await writeWithin(deps, tx, { table, writes: [], deleted });
     requireRemoved(refusedDeletes);
-    await note(deps, tx, { table, key, action: "row.removed", asked });
+    await note(deps, tx, "row.removed", { ...asked, table, key });
     return { warning: table.deletes ? null : comesBack(table) };
   });
 }
@@ -163,17 +163,11 @@ function erased(): AppError {
   return new AppError("conflict", `The person whom this row names ${ERASED_MESSAGE}`);
 }
 
-interface RowAct {
-  readonly table: Table;
-  readonly key: Row;
-  readonly action: "row.changed" | "row.removed";
-  readonly asked: Forcible;
-}
-
 async function note(
   { administration }: EditRowDeps,
   tx: Transaction,
-  { table, key, action, asked: { by, requestId } }: RowAct,
+  action: "row.changed" | "row.removed",
+  { table, key, by, requestId }: AdminRequest & { readonly table: Table; readonly key: Row },
 ): Promise<void> {
   const act = { action, table: table.name, key: keyText(table, key), by, requestId };
   await administration.noteRowAct(tx, act);
