@@ -9,20 +9,14 @@ import {
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
-import { type CountRemovableDeps, countRemovable } from "../shared/count-rows.ts";
+import { countRemovable } from "../shared/count-rows.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** The members of a push's `deleted` that take effect, and those that fail. D-7.6. */
-interface PlannedDeletes {
-  /** None in a table that has not opted in: such a table deletes nothing, whatever is sent. */
-  readonly tombstones: readonly TombstoneWrite[];
-  readonly failures: readonly RecordFailure[];
-}
-
-export function planDeletes(
-  table: Table,
-  members: readonly JsonValue[],
-  nowMs: number,
-): PlannedDeletes {
+/**
+ * The members of a push's `deleted` that take effect, and those that fail. A table that has not opted in deletes nothing, whatever
+ * is sent. D-7.6.
+ */
+export function planDeletes(table: Table, members: readonly JsonValue[], nowMs: number) {
   const tombstones: TombstoneWrite[] = [];
   const failures: RecordFailure[] = [];
   const limit = aheadLimit(nowMs);
@@ -39,7 +33,7 @@ export function planDeletes(
  * at. Throws `store_unavailable`. D-7.6.
  */
 export async function countDeletes(
-  deps: CountRemovableDeps,
+  { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
   push: {
     readonly table: Table;
     readonly deleted: readonly JsonValue[];
@@ -47,8 +41,9 @@ export async function countDeletes(
   },
 ): Promise<PushResult> {
   const { table, deleted, integrity } = push;
-  const { tombstones, failures } = planDeletes(table, deleted, deps.clock.nowMs());
-  const removed = await countRemovable(deps, table, tombstones);
+  const nowMs = clock.nowMs();
+  const { tombstones, failures } = planDeletes(table, deleted, nowMs);
+  const removed = await countRemovable(tables, table, tombstones, nowMs);
   return pushedResult(table, {
     records: [],
     failures: [],

@@ -4,7 +4,6 @@ import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { COUNT_CALLS } from "../../../ports/documents.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
@@ -21,30 +20,26 @@ export async function countRows(
   }
 }
 
-export interface CountRemovableDeps {
-  readonly tables: Pick<TableStore, "byKeys">;
-  readonly clock: Pick<Clock, "nowMs">;
-}
-
 /** Rows that are read at once. */
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Counts the rows that a write would remove now if these tombstones arrived; each row counts once. Throws `store_unavailable`.
+ * Counts the rows that a write would remove at a time if these tombstones arrived; each row counts once. Throws `store_unavailable`.
  * D-7.6.
  */
 export async function countRemovable(
-  { tables, clock }: CountRemovableDeps,
+  tables: Pick<TableStore, "byKeys">,
   table: Table,
   tombstones: readonly Tombstone[],
+  nowMs: number,
 ): Promise<number> {
   const removable = new Set<string>();
+  const limit = aheadLimit(nowMs);
   for (let from = 0; from < tombstones.length; from += ROWS_AT_ONCE) {
     const some = tombstones.slice(from, from + ROWS_AT_ONCE);
     const keys = some.map(({ key }) => key);
     const rows = await tables.byKeys(table, keys, "sent");
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
-    const limit = aheadLimit(clock.nowMs());
     for (const { key, deletedAt } of some) {
       const text = keyText(table, key);
       const time = times.get(text);

@@ -37,11 +37,8 @@ export class RunLease {
     this.signal.throwIfAborted();
   }
 
-  /** Call it when a commit was refused as the lease is not held any more. Throws as `assertHeld` does then. */
-  throwLost(): never {
-    this.signal.throwIfAborted();
-    throw new Error("A run without a lease has lost it");
-  }
+  /** Call it when a commit was refused as the lease is not held any more. */
+  lose(): void {}
 
   /** Ends the renewal and frees the lease. Never rejects. */
   async release(): Promise<void> {}
@@ -135,13 +132,8 @@ class RenewedLease extends RunLease {
   }
 
   override assertHeld(): void {
-    if (!this.isHeld()) this.#lose();
+    if (!this.isHeld()) this.lose();
     this.signal.throwIfAborted();
-  }
-
-  override throwLost(): never {
-    this.#lose();
-    return super.throwLost();
   }
 
   override async release(): Promise<void> {
@@ -153,7 +145,7 @@ class RenewedLease extends RunLease {
     }
   }
 
-  #lose(): void {
+  override lose(): void {
     const text = `The lease "${this.#name}" was lost, so the run stopped`;
     const { hint, isRecoverable } = ERROR_KINDS.lease_lost;
     this.#lost.abort(new AppError("sync_failed", text, { hint, isRecoverable }));
@@ -171,7 +163,7 @@ class RenewedLease extends RunLease {
       const nowMs = clock.monotonicMs();
       try {
         if (await this.#lease.renew()) this.#askedAtMs = nowMs;
-        else if (!this.#released.signal.aborted) this.#lose();
+        else if (!this.#released.signal.aborted) this.lose();
       } catch (error) {
         logger.error("Lease could not be renewed", error, { lease: this.#name });
       }
@@ -183,7 +175,7 @@ class RenewedLease extends RunLease {
     const { clock, timer } = this.#deps;
     while (!this.#isOver()) {
       const leftMs = this.#askedAtMs + LEASE_TTL_MS - clock.monotonicMs();
-      if (leftMs <= 0) this.#lose();
+      if (leftMs <= 0) this.lose();
       else await timer.sleep(leftMs, this.#released.signal);
     }
   }

@@ -77,8 +77,10 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
   const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
   if (isMany || run.isDryRun) {
-    const count = ({ items }: DeletedReply) =>
-      countRemovable(deps, table, readTombstones(transfer, items).deleted);
+    const count = ({ items }: DeletedReply) => {
+      const { deleted } = readTombstones(transfer, items);
+      return countRemovable(deps.tables, table, deleted, deps.clock.nowMs());
+    };
     const answer = await countFirst(transfer, budget, pagesFrom(transfer, first), count);
     if (answer !== "go on") return answer;
   }

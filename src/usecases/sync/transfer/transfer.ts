@@ -120,7 +120,10 @@ export async function commitRows(
     if (memory !== null) memory.forgetsExchanged = false;
     return outcome;
   } catch (error) {
-    if (isAppError(error, "lease_lost")) lease.throwLost();
+    if (isAppError(error, "lease_lost")) {
+      lease.lose();
+      lease.assertHeld();
+    }
     throw error;
   }
 }

@@ -327,7 +327,7 @@ async function removable(
   store: OpenedStore<unknown>,
   tombstones: readonly Tombstone[],
 ): Promise<number> {
-  return await countRemovable({ tables, clock: store }, ITEMS, tombstones);
+  return await countRemovable(tables, ITEMS, tombstones, store.nowMs());
 }
 
 /** A row, a tombstone, and a write that changes all of it. */
