@@ -78,7 +78,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const runtimeVersion = runtimeName();
   warnOf(config, services);
   const metrics = makeMetrics(runtimeVersion, clock);
-  const activeRuns = new ActiveRuns(sync, metrics);
+  const activeRuns = new ActiveRuns({ ...sync, metrics });
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };

@@ -140,58 +140,46 @@ interface Pass {
 
 /** The place up to which a group is read. It moves on, back, or to the beginning again. */
 class GroupWalk {
-  readonly #label: string;
   /** Offset at which passes begin. */
-  #begin: number;
-  #offset: number;
-  #pass = startPass();
+  begin: number;
+  offset: number;
+  pass = startPass();
+  readonly #label: string;
   #passes = 1;
   #stepsBack = 0;
 
   constructor(begin: number, label: string) {
-    this.#begin = begin;
-    this.#offset = begin;
+    this.begin = begin;
+    this.offset = begin;
     this.#label = label;
-  }
-
-  get begin(): number {
-    return this.#begin;
-  }
-
-  get offset(): number {
-    return this.#offset;
-  }
-
-  get pass(): Pass {
-    return this.#pass;
   }
 
   /** Moves on to the next page, which overlaps this one. Throws `remote_invalid` for rows without end. */
   goOn(page: PullPage, seenRows: number): void {
     this.#stepsBack = 0;
     const overlap = Math.ceil(page.limit / ROWS_PER_REPEATED);
-    this.#offset += page.records.length - Math.min(page.records.length - 1, overlap);
-    if (this.#offset - (this.#pass.start ?? 0) <= MAX_GROWTH * (seenRows + page.limit)) return;
+    this.offset += page.records.length - Math.min(page.records.length - 1, overlap);
+    if (this.offset - (this.pass.start ?? 0) <= MAX_GROWTH * (seenRows + page.limit)) return;
     throw new AppError("remote_invalid", "The remote sends the same rows again and again");
   }
 
   /** Moves past a page without members. */
   skip(rows: number): void {
-    this.#offset += rows;
+    this.offset += rows;
   }
 
   /** Goes back half a page, as rows may have been skipped. Throws `remote_invalid` after too many times. */
   stepBack(page: PullPage): void {
     if (++this.#stepsBack > MAX_PASSES) this.#giveUp();
-    this.#offset = Math.max(this.#begin, this.#offset - Math.ceil(page.limit / 2));
+    this.offset = Math.max(this.begin, this.offset - Math.ceil(page.limit / 2));
   }
 
   /** Begins another pass, `earlierRows` before the last one's begin. Throws as `stepBack` does. */
   again(earlierRows = 0): void {
     if (++this.#passes > MAX_PASSES) this.#giveUp();
-    this.#begin = Math.max(0, this.#begin - earlierRows);
-    this.#offset = this.#begin;
-    this.#pass = startPass();
+    this.begin = Math.max(0, this.begin - earlierRows);
+    this.offset = this.begin;
+    this.pass = startPass();
   }
 
   #giveUp(): never {

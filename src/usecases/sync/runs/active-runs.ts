@@ -3,7 +3,6 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
-import type { Metrics } from "../../../ports/runtime/metrics.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { followRun } from "./kept-runs.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
@@ -14,18 +13,16 @@ type ActiveRun = StartedRun | StartedComparison | StartedImport;
 
 export class ActiveRuns {
   readonly #deps: SyncDeps;
-  readonly #metrics: Metrics;
-  readonly #active = new Map<ActiveRun, Promise<unknown>>();
+  readonly #active = new Set<ActiveRun>();
   readonly #stopping = new AbortController();
 
-  constructor(deps: SyncDeps, metrics: Metrics) {
-    this.#deps = { ...deps, metrics };
-    this.#metrics = metrics;
+  constructor(deps: SyncDeps) {
+    this.#deps = deps;
   }
 
   /** Starts a run. Throws `unknown_table`, and `sync_failed` once the service stops. */
   start(request: RunRequest): StartedRun {
-    this.#refuseWhenStopping();
+    this.stopping.throwIfAborted();
     const run = new StartedRun(this.#deps, request);
     this.#deps.logger.info("Sync run started", {
       run_id: run.runId,
@@ -35,21 +32,18 @@ export class ActiveRuns {
       full: request.isFull,
       dry_run: request.isDryRun,
     });
-    const counted = run.outcome.then((outcome) => {
-      if (!request.isDryRun) this.#metrics.countRun(outcome.run);
-    });
-    return this.#follow(run, counted);
+    return this.#follow(run);
   }
 
   /** Starts a comparison. Throws as `start`. */
   compare(request: CompareRequest): StartedComparison {
-    this.#refuseWhenStopping();
+    this.stopping.throwIfAborted();
     return this.#follow(new StartedComparison(this.#deps, request));
   }
 
   /** Starts an import. Throws as `start`, and `invalid_request` and `conflict`. */
   import(files: FileFormats, request: ImportRequest): StartedImport {
-    this.#refuseWhenStopping();
+    this.stopping.throwIfAborted();
     return this.#follow(new StartedImport({ ...this.#deps, files }, request));
   }
 
@@ -58,7 +52,7 @@ export class ActiveRuns {
    * Ends with it, and when the service stops. Throws `not_found` before the first. D-9.5.
    */
   async watch(runId: string): Promise<AsyncGenerator<News, void, undefined>> {
-    for (const run of this.#active.keys()) if (run.runId === runId) return run.news();
+    for (const run of this.#active) if (run.runId === runId) return run.news();
     return await followRun(this.#deps, runId, this.stopping);
   }
 
@@ -77,32 +71,18 @@ export class ActiveRuns {
    * Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping.abort(stoppingError());
-    for (const run of this.#active.keys()) run.stop();
+    const waits = { hint: "Start the run again later", isRecoverable: true };
+    this.#stopping.abort(new AppError("sync_failed", "The service is stopping", waits));
+    const active = [...this.#active];
+    for (const run of active) run.stop();
     const ended = new AbortController();
-    const all = Promise.all(this.#active.values()).then(() => ended.abort());
+    const all = Promise.all(active.map(({ outcome }) => outcome)).then(() => ended.abort());
     await Promise.race([all, this.#deps.timer.sleep(graceMs, ended.signal)]);
   }
 
-  #follow<Started extends ActiveRun>(
-    started: Started,
-    ended: Promise<unknown> = started.outcome,
-  ): Started {
-    this.#active.set(
-      started,
-      ended.finally(() => this.#active.delete(started)),
-    );
+  #follow<Started extends ActiveRun>(started: Started): Started {
+    this.#active.add(started);
+    void started.outcome.then(() => this.#active.delete(started));
     return started;
   }
-
-  #refuseWhenStopping(): void {
-    if (this.stopping.aborted) throw stoppingError();
-  }
-}
-
-function stoppingError(): AppError {
-  return new AppError("sync_failed", "The service is stopping", {
-    hint: "Start the run again later",
-    isRecoverable: true,
-  });
 }

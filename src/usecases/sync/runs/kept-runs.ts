@@ -153,7 +153,7 @@ async function* follow(
   first: ToldRun,
   stopping: AbortSignal,
 ): AsyncGenerator<News, void, undefined> {
-  const { clock, timer } = deps;
+  const { clock, timer, runs, logger } = deps;
   const { runId } = first.run;
   let told: readonly News[] = [];
   let livedAtMs = clock.monotonicMs();
@@ -166,24 +166,13 @@ async function* follow(
     if (stopping.aborted) return;
     const isDue = clock.monotonicMs() - livedAtMs >= LIVES_MS;
     if (isDue) livedAtMs = clock.monotonicMs();
-    now = await look(deps, runId, isDue, now);
-  }
-}
-
-/** What is kept of a run by now; the same as before while the store does not answer. */
-async function look(
-  deps: SyncDeps,
-  runId: string,
-  isDue: boolean,
-  before: ToldRun,
-): Promise<ToldRun | null> {
-  try {
-    if (isDue) await endIfAbandoned(deps, runId);
-    return await deps.runs.findTold(runId);
-  } catch (error) {
-    if (!isAppError(error) || !error.isRecoverable) throw error;
-    deps.logger.error("A run that is watched could not be read", error, { run_id: runId });
-    return before;
+    try {
+      if (isDue) await endIfAbandoned(deps, runId);
+      now = await runs.findTold(runId);
+    } catch (error) {
+      if (!isAppError(error) || !error.isRecoverable) throw error;
+      logger.error("A run that is watched could not be read", error, { run_id: runId });
+    }
   }
 }
 

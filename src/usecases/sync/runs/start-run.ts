@@ -63,6 +63,7 @@ export class StartedRun extends RunProgress {
         await moveTables(context, this, tables);
       },
     });
+    if (!isDryRun) this.deps.metrics?.countRun(run);
     this.deps.logger.info("Sync run finished", {
       status: run.status,
       trigger,

@@ -34,8 +34,8 @@ export interface SyncDeps extends SyncRepositories {
   readonly tombstones: Tombstones;
   /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
   readonly traffic?: RowCounter;
-  /** Counts what runs move, rows refused and bytes too; absent: nobody does. */
-  readonly metrics?: Pick<Metrics, "countMoved">;
+  /** Counts runs, and what they move, rows refused and bytes too; absent: nobody does. */
+  readonly metrics?: Pick<Metrics, "countMoved" | "countRun">;
   /** Tells operators of what went wrong; absent or null: nobody is to be told. */
   readonly alerts?: Alerts | null;
   readonly connectPeer: ConnectPeer;

@@ -25,12 +25,14 @@ export class TableRejections {
   /** The one that is looked at; null for all that earlier runs left. */
   readonly #only: RejectedRecord | null;
   readonly #known = new RowMemory();
-  #waiting = 0;
+  /** The number of those that earlier runs left. */
+  waiting = 0;
+  /** Records that were rejected by this transfer before it met their next version: they wait no more. */
+  replaced = 0;
   /** Id of the last one that waits; what is noted later has a greater one. */
   #lastId = "";
   #newlyRejected = 0;
   #accepted = 0;
-  #replaced = 0;
 
   private constructor(transfer: OwnTransfer, only: RejectedRecord | null) {
     this.#transfer = transfer;
@@ -47,7 +49,7 @@ export class TableRejections {
     for await (const part of rejections.#parts(null)) {
       for (const { id, record, key } of part) {
         rejections.#known.note(rejections.#textsOf(record ?? key), WAITING);
-        rejections.#waiting++;
+        rejections.waiting++;
         rejections.#lastId = id;
       }
     }
@@ -57,14 +59,9 @@ export class TableRejections {
     return rejections;
   }
 
-  /** The number of those that earlier runs left. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
   /** Those that earlier runs left and nobody dropped since, the oldest first; some may be retried between two parts. */
   async *waitingParts(): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
-    if (this.#waiting > 0) yield* this.#parts(this.#lastId);
+    if (this.waiting > 0) yield* this.#parts(this.#lastId);
   }
 
   /** True for a record that this transfer has tried already, or that somebody dropped, with the same content. */
@@ -72,11 +69,6 @@ export class TableRejections {
     if (this.#known.size === 0) return false;
     const { note, isSame } = this.#known.find(this.#textsOf(record));
     return note >= SETTLED && isSame;
-  }
-
-  /** Records that were rejected by this transfer before it met their next version: they wait no more. */
-  get replaced(): number {
-    return this.#replaced;
   }
 
   /** What to commit when records were rejected and others were not. Changes nothing here. */
@@ -129,7 +121,7 @@ export class TableRejections {
   /** Returns how the record was noted before, 0 for one that was not known. */
   #note(record: JsonObject, note: typeof SETTLED | typeof REFUSED): number {
     const before = this.#known.note(this.#textsOf(record), note).note;
-    if (before === REFUSED) this.#replaced++;
+    if (before === REFUSED) this.replaced++;
     return before;
   }
 
