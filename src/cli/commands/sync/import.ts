@@ -229,8 +229,7 @@ async function importFile(
   const code = report.counts.failed > 0 ? EXIT.partial : EXIT.success;
   await whole
     ?.removeOthers({
-      tables: sync?.tables ?? null,
-      deps: isDryRun ? null : sync,
+      deps: sync,
       report,
       maxDeletes: options.maxDeletes ?? null,
       requireGoingOn: async () => stop.throwIfAborted(),

@@ -6,7 +6,6 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { DeleteRowDeps } from "../deletes/delete-row.ts";
 import { writeRows } from "../shared/write-rows.ts";
@@ -16,8 +15,6 @@ import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 
 interface Removal {
   /** Null where there is no store yet. */
-  readonly tables: TableStore | null;
-  /** Null for a dry run. */
   readonly deps: DeleteRowDeps | null;
   /** What became of the file's records; it is told how many rows were removed, or would be, however the removal ends. */
   readonly report: ImportReport;
@@ -52,20 +49,22 @@ export class WholeFile implements ImportWriter {
    * Throws `sync_failed` where they are more than may be removed, and what `requireGoingOn` throws.
    */
   async removeOthers(removal: Removal): Promise<void> {
-    const { report, tables, deps } = removal;
+    const { report, deps } = removal;
     const { counts } = report;
     const refusal =
       counts.failed > 0 ? "records failed" : counts.read === 0 ? "the file has no records" : null;
     if (refusal !== null) removal.onRefused(`No row was removed, as ${refusal}`);
-    const others =
-      refusal !== null || tables === null ? 0 : await this.#countOthers(tables, removal);
-    report.removed = deps === null ? others : 0;
-    if (deps === null || others === 0) return;
+    const others = refusal !== null || deps === null ? 0 : await this.#countOthers(deps, removal);
+    report.removed = report.isDryRun ? others : 0;
+    if (report.isDryRun || deps === null || others === 0) return;
     if (await removal.isAllowed(others)) await this.#remove(deps, removal);
     else removal.onRefused("No row was removed");
   }
 
-  async #countOthers(tables: TableStore, { maxDeletes, requireGoingOn }: Removal): Promise<number> {
+  async #countOthers(
+    { tables }: DeleteRowDeps,
+    { maxDeletes, requireGoingOn }: Removal,
+  ): Promise<number> {
     const table = this.#table;
     let [all, others] = [0, 0];
     for await (const part of exportRows(tables, table)) {

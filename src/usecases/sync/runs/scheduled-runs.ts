@@ -24,13 +24,6 @@ interface ScheduledRunsDeps extends LeaseDeps {
   readonly ids: Ids;
 }
 
-interface ScheduledWork {
-  /** For log lines and the lease. */
-  readonly name: "sync run" | "comparison";
-  /** Resolves when all of it has ended. */
-  run(): Promise<unknown>;
-}
-
 export interface Schedule {
   /** Lets nothing more begin. */
   stop(): void;
@@ -39,10 +32,8 @@ export interface Schedule {
 /** Moves all tables both ways at the times of a cron expression. D-1.3.10. */
 export function startSchedule(deps: ScheduledRunsDeps, cronText: string): Schedule {
   const request = { direction: "both", tableName: null, isFull: false, isDryRun: false } as const;
-  return scheduleWork(deps, cronText, {
-    name: "sync run",
-    run: () => deps.activeRuns.start({ ...request, trigger: "schedule" }).outcome,
-  });
+  const run = () => deps.activeRuns.start({ ...request, trigger: "schedule" }).outcome;
+  return scheduleWork(deps, cronText, "sync run", run);
 }
 
 /** Compares all tables, one after the other, and repairs them, at the times of a cron expression. D-7.5. */
@@ -51,47 +42,43 @@ export function startCompareSchedule(
   cronText: string,
   repair: CompareRepair | null,
 ): Schedule {
-  return scheduleWork(deps, cronText, {
-    name: "comparison",
-    async run() {
-      for (const tableName of [...deps.registry.keys()]) {
-        // One that the registry has lost since is left out.
-        if (!deps.registry.has(tableName)) continue;
-        await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
-      }
-    },
-  });
-}
-
-function scheduleWork(deps: ScheduledRunsDeps, cronText: string, work: ScheduledWork): Schedule {
-  const holder = deps.ids.next();
-  deps.logger.info("Schedule started", { schedule: cronText, of: work.name });
-  return deps.scheduler.start(cronText, async () => {
-    try {
-      await runOnce(deps, holder, work);
-    } catch (error) {
-      deps.logger.error(`Scheduled ${work.name} could not begin`, error);
+  return scheduleWork(deps, cronText, "comparison", async () => {
+    for (const tableName of [...deps.registry.keys()]) {
+      // One that the registry has lost since is left out.
+      if (!deps.registry.has(tableName)) continue;
+      await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
     }
   });
 }
 
-/** A lease that is lost meanwhile does no harm: every transfer holds one of its own. */
-async function runOnce(
+/** `run` resolves when all of it has ended. */
+function scheduleWork(
   deps: ScheduledRunsDeps,
-  holder: string,
-  { name, run }: ScheduledWork,
-): Promise<void> {
+  cronText: string,
+  name: "sync run" | "comparison",
+  run: () => Promise<unknown>,
+): Schedule {
+  const { logger } = deps;
+  const holder = deps.ids.next();
   const leaseName = name === "sync run" ? "sync schedule" : "compare schedule";
-  const lease = await tryLease(deps, leaseName, holder, new AbortController().signal);
-  if ("heldBy" in lease) {
-    deps.logger.info(`Scheduled ${name} skipped: another instance is running it`);
-    return;
-  }
-  try {
-    await run();
-  } finally {
-    await lease.release();
-  }
+  logger.info("Schedule started", { schedule: cronText, of: name });
+  return deps.scheduler.start(cronText, async () => {
+    try {
+      // One that is lost meanwhile does no harm: every transfer holds one of its own.
+      const lease = await tryLease(deps, leaseName, holder, new AbortController().signal);
+      if ("heldBy" in lease) {
+        logger.info(`Scheduled ${name} skipped: another instance is running it`);
+        return;
+      }
+      try {
+        await run();
+      } finally {
+        await lease.release();
+      }
+    } catch (error) {
+      logger.error(`Scheduled ${name} could not begin`, error);
+    }
+  });
 }
 
 /** Looks for abandoned runs again and again, until it is stopped, so that operators are told though nobody lists runs. */

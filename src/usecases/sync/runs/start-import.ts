@@ -153,8 +153,7 @@ async function importBytes(
     });
     if (whole !== null) {
       await whole.removeOthers({
-        tables,
-        deps: isDryRun ? null : deps,
+        deps,
         report,
         maxDeletes: request.whole?.maxDeletes ?? null,
         async requireGoingOn() {

@@ -17,7 +17,7 @@ test("D-7.8, D-14.7.1 a removal that is cancelled, looking or removing, tells ho
     report.counts = { ...report.counts, read: 1 };
     let asked = 0;
     const removing = whole.removeOthers({
-      ...{ tables: here, deps, report, maxDeletes: 1_300 },
+      ...{ deps, report, maxDeletes: 1_300 },
       async requireGoingOn() {
         if (++asked > parts) throw new Error("Cancelled");
       },
