@@ -38,30 +38,26 @@ interface LeaseRequest {
   readonly ttlMs: number;
 }
 
-interface LeaseRefusal {
-  readonly heldBy: string;
-}
-
-export interface LeaseGiver {
-  /**
-   * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
-   * the same as the request's. Of several at once exactly one gets it.
-   */
-  acquire(request: LeaseRequest): Promise<HeldLease | LeaseRefusal>;
-}
-
 /**
  * Leases by name, by the store's clock. Who takes one also puts its turn, as every commit under it does: so the two meet, and
  * a renewal meets neither. A turn outlives its lease, as else who lost that might pass for the next holder. Every method, and those of a lease, throw `store_unavailable`.
  */
-export class Leases implements LeaseGiver {
+export class Leases {
   readonly #documents: RunDocuments;
 
   constructor(documents: DocumentStore) {
     this.#documents = new RunDocuments(documents);
   }
 
-  async acquire({ name, holder, ttlMs }: LeaseRequest): Promise<HeldLease | LeaseRefusal> {
+  /**
+   * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
+   * the same as the request's. Of several at once exactly one gets it.
+   */
+  async acquire({
+    name,
+    holder,
+    ttlMs,
+  }: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }> {
     const taken = await this.#documents.transact("leases.acquire", async (tx) => {
       const [[lease], [last]] = await tx.read(...leaseQueries(name));
       if (lease !== undefined && isHeld(lease, tx.nowMs)) return { heldBy: lease.holder };
@@ -99,6 +95,8 @@ export class Leases implements LeaseGiver {
     });
   }
 }
+
+export type LeaseGiver = Pick<Leases, "acquire">;
 
 /** The lease that shows that the process of a run lives. */
 export function runLeaseName(runId: string): string {

@@ -20,14 +20,7 @@ import type { RepairEnd } from "./repair-ends.ts";
 /** Rows that wait to be written together. */
 const REPAIR_ROWS = 500;
 
-export interface RepairCounts {
-  /** Rows that changed, or were removed. */
-  readonly repaired: number;
-  readonly kept: number;
-  readonly keptExamples: readonly KeptRow[];
-}
-
-export interface RepairPlan {
+interface RepairPlan {
   readonly repair: CompareRepair;
   /** Removes what only the end being repaired has. Not with `newest`. */
   readonly deletes: boolean;
@@ -67,8 +60,8 @@ export class Repair {
     if (this.#waiting >= REPAIR_ROWS) await this.#flush();
   }
 
-  /** Writes what waits, then removes. Throws `sync_failed` when more rows would be removed than may be. */
-  async finish(): Promise<RepairCounts> {
+  /** Writes what waits, then removes. Resolves to how many rows changed or were removed, and what stayed. Throws `sync_failed` when more rows would be removed than may be. */
+  async finish() {
     await this.#flush();
     let repaired = 0;
     for (const end of this.#ends) {

@@ -37,7 +37,6 @@ export class RemoteTable {
   /** Ends requests and waits. */
   readonly signal: AbortSignal;
   readonly #peer: RemotePeer;
-  readonly #name: string;
   readonly #direction: SyncDirection;
   #progressAtMs: number;
 
@@ -51,7 +50,6 @@ export class RemoteTable {
     this.run = run;
     this.table = table;
     this.#peer = run.remote.peer;
-    this.#name = table.name;
     this.signal = signal;
     this.#direction = direction;
     this.#progressAtMs = run.deps.clock.monotonicMs();
@@ -63,21 +61,24 @@ export class RemoteTable {
 
   readSchema(lateAfter: string | null): Promise<TableSchema> {
     const asked = lateAfter === null ? {} : { lateAfter };
-    return this.#call((signal) => this.#peer.readSchema(this.#name, { ...asked, signal }));
+    return this.#call((signal) => this.#peer.readSchema(this.table.name, { ...asked, signal }));
   }
 
   pullPage(request: PullRequest, passes?: PassesFailure): Promise<PulledPage> {
-    return this.#call((signal) => this.#peer.pullPage(this.#name, { ...request, signal }), passes);
+    return this.#call(
+      (signal) => this.#peer.pullPage(this.table.name, { ...request, signal }),
+      passes,
+    );
   }
 
   readDeleted(request: DeletedRequest, passes?: PassesFailure): Promise<DeletedReply> {
     const read = (signal: AbortSignal) =>
-      this.#peer.readDeleted(this.#name, { ...request, signal });
+      this.#peer.readDeleted(this.table.name, { ...request, signal });
     return this.#call(read, passes);
   }
 
   async readDigest(query: DigestQuery, passes?: PassesFailure): Promise<DigestPage> {
-    const read = (signal: AbortSignal) => this.#peer.readDigest(this.#name, query, { signal });
+    const read = (signal: AbortSignal) => this.#peer.readDigest(this.table.name, query, { signal });
     return (await this.#call(read, passes)).page;
   }
 
@@ -87,10 +88,10 @@ export class RemoteTable {
     lease: RunLease,
     passes?: PassesFailure,
   ): Promise<PushedBatch> {
-    if (this.run.isDryRun && !request.isDeletesDryRun) return asIfSent(this.#name, request);
+    if (this.run.isDryRun && !request.isDeletesDryRun) return asIfSent(this.table.name, request);
     const push = (signal: AbortSignal) => {
       lease.assertHeld();
-      return this.#peer.pushBatch(this.#name, { ...request, runId: this.run.runId, signal });
+      return this.#peer.pushBatch(this.table.name, { ...request, runId: this.run.runId, signal });
     };
     return await this.#call(push, passes);
   }
@@ -103,13 +104,13 @@ export class RemoteTable {
   /** Rows that a page may have, or rows or tombstones a batch; `otherwise` where none was too much. */
   rowsAtOnce(of: Bundle, otherwise: number): number {
     const { address, learned } = this.run.remote;
-    return learned.rowsOf(address, `${of} of ${this.#name}`, otherwise);
+    return learned.rowsOf(address, `${of} of ${this.table.name}`, otherwise);
   }
 
   /** So many were refused as too large, or took too long. */
   learnTooMany(of: Bundle, rows: number): void {
     const { address, learned } = this.run.remote;
-    learned.learn(address, `${of} of ${this.#name}`, rows);
+    learned.learn(address, `${of} of ${this.table.name}`, rows);
   }
 
   /** Records a success that was no request, such as a commit: the time without progress begins anew. */
@@ -146,7 +147,7 @@ export class RemoteTable {
     logger.warn("Request to the remote failed", { attempts, wait_ms: waitMs, problem });
     this.run.publish({
       type: "retry",
-      table: this.#name,
+      table: this.table.name,
       direction: this.#direction,
       attempt: attempts + 1,
       maxAttempts: maxAttempts(error),

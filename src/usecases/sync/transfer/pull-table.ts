@@ -126,44 +126,34 @@ export function askPage(
   cursor: PullCursor,
   size: BatchSize,
 ): Promise<PulledPage> {
-  const { tracing } = remote.run.deps;
+  const { clock, tracing } = remote.run.deps;
+  const { since, offset, limit } = cursor.request();
   const asked = tracing.inSpan("pullPage", async (span) => {
-    const pulled = await readPage(remote, cursor, size);
-    span.set({ "repsync.rows": pulled.page.records.length });
-    return pulled;
+    for (;;) {
+      const beganMs = clock.monotonicMs();
+      const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
+      try {
+        const passes = (error: RemotePeerError) => rows > LEAST_ROWS && isTooMuchToReceive(error);
+        const pulled = await remote.pullPage({ since, offset, limit: rows }, passes);
+        const bytes = pulled.bytesUncompressed;
+        if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
+        // A look at one row says nothing of a whole page.
+        else if (bytes <= MAX_GROWING_PAGE_BYTES && rows >= size.rows) {
+          size.grow(clock.monotonicMs() - beganMs);
+        }
+        span.set({ "repsync.rows": pulled.page.records.length });
+        return pulled;
+      } catch (error) {
+        if (!(error instanceof RemotePeerError)) throw error;
+        const tooMany = Math.min(rows, cursor.tableRows ?? rows);
+        size.shrink(tooMany);
+        // This run may have no time left for half of them, which the next one begins with.
+        remote.learnTooMany("page", tooMany);
+      }
+    }
   });
   asked.catch(() => {});
   return asked;
-}
-
-async function readPage(
-  remote: RemoteTable,
-  cursor: PullCursor,
-  size: BatchSize,
-): Promise<PulledPage> {
-  const { clock } = remote.run.deps;
-  const { since, offset, limit } = cursor.request();
-  for (;;) {
-    const beganMs = clock.monotonicMs();
-    const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
-    try {
-      const passes = (error: RemotePeerError) => rows > LEAST_ROWS && isTooMuchToReceive(error);
-      const pulled = await remote.pullPage({ since, offset, limit: rows }, passes);
-      const bytes = pulled.bytesUncompressed;
-      if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
-      // A look at one row says nothing of a whole page.
-      else if (bytes <= MAX_GROWING_PAGE_BYTES && rows >= size.rows) {
-        size.grow(clock.monotonicMs() - beganMs);
-      }
-      return pulled;
-    } catch (error) {
-      if (!(error instanceof RemotePeerError)) throw error;
-      const tooMany = Math.min(rows, cursor.tableRows ?? rows);
-      size.shrink(tooMany);
-      // This run may have no time left for half of them, which the next one begins with.
-      remote.learnTooMany("page", tooMany);
-    }
-  }
 }
 
 /** A page, and the records of it that had not come before. */
