@@ -48,7 +48,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   endurance: { run: benchEndurance, storeNames: ["sqlite"] },
   pocketbase: { run: benchPocketbase, storeNames: ["sqlite"] },
   tracing: { run: benchTracing, storeNames: STORES },
-  costs: { run: benchCosts, storeNames: ["sqlite", "mongodb"], isOnlyNamed: true },
+  costs: { run: benchCosts, storeNames: STORES, isOnlyNamed: true },
 };
 
 /** What the command line asks for. */
