@@ -22,7 +22,7 @@ import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
 import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
-import type { Clock, Logger, Scheduler } from "../ports/runtime/runtime.ts";
+import type { Clock, Logger } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
@@ -303,8 +303,11 @@ function startScheduledBackups(config: Config, services: Services): BackupSchedu
 
 function startRunSchedules(
   { schedule, compareSchedule, compareRepair }: Config,
-  { sync, timer, logger }: Services,
-  { activeRuns, scheduler }: { readonly activeRuns: ActiveRuns; readonly scheduler: Scheduler },
+  { storage, sync, timer, logger }: Services,
+  {
+    activeRuns,
+    scheduler,
+  }: { readonly activeRuns: ActiveRuns; readonly scheduler: CronerScheduler },
 ): readonly Schedule[] {
   if (!sync.isSyncEnabled) {
     const ignored = schedule === null ? "SYNC_COMPARE_SCHEDULE" : "SYNC_SCHEDULE";
@@ -313,7 +316,9 @@ function startRunSchedules(
     return [];
   }
   const { leases, ids, clock, registry, alerts = null } = sync;
-  const deps = { scheduler, activeRuns, leases, clock, timer, ids, logger, registry };
+  const settings = new Settings(storage.documents);
+  const times = { scheduler, cron: scheduler, settings, clock };
+  const deps = { ...times, activeRuns, leases, timer, ids, logger, registry };
   return [
     ...(alerts === null ? [] : [watchAbandonedRuns(sync)]),
     ...(schedule === null ? [] : [startSchedule(deps, schedule)]),

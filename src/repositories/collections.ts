@@ -65,9 +65,12 @@ export const SEQUENCES: Collection<SequenceDocument> = {
   keyOf: ({ name }) => [name],
 };
 
+/** Canonical times: of the last scheduled backup, and of the last time of each other schedule that was taken. */
+export type SettingName = "last_backup" | "last_sync_time" | "last_compare_time";
+
 /** What the service remembers of itself beside everything else. */
 export interface SettingDocument {
-  readonly name: "last_backup";
+  readonly name: SettingName;
   readonly value: string;
 }
 

@@ -3,6 +3,7 @@ import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import { findTable } from "../../src/domain/sync/table/table.ts";
 import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
+import { Settings } from "../../src/repositories/settings.ts";
 import {
   startCompareSchedule,
   startSchedule,
@@ -12,17 +13,31 @@ import { ownDocuments } from "../support/memory/documents.ts";
 import { makeTable } from "../support/rows/make-table.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 
-/** A schedule whose times come when a test says so, over leases that instances share. */
-function startInstance(leases: LeaseGiver, holder: string) {
+const FIVE_MINUTES_MS = 300_000;
+
+// As "*/5 * * * *".
+const cron = {
+  nextAfter: (_: string, afterMs: number) =>
+    (Math.floor(afterMs / FIVE_MINUTES_MS) + 1) * FIVE_MINUTES_MS,
+};
+
+/** What instances on one store share. */
+function shareStore(clock = new FakeClock()) {
+  const documents = ownDocuments(clock);
+  return { clock, leases: new Leases(documents) as LeaseGiver, settings: new Settings(documents) };
+}
+
+/** A schedule whose times come when a test says so. */
+function startInstance(shared: ReturnType<typeof shareStore>, holder: string) {
   const started: RunRequest[] = [];
   const lines: string[] = [];
   let work = async () => {};
   let isStopped = false;
-  let cron = "";
+  let cronText = "";
   let end = () => {};
   const scheduler: Scheduler = {
-    start(cronText, given) {
-      cron = cronText;
+    start(text, given) {
+      cronText = text;
       work = given;
       return {
         stop: () => {
@@ -33,7 +48,7 @@ function startInstance(leases: LeaseGiver, holder: string) {
   };
   const schedule = startSchedule(
     {
-      ...{ scheduler, leases, clock: new FakeClock(), ids: { next: () => holder } },
+      ...{ scheduler, ...shared, cron, ids: { next: () => holder } },
       activeRuns: {
         compare: () => {
           throw new Error("Not asked for");
@@ -67,7 +82,7 @@ function startInstance(leases: LeaseGiver, holder: string) {
     "*/5 * * * *",
   );
   return {
-    ...{ started, lines, schedule, cron },
+    ...{ started, lines, schedule, cronText },
     time: () => work(),
     end: () => end(),
     isStopped: () => isStopped,
@@ -78,14 +93,16 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("startSchedule()", () => {
   test("D-1.3.10, D-4.13 startSchedule() runs both ways for all tables at each time", async () => {
-    const one = startInstance(new Leases(ownDocuments(new FakeClock())), "one");
-    expect(one.cron).toBe("*/5 * * * *");
+    const shared = shareStore();
+    const one = startInstance(shared, "one");
+    expect(one.cronText).toBe("*/5 * * * *");
     for (const times of [1, 2]) {
       const ended = one.time();
       await settle();
       expect(one.started.length).toBe(times);
       one.end();
       await ended;
+      shared.clock.advance(FIVE_MINUTES_MS);
     }
     expect(one.started[0]).toEqual({
       ...{ direction: "both", tableName: null, isFull: false, isDryRun: false },
@@ -96,15 +113,17 @@ describe("startSchedule()", () => {
   });
 
   test("D-1.3.10, D-4.8, D-4.13 of several instances one runs, the others leave it to that one", async () => {
-    const leases = new Leases(ownDocuments(new FakeClock()));
-    const one = startInstance(leases, "one");
-    const two = startInstance(leases, "two");
+    const shared = shareStore();
+    const one = startInstance(shared, "one");
+    const two = startInstance(shared, "two");
     const running = one.time();
+    await settle();
     await two.time();
     expect([one.started.length, two.started.length]).toEqual([1, 0]);
     expect(two.lines.at(-1)).toContain("another instance is running it");
     one.end();
     await running;
+    shared.clock.advance(FIVE_MINUTES_MS);
     const next = two.time();
     await settle();
     expect(two.started.length).toBe(1);
@@ -112,11 +131,44 @@ describe("startSchedule()", () => {
     await next;
   });
 
+  test("D-1.3.10, D-4.13 an instance that comes late to a time, or whose clock is behind or ahead, does not run it again", async () => {
+    const shared = shareStore(new FakeClock("2026-03-01T12:00:00.040Z"));
+    const one = startInstance(shared, "one");
+    const running = one.time();
+    await settle();
+    one.end();
+    await running;
+    const times = ["12:00:00.020", "12:00:01.500", "12:05:00.010", "12:05:00.005"];
+    const begun: number[] = [];
+    for (const time of times) {
+      const two = startInstance({ ...shared, clock: new FakeClock(`2026-03-01T${time}Z`) }, "two");
+      const ended = two.time();
+      await settle();
+      begun.push(two.started.length);
+      two.end();
+      await ended;
+    }
+    expect(begun).toEqual([0, 0, 1, 0]);
+  });
+
+  test("D-1.3.10, D-4.13 a clock that was set back for days keeps no run from being begun", async () => {
+    const shared = shareStore();
+    const one = startInstance(shared, "one");
+    for (const day of ["10", "01"]) {
+      shared.clock.set(`2026-03-${day}T12:00:00Z`);
+      const ended = one.time();
+      await settle();
+      one.end();
+      await ended;
+    }
+    expect(one.started.length).toBe(2);
+  });
+
   test("D-1.3.10 a store that fails ends one time, not the schedule", async () => {
-    const clock = new FakeClock();
-    const leases = new Leases(ownDocuments(clock));
+    const shared = shareStore();
+    const { leases } = shared;
     const broken = { acquire: () => Promise.reject(new Error("No store")) };
-    const one = startInstance(broken, "one");
+    const one = startInstance({ ...shared, leases: broken }, "one");
     await one.time();
     expect(one.lines.at(-1)).toBe("Scheduled sync run could not begin");
     expect(
@@ -126,8 +178,8 @@ describe("startSchedule()", () => {
 
   test("D-1.3.10 a lease that cannot be given back is told as that, and not as a run that did not begin", async () => {
     const lease = { renew: async () => {}, release: () => Promise.reject(new Error("No store")) };
-    const leases = { acquire: async () => lease };
-    const one = startInstance(leases as unknown as Leases, "one");
+    const leases = { acquire: async () => lease } as unknown as Leases;
+    const one = startInstance({ ...shareStore(), leases }, "one");
     const ended = one.time();
     await settle();
     one.end();
@@ -145,7 +197,7 @@ describe("startCompareSchedule()", () => {
     let work = async () => {};
     const deps = {
       registry,
-      ...{ leases: new Leases(ownDocuments(new FakeClock())), clock: new FakeClock() },
+      ...{ ...shareStore(), cron },
       ids: { next: () => "one" },
       timer: { sleep: () => new Promise<void>(() => {}) },
       logger: { debug() {}, info() {}, warn() {}, error() {} },

@@ -6,17 +6,15 @@ import {
   oldBackups,
 } from "../../domain/shared/backup-plan.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
-import { dateTimeMs, formatMs } from "../../domain/shared/time.ts";
-import type { CronTimes, Ids, Scheduler } from "../../ports/runtime/runtime.ts";
-import type { Settings } from "../../repositories/settings.ts";
+import { formatMs } from "../../domain/shared/time.ts";
+import type { Ids, Scheduler } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
+import { isDue, type TimeTakers } from "../sync/shared/take-time.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";
 
-interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, BackUpDeps {
+interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, TimeTakers, BackUpDeps {
   readonly scheduler: Scheduler;
-  readonly cron: CronTimes;
-  readonly settings: Settings;
   readonly alerts: Alerts | null;
   readonly ids: Ids;
   readonly deploymentId: string;
@@ -65,7 +63,7 @@ async function makeOnce(
       return;
     }
     try {
-      if (await isDue(deps, plan)) await makeAndPrune(deps, plan, stop);
+      if (await isDue(deps, LAST_BACKUP, plan.cronText)) await makeAndPrune(deps, plan, stop);
     } finally {
       await lease.release();
     }
@@ -79,17 +77,6 @@ async function makeOnce(
       logger.error("The alert of a failed backup could not be kept", cause);
     });
   }
-}
-
-/** False when another instance, whose clock is ahead, has just made the backup of this time. */
-async function isDue({ settings, cron, clock }: ScheduledBackupsDeps, { cronText }: BackupPlan) {
-  const last = await settings.read(LAST_BACKUP);
-  if (last === null) return true;
-  const lastMs = dateTimeMs(last);
-  const nowMs = clock.nowMs();
-  const nextMs = cron.nextAfter(cronText, lastMs);
-  // A time to come was written before the clock was set back.
-  return lastMs > nowMs || (nextMs !== null && nextMs <= nowMs);
 }
 
 async function makeAndPrune(

@@ -1,10 +1,12 @@
 // Runs and comparisons on a schedule, of which one of several instances on one store starts each, and the look for runs whose
 // process was killed. D-1.3.10, D-7.5, D-10.12.
+import { formatMs } from "../../../domain/shared/time.ts";
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
+import { isDue, type TimeTakers } from "../shared/take-time.ts";
 import { endAbandonedRuns } from "./kept-runs.ts";
 import type { CompareRequest, StartedComparison } from "./start-comparison.ts";
 import type { StartedRun } from "./start-run.ts";
@@ -18,7 +20,7 @@ interface RunStarter {
   compare(request: CompareRequest): Pick<StartedComparison, "outcome">;
 }
 
-interface ScheduledRunsDeps extends LeaseDeps {
+interface ScheduledRunsDeps extends Omit<LeaseDeps, "clock">, TimeTakers {
   readonly scheduler: Scheduler;
   readonly activeRuns: RunStarter;
   readonly ids: Ids;
@@ -60,7 +62,10 @@ function scheduleWork(
 ): Schedule {
   const { logger } = deps;
   const holder = deps.ids.next();
-  const leaseName = name === "sync run" ? "sync schedule" : "compare schedule";
+  const [leaseName, lastTime] =
+    name === "sync run"
+      ? (["sync schedule", "last_sync_time"] as const)
+      : (["compare schedule", "last_compare_time"] as const);
   logger.info("Schedule started", { schedule: cronText, of: name });
   return deps.scheduler.start(cronText, async () => {
     try {
@@ -71,6 +76,11 @@ function scheduleWork(
         return;
       }
       try {
+        if (!(await isDue(deps, lastTime, cronText))) {
+          logger.info(`Scheduled ${name} skipped: another instance has run it`);
+          return;
+        }
+        await deps.settings.keep(lastTime, formatMs(deps.clock.nowMs()));
         await run();
       } finally {
         await lease.release();
