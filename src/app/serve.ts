@@ -17,6 +17,8 @@ import { boundMemory } from "./memory.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
+/** Time beyond it for a store that does not let itself be closed. */
+const CLOSE_MS = 1_500;
 /** Below this much resident memory, a service leaves garbage to the runtime. */
 const UNTOUCHED_BYTES = 200_000_000;
 
@@ -122,20 +124,28 @@ class Service {
     this.deployment = deployment;
   }
 
-  /** Ends the process when everything in hand is finished, within the time of grace. */
+  /** Ends the process when everything in hand is finished, within the time of grace, whatever the store does. */
   async stop(): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
     const { deployment } = this;
     deployment.leave();
     await delay(this.#config.stopDelaySeconds * 1000);
+    const isClosed = await Promise.race([this.#finish(), delay(GRACE_MS + CLOSE_MS, false)]);
+    if (!isClosed) deployment.logger.warn("The store does not answer, so it was not closed");
+    process.exit(0);
+  }
+
+  /** Resolves to true when all is closed. */
+  async #finish(): Promise<true> {
+    const { deployment } = this;
     // The streams of runs end only with their runs, so both stop together.
     const runs = deployment.stopRuns(GRACE_MS);
     // The port stays open until then: balancers and late callers are told.
     const leftMs = await deployment.drain(GRACE_MS);
     await Promise.all([this.#port.server.stop(leftMs), runs]);
     await deployment.close();
-    process.exit(0);
+    return true;
   }
 
   /** Shows new connections the files as they are now; those with a problem change nothing. */

@@ -2,9 +2,10 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { startBunServer } from "../../../src/adapters/bun/http-server.ts";
-import { MONGODB, onEveryBackend } from "../../http/support/backends.ts";
+import { MONGODB, onEveryBackend, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../../http/support/raw-http.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
@@ -163,5 +164,42 @@ describe("the server of Bun", () => {
     const port = Number(new URL(server.url).port);
     const second = startBunServer(handler, { host: "127.0.0.1", port });
     await expect(second).rejects.toThrow("in use");
+  });
+});
+
+const LOCK_ALL = `begin; do $$ declare name text; begin
+  for name in select tablename from pg_tables where schemaname = 'repsync' loop
+    execute format('lock table repsync.%I', name);
+  end loop;
+end $$`;
+const NOT_CLOSED = "The store does not answer, so it was not closed";
+
+describe.skipIf(!POSTGRESQL.isAvailable)("SIGTERM while PostgreSQL does not answer", () => {
+  test("D-1.2, D-10.5 the service ends all the same, and says so", async () => {
+    const url = await POSTGRESQL.makeUrl();
+    const service = await startService({ env: { STORAGE_URL: url, LOG_LEVEL: "warn" } });
+    const sql = new SQL({ url, max: 1 });
+    keepResource(() => sql.close());
+    await sql.unsafe(LOCK_ALL);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(service.stderr()).toContain(NOT_CLOSED);
+  });
+});
+
+describe.skipIf(!MONGODB.isAvailable)("SIGTERM while MongoDB does not answer", () => {
+  test("D-1.2, D-10.5 the service ends all the same, and says so", async () => {
+    const url = await MONGODB.makeUrl();
+    const appName = "repsync_stuck";
+    const env = { STORAGE_URL: `${url}&appName=${appName}`, LOG_LEVEL: "warn" };
+    const service = await startService({ env });
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const failPoint = (mode: string, more: object = {}) =>
+      client.db("admin").command({ configureFailPoint: "failCommand", mode, ...more });
+    const failCommands = ["update", "delete", "endSessions"];
+    const data = { appName, failCommands, blockConnection: true, blockTimeMS: 14_000 };
+    await failPoint("alwaysOn", { data });
+    const ended = await service.stop().finally(() => failPoint("off"));
+    expect([ended.code, service.stderr().includes(NOT_CLOSED)]).toEqual([0, true]);
   });
 });
