@@ -105,7 +105,7 @@ export function storeHeld(
 
 /** Of a store that is to be filled. */
 export function storeNotEmpty(what: string): AppError {
-  return new AppError("invalid_request", `The store of STORAGE_URL is not empty: ${what}`);
+  return new AppError("invalid_request", `The store to be filled is not empty: ${what}`);
 }
 
 /** How an archive begins; a backup of SQLite is a SQLite file. */

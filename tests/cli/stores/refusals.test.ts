@@ -82,7 +82,7 @@ onEveryBackend("what restore refuses", (backend) => {
     const full = await cli(url, ["restore", file]);
     expect([full.code, full.stderr]).toEqual([
       2,
-      'The store of STORAGE_URL is not empty: table "notes" has rows\n',
+      'The store to be filled is not empty: table "notes" has rows\n',
     ]);
     const other = await backend.makeUrl();
     const service = await startApp({
@@ -100,7 +100,7 @@ onEveryBackend("what restore refuses", (backend) => {
     const taken = await cli(withAccount, ["restore", file]);
     expect([taken.code, taken.stderr]).toEqual([
       2,
-      "The store of STORAGE_URL is not empty: it has accounts\n",
+      "The store to be filled is not empty: it has accounts\n",
     ]);
   });
 
