@@ -24,26 +24,32 @@ const UNTOUCHED_BYTES = 200_000_000;
 
 /** Resolves when the deployment serves; it ends the process after SIGTERM or SIGINT. Throws why it cannot. */
 export async function serve(config: Config): Promise<void> {
+  let service: Service | null = null;
+  let isReloadDue = false;
+  onHangUp({
+    reload() {
+      isReloadDue = service === null;
+      service?.reload();
+    },
+    stop: () => (service === null ? process.exit(0) : void service.stop()),
+  });
   const port = await Port.bind(config, await serverOfRuntime());
   await boundMemory(UNTOUCHED_BYTES);
-  let service: Service;
+  let deployment: Deployment;
   try {
-    service = new Service(config, port, await compose(config));
+    deployment = await compose(config);
   } catch (error) {
     await port.server.stop(0);
     throw error;
   }
-  const { deployment } = service;
-  const stop = () => void service.stop();
+  const started = new Service(config, port, deployment);
+  service = started;
+  const stop = () => void started.stop();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.removeAllListeners(signal).on(signal, stop);
   }
   endAtSecondInterrupt();
-  const reload = () => {
-    void service.renewCertificate();
-    void deployment.lookAtRegistry();
-  };
-  onHangUp({ reload, stop });
+  if (isReloadDue) started.reload();
   const hasAdministrator = await deployment.hasAdministrator();
   const { isNewStore } = deployment;
   port.handler = deployment.handler;
@@ -146,6 +152,12 @@ class Service {
     await Promise.all([this.#port.server.stop(leftMs), runs]);
     await deployment.close();
     return true;
+  }
+
+  /** Reads anew what may change while it serves. */
+  reload(): void {
+    void this.renewCertificate();
+    void this.deployment.lookAtRegistry();
   }
 
   /** Shows new connections the files as they are now; those with a problem change nothing. */

@@ -186,3 +186,23 @@ test("D-11.4.1, D-10.5 while it starts, live is 200, ready says starting, and ev
   service.kill("SIGTERM");
   expect(await service.ended).toEqual({ code: 0, signal: null });
 });
+
+test("D-10.6 a SIGHUP while the store lets a start wait does not end it", async () => {
+  const folder = makeTempFolder();
+  const port = String(await freePort());
+  const first = await startService({ folder });
+  expect((await first.stop()).code).toBe(0);
+  const database = new Database(join(folder, "repsync.db"));
+  database.run("BEGIN EXCLUSIVE");
+  const env = { ...serviceEnv(folder), PORT: port };
+  const service = startProcess(START, { folder, env });
+  const ready = () => fetch(`http://127.0.0.1:${port}/v1/health/ready`).catch(() => null);
+  await pollUntil("the port to be taken", async () => (await ready())?.status === 503);
+  service.kill("SIGHUP");
+  // It is delivered before a later request is answered.
+  expect((await ready())?.status).toBe(503);
+  database.close();
+  await service.waitFor("address", ({ stdout }) => /listening on/.exec(stdout()));
+  service.kill("SIGTERM");
+  expect(await service.ended).toEqual({ code: 0, signal: null });
+});
