@@ -25,7 +25,7 @@ import { DELETE_RECORDER, type RecorderState } from "../deletes/recorder-state.t
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
-import { hasCode, toAppError } from "../driver/errors.ts";
+import { driverFailure, hasCode } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
 import { COMMITTED, optionsIn, type StoreDeps, type TxOptions } from "../driver/operations.ts";
@@ -201,9 +201,7 @@ function readFailure(error: unknown): unknown {
       "MongoDB keeps too little of its history for a backup of one moment: raise minSnapshotHistoryWindowInSeconds (300 by default) to more seconds than the backup takes";
     return new AppError("store_unavailable", text, { cause: error });
   }
-  return error instanceof Error && !(error instanceof AppError) && "code" in error
-    ? toAppError(error)
-    : error;
+  return driverFailure(error);
 }
 
 interface Address {

@@ -1,7 +1,12 @@
-// An empty database that is being filled. D-10.7.
+// An empty database that is being filled: until it is whole a mark keeps every instance out. D-10.7.
 import { Buffer } from "node:buffer";
-import { type Document, Long } from "mongodb";
-import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
+import { type Db, type Document, Long } from "mongodb";
+import {
+  checkFormat,
+  STORE_FORMAT,
+  storeHeld,
+  storeNotEmpty,
+} from "../../../domain/shared/store-format.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { EmptyStore, StoreClaim } from "../../../ports/copies/store-copies.ts";
@@ -18,16 +23,16 @@ import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
-import { DURABLE } from "../driver/collections.ts";
+import { createCollection, DURABLE } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
-import { toAppError } from "../driver/errors.ts";
+import { driverFailure } from "../driver/errors.ts";
+import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isServed } from "../driver/holders.ts";
 import { reserveNumbers } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
-import { setFact } from "../driver/store-facts.ts";
+import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
-import { ClaimedDatabase } from "./claim-empty-database.ts";
 import { DatabaseDump } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 
@@ -44,7 +49,7 @@ export class EmptyDatabase implements EmptyStore {
   readonly kind = "mongodb";
   readonly #options: EmptyDatabaseOptions;
   readonly #deps: Pick<StoreDeps, "client" | "db">;
-  readonly #claim: ClaimedDatabase;
+  readonly #holder: Holder;
   /** True for what another database held. */
   #isOwnKind = false;
   #tables: ReadonlyMap<string, Table> = new Map();
@@ -52,23 +57,22 @@ export class EmptyDatabase implements EmptyStore {
   private constructor(
     options: EmptyDatabaseOptions,
     deps: Pick<StoreDeps, "client" | "db">,
-    claim: ClaimedDatabase,
+    holder: Holder,
   ) {
     this.#options = options;
     this.#deps = deps;
-    this.#claim = claim;
+    this.#holder = holder;
   }
 
-  /** Throws `invalid_request` for a database that is not empty or that a service uses. */
+  /** Takes it, and empties it of what a start has made. Throws `invalid_request` where it is not empty, or a service uses it. */
   static async claim(options: EmptyDatabaseOptions): Promise<EmptyDatabase> {
     const { url, clock, logger } = options;
     const { client, db } = await connect(url, { clock, logger }, async () => {});
     try {
-      const claim = await ClaimedDatabase.claim(db, options);
-      return new EmptyDatabase(options, { client, db }, claim);
+      return new EmptyDatabase(options, { client, db }, await claim(db, options));
     } catch (error) {
       await client.close();
-      throw failure(error);
+      throw driverFailure(error);
     }
   }
 
@@ -110,13 +114,20 @@ export class EmptyDatabase implements EmptyStore {
     await told(async () => {
       await setFact(this.#db, "deployment_id", deploymentId);
       await setFact(this.#db, "format", String(STORE_FORMAT));
-      await this.#claim.finish();
+      await removeFact(this.#db, "filled_by");
+      await this.#holder.end();
     });
     await this.#deps.client.close();
   }
 
   async giveUp(): Promise<void> {
-    await this.#claim.giveUp();
+    try {
+      await empty(this.#db, this.#options.tables);
+      await this.#db.dropCollection(STORE_FACTS);
+    } catch {
+      // The mark stays: nobody may use what is left.
+    }
+    await this.#holder.end();
     await this.#deps.client.close();
   }
 
@@ -180,11 +191,63 @@ async function told(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    throw failure(error);
+    throw driverFailure(error);
   }
 }
 
-function failure(error: unknown): unknown {
-  const isOfDriver = error instanceof Error && "code" in error;
-  return isOfDriver ? toAppError(error) : error;
+async function claim(db: Db, options: StoreClaim): Promise<Holder> {
+  if (await isServed(db)) throw held();
+  // Of several processes one goes on.
+  const holder = await holdToFill(db);
+  if (holder === null) throw held();
+  try {
+    await mark(db, options);
+    await empty(db, options.tables);
+    return holder;
+  } catch (error) {
+    await holder.end();
+    throw error;
+  }
+}
+
+async function mark(db: Db, { adminUsername, tables, by }: StoreClaim): Promise<void> {
+  const facts = new Map(await readFacts(db));
+  const isUnfinished = facts.delete("filled_by");
+  checkFormat(facts, true);
+  if (!isUnfinished) await refuseFull(db, adminUsername, tables);
+  await createCollection(db, STORE_FACTS);
+  // A service that starts now either finds this, or is found below.
+  await setFact(db, "filled_by", by);
+  if (!(await isServed(db))) return;
+  if (!isUnfinished) await removeFact(db, "filled_by");
+  throw held();
+}
+
+async function refuseFull(
+  db: Db,
+  adminUsername: string | null,
+  tables: readonly string[],
+): Promise<void> {
+  const known = await db.collection<{ _id: string }>(TABLE_DEFINITIONS.name).find().toArray();
+  for (const name of new Set([...tables, ...known.map(({ _id }) => _id)])) {
+    if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) === null) continue;
+    throw storeNotEmpty(`table "${name}" has rows`);
+  }
+  const accounts = db.collection("repsync_accounts");
+  const other = await accounts.findOne({ username: { $ne: adminUsername ?? "" } });
+  if (other !== null) throw storeNotEmpty("it has accounts");
+}
+
+/** Drops what is the service's own but the mark and the holders, and the tables that will be filled. */
+async function empty(db: Db, tables: readonly string[]): Promise<void> {
+  const kept: readonly string[] = [STORE_FACTS, HOLDERS.name];
+  const found = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();
+  for (const { name } of found) {
+    const isOwn = name.startsWith("repsync_") && !kept.includes(name);
+    if (isOwn || tables.includes(name)) await db.dropCollection(name, { writeConcern: DURABLE });
+  }
+}
+
+function held() {
+  return storeHeld("A running service, or another command,", HOLD_SECONDS);
 }

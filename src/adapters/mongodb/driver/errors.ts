@@ -151,6 +151,11 @@ export function toAppError(error: unknown): AppError {
   return new AppError("store_unavailable", unavailability(error), options);
 }
 
+/** The same of an error that the driver threw; any other one stays. */
+export function driverFailure(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? toAppError(error) : error;
+}
+
 function unavailability(error: unknown): string {
   if (isClosed(error)) return "The connection to MongoDB was closed";
   const isRefusal = error instanceof MongoServerError && !isPassing(error);
