@@ -68,7 +68,7 @@ export function otherProgram({ sql }: TestDatabase): OtherProgram {
     return columns.map((column) => ({
       name: `"${column.name}"`,
       type: castType(column),
-      text: held(column, row[column.name] ?? null)?.text ?? null,
+      text: held(column, row[column.name] ?? null) ?? null,
     }));
   };
   const where = (table: Table, key: Row, from: number) =>

@@ -76,7 +76,7 @@ export class EmptyPostgres implements EmptyStore {
   refusals(table: Table, row: Row): readonly string[] {
     const unheld = table.columns.flatMap((column) => {
       const value = fieldOf(row, column.name);
-      return held(column, value) === null ? [refusalOf(column, value)] : [];
+      return held(column, value) === undefined ? [refusalOf(column, value)] : [];
     });
     return hasRoom(table, row) ? unheld : [...unheld, LONG_KEY];
   }

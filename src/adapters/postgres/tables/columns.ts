@@ -7,15 +7,15 @@ import {
   parseJson,
   rawNumber,
 } from "../../../domain/shared/json.ts";
+import { MAX_INT64 } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
-/** What a value is in a statement; null for one that a column of that type cannot hold. */
-type Held = { readonly text: string | null } | null;
+/** What a value is in a statement; undefined for one that a column of that type cannot hold. */
+type Held = string | null | undefined;
 
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
-const MAX_INT8 = 9_223_372_036_854_775_807n;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 /** As the server writes numbers that are none, and what other programs may have written. */
@@ -65,29 +65,29 @@ export function isOfCalendar(time: string, type: string): string {
   return `${time} >= ${first} and ${time} < ${end}`;
 }
 
-/** A value as the server keeps it; null for one that it cannot hold. */
+/** A value as the server keeps it; undefined for one that it cannot hold. */
 export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue): Held {
-  if (value === null) return { text: null };
+  if (value === null) return null;
   switch (column.type) {
     case "text":
-      return typeof value === "string" && !value.includes("\0") ? { text: value } : null;
+      return typeof value === "string" && !value.includes("\0") ? value : undefined;
     case "integer":
-      return isNumber(value) ? whole(numberText(value)) : null;
+      return isNumber(value) ? whole(numberText(value)) : undefined;
     case "bigint":
-      if (typeof value !== "string") return null;
+      if (typeof value !== "string") return undefined;
       return column.isKey ? whole(value) : decimal(value);
     case "numeric":
-      return typeof value === "string" ? decimal(value) : null;
+      return typeof value === "string" ? decimal(value) : undefined;
     case "real":
       return real(value);
     case "boolean":
-      return typeof value === "boolean" ? { text: String(value) } : null;
+      return typeof value === "boolean" ? String(value) : undefined;
     case "datetime":
-      return typeof value === "string" && isCanonicalDateTime(value) ? { text: value } : null;
+      return typeof value === "string" && isCanonicalDateTime(value) ? value : undefined;
     case "date":
-      return typeof value === "string" && isCanonicalDate(value) ? { text: value } : null;
+      return typeof value === "string" && isCanonicalDate(value) ? value : undefined;
     case "json":
-      return { text: JSON.stringify(value) };
+      return JSON.stringify(value);
   }
 }
 
@@ -124,38 +124,43 @@ export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: 
 }
 
 function whole(text: string): Held {
-  if (!WHOLE.test(text)) return null;
+  if (!WHOLE.test(text)) return undefined;
   const value = BigInt(text);
-  return value <= MAX_INT8 && value >= -MAX_INT8 ? { text } : null;
+  return value <= MAX_INT64 && value >= -MAX_INT64 ? text : undefined;
 }
 
 function real(value: ColumnValue): Held {
-  if (typeof value === "number") return { text: numberText(value) };
-  if (isRawNumber(value)) return value.rawJSON === "-0" ? { text: "-0" } : null;
-  return typeof value === "string" && NO_NUMBER.test(value) ? { text: value } : null;
+  if (typeof value === "number") return numberText(value);
+  if (isRawNumber(value)) return value.rawJSON === "-0" ? "-0" : undefined;
+  return typeof value === "string" && NO_NUMBER.test(value) ? value : undefined;
 }
 
 /** Tells from its digits and its exponent whether the server has room for it. */
 function decimal(text: string): Held {
-  if (NO_NUMBER.test(text)) return { text };
+  if (NO_NUMBER.test(text)) return text;
+  const parts = partsOf(text);
+  if (parts === null) return undefined;
+  const { digits, point } = parts;
+  return point > MAX_BEFORE_POINT || digits.length - point > MAX_BEHIND_POINT ? undefined : text;
+}
+
+/** The digits of a decimal, without zeros before them, and how many of them come before the point; null for what is none. */
+function partsOf(text: string) {
   const match = DECIMAL.exec(text);
   if (match === null) return null;
-  const [, , before = "", behind = "", exponent = "0"] = match;
-  const digits = (before + behind).replace(/^0+(?=\d)/, "").length;
-  const point = digits - behind.length + Number(exponent);
-  if (point > MAX_BEFORE_POINT || digits - point > MAX_BEHIND_POINT) return null;
-  return { text };
+  const [, sign = "", before = "", behind = "", exponent = "0"] = match;
+  const digits = (before + behind).replace(/^0+(?=\d)/, "");
+  return { sign, digits, point: digits.length - behind.length + Number(exponent) };
 }
 
 /** One way to write each value and scale: a decimal that would be long for its zeros has an exponent, and zero no sign. */
 export function shortDecimal(text: string): string {
   if (NEGATIVE_ZERO.test(text)) return shortDecimal(text.slice(1));
   if (text.length <= MAX_PLAIN_DIGITS && !text.includes("e")) return text;
-  const match = DECIMAL.exec(text);
-  if (match === null) return text;
-  const [, sign, before = "", behind = "", exponent = "0"] = match;
-  let digits = (before + behind).replace(/^0+(?=\d)/, "");
-  const point = digits.length - behind.length + Number(exponent);
+  const parts = partsOf(text);
+  if (parts === null) return text;
+  const { sign, point } = parts;
+  let { digits } = parts;
   if (point >= digits.length) digits = digits.replace(/0+$/, "") || "0";
   const plainDigits = Math.max(digits.length, point, digits.length - point + 1);
   if (plainDigits <= MAX_PLAIN_DIGITS || digits.length > MAX_PLAIN_DIGITS || digits === "0") {

@@ -122,7 +122,7 @@ export class Layout {
 
   lists(columns: readonly Column[], rows: readonly Row[]): string[] {
     return columns.map((column) =>
-      textList(rows.map((row) => held(column, fieldOf(row, column.name))?.text ?? null)),
+      textList(rows.map((row) => held(column, fieldOf(row, column.name)) ?? null)),
     );
   }
 
@@ -133,10 +133,9 @@ export class Layout {
   }
 
   holdsKey(key: Row): boolean {
-    return this.table.keyColumns.every((column) => {
-      const value = held(column, fieldOf(key, column.name));
-      return value !== null && value.text !== null;
-    });
+    return this.table.keyColumns.every(
+      (column) => (held(column, fieldOf(key, column.name)) ?? null) !== null,
+    );
   }
 }
 

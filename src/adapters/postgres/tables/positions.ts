@@ -22,7 +22,7 @@ export function positionOf(order: readonly OrderColumn[], table: Table, row: Row
       continue;
     }
     const value = fieldOf(row, column.name);
-    const text = held(column, value)?.text ?? null;
+    const text = held(column, value) ?? null;
     if (text === null) {
       // A text with NUL comes right behind what is before that.
       if (column.type === "text" && typeof value === "string") {

@@ -86,7 +86,7 @@ export class RowStatements {
     if (by === null) return 0;
     const sets = columns.map((one, i) => `${quoted(one.name)} = $${i + 2}::text::${castType(one)}`);
     const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(column)} = $1::text::${castType(by)}`;
-    const values = columns.map((one) => held(one, fieldOf(fields, one.name))?.text ?? null);
+    const values = columns.map((one) => held(one, fieldOf(fields, one.name)) ?? null);
     return await this.#count(layout, text, [...heldTexts(by, [value]), ...values]);
   }
 
@@ -146,5 +146,5 @@ export class RowStatements {
 
 /** Those of the values that a column holds. */
 export function heldTexts(column: Column, values: readonly string[]): readonly string[] {
-  return values.flatMap((value) => held(column, value)?.text ?? []);
+  return values.flatMap((value) => held(column, value) ?? []);
 }

@@ -140,7 +140,7 @@ export function outcomeOf(
 export function refusalOfRow(table: Table, row: Row): Omit<WriteFailure, "index"> | null {
   for (const column of table.pushColumns) {
     const value = fieldOf(row, column.name);
-    if (held(column, value) !== null) continue;
+    if (held(column, value) !== undefined) continue;
     return { message: refusalOf(column, value), column: column.name };
   }
   return null;
