@@ -65,7 +65,8 @@ export class ServerTransaction {
   readonly #beginning: Beginning;
   #started: Promise<void> | null = null;
   #nowMs: number | null = null;
-  #id: TransactionId | null = null;
+  /** By which the server knows what became of it; null where nothing is written. */
+  id: TransactionId | null = null;
   #isOver = false;
   /** The first statement that failed: those after it fail because of it. */
   failure: Failure | null = null;
@@ -87,11 +88,6 @@ export class ServerTransaction {
     return this.#nowMs;
   }
 
-  /** By which the server knows what became of it; null where nothing is written. */
-  get id(): TransactionId | null {
-    return this.#id;
-  }
-
   /** True once rows of tables were written. */
   get hasRows(): boolean {
     return this.#rowsMs !== null;
@@ -100,10 +96,6 @@ export class ServerTransaction {
   /** Call it before rows of tables are written. */
   writesRows(): void {
     this.#rowsMs ??= this.#beginning.clock.monotonicMs();
-  }
-
-  get hasBegun(): boolean {
-    return this.#started !== null;
   }
 
   /** Begins, unless that was done. */
@@ -170,13 +162,8 @@ export class ServerTransaction {
     if (this.#isOver) return;
     if (this.#started === null) return this.#end(true);
     const isGone = this.failure !== null && this.failure.state === null;
-    this.#end(
-      !isGone &&
-        (await this.#connection.script("rollback").then(
-          () => true,
-          () => false,
-        )),
-    );
+    const rolledBack = () => this.#connection.script("rollback").then(() => true);
+    this.#end(!isGone && (await rolledBack().catch(() => false)));
   }
 
   /** Closes the connection, whatever is under way. */
@@ -222,7 +209,7 @@ export class ServerTransaction {
       within(Promise.all([asked, begun]), BEGIN_MS, silent),
     );
     this.#nowMs = this.#beginning.storeClock?.nowMs() ?? Number(nowMs);
-    this.#id = typeof id === "string" ? { id, life: String(life) } : null;
+    this.id = typeof id === "string" ? { id, life: String(life) } : null;
   }
 
   async #noting<T>(answer: Promise<T>): Promise<T> {

@@ -17,8 +17,16 @@ import {
 import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
-import { cursorText, type PartPlace, readCursor } from "./part-cursor.ts";
-import { comparison, type Position, positionAt, positionOf, sinceText } from "./positions.ts";
+import {
+  comparison,
+  cursorText,
+  type PartPlace,
+  type Position,
+  positionAt,
+  positionOf,
+  readCursor,
+  sinceText,
+} from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
 import { settle } from "./tombstone-places.ts";
 import { refusalOfRow } from "./write-steps.ts";
@@ -165,13 +173,8 @@ export class PostgresTables implements TableStore {
     const order = layout.order();
     const columns = order.map(({ column }) => column);
     const bounds = { ...nearest, skip: skip - 1 };
-    const [before] = await readPortion(tx, layout, {
-      order,
-      columns,
-      limit: 1,
-      isReverse: false,
-      bounds,
-    });
+    const portion = { order, bounds, columns, limitRows: 1, isReverse: false };
+    const [before] = await readPortion(tx, layout, portion);
     if (before === undefined) return nearest;
     const position = positionAt(order, before, [...order.keys()]);
     this.#bookmarks.remember(sequence, { offsetRows, position });
@@ -187,16 +190,20 @@ export class PostgresTables implements TableStore {
   }
 }
 
-interface Reading {
+/** What one statement reads. */
+interface Portion {
   readonly order: readonly OrderColumn[];
   readonly bounds: Bounds;
   readonly columns: readonly Column[];
   readonly limitRows: number;
+  /** True reads from the end. */
+  readonly isReverse: boolean;
+}
+
+interface Reading extends Portion {
   readonly size: PageSize;
   /** True reads a row more, which tells that there is a next page. */
   readonly asksForNext: boolean;
-  /** True reads from the end. */
-  readonly isReverse: boolean;
 }
 
 interface ReadRows {
@@ -209,23 +216,19 @@ interface ReadRows {
 async function readRows(
   tx: ServerTransaction,
   layout: Layout,
-  { order, bounds, columns, limitRows, size, asksForNext, isReverse }: Reading,
+  { size, asksForNext, ...reading }: Reading,
 ): Promise<ReadRows> {
+  const { order, columns, limitRows } = reading;
   const rows: Row[] = [];
-  const places = order.map(({ column }) => columns.findIndex(({ name }) => name === column.name));
-  const selected = [...columns];
-  for (const [i, { column }] of order.entries()) {
-    if (places[i] === -1) places[i] = selected.push(column) - 1;
-  }
+  const selected = [...new Set([...columns, ...order.map(({ column }) => column)])];
+  const places = order.map(({ column }) => selected.indexOf(column));
   let last: Position | null = null;
-  let { after, skip } = bounds;
+  let { bounds } = reading;
   const wanted = limitRows + Number(asksForNext);
   for (;;) {
     const limit = Math.min(layout.portionRows, wanted - rows.length);
-    const from = { ...bounds, after, skip };
-    const portion = { order, columns: selected, limit, isReverse, bounds: from };
+    const portion = { ...reading, columns: selected, limitRows: limit, bounds };
     const lines = await readPortion(tx, layout, portion);
-    skip = 0;
     let bytes = 0;
     let taken = 0;
     for (const line of lines) {
@@ -243,29 +246,18 @@ async function readRows(
     }
     if (taken < lines.length) return { rows, last, hasNext: true };
     if (lines.length < limit || rows.length === wanted) return { rows, last, hasNext: false };
-    after = last;
+    bounds = { ...bounds, after: last, skip: 0 };
   }
 }
 
 async function readPortion(
   tx: ServerTransaction,
   layout: Layout,
-  portion: {
-    readonly order: readonly OrderColumn[];
-    readonly columns: readonly Column[];
-    readonly limit: number;
-    readonly isReverse: boolean;
-    readonly bounds: Bounds;
-  },
+  { order, bounds, columns, limitRows, isReverse }: Portion,
 ) {
-  const { order, columns, limit, bounds, isReverse } = portion;
   const { after, through, since, skip } = bounds;
-  const parameters: string[] = [];
-  const conditions: string[] = [];
-  if (since !== null) {
-    parameters.push(since);
-    conditions.push(`${order[0]?.text} >= $1::text::${order[0]?.type}`);
-  }
+  const parameters = since === null ? [] : [since];
+  const conditions = since === null ? [] : [isSince(order)];
   const bounding = [
     [after, isReverse ? "<" : ">"],
     [through, "<="],
@@ -277,7 +269,7 @@ async function readPortion(
   }
   const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
   const by = order.map(({ text }) => `${text}${isReverse ? " desc" : ""}`).join(", ");
-  parameters.push(String(limit), String(skip));
+  parameters.push(String(limitRows), String(skip));
   const [limits, skips] = [parameters.length - 1, parameters.length];
   const text = `select ${layout.shown(columns)} from ${layout.name} as t${where} order by ${by} limit $${limits}::int8 offset $${skips}::int8`;
   return await tx.query(text, parameters);
@@ -288,11 +280,15 @@ async function countRows(
   layout: Layout,
   since: string | null,
 ): Promise<number> {
-  const [time] = layout.order();
-  const where = since === null ? "" : ` where ${time?.text} >= $1::text::${time?.type}`;
+  const where = since === null ? "" : ` where ${isSince(layout.order())}`;
   const text = `select count(*) from ${layout.name} as t${where}`;
   const [[count] = []] = await tx.query(text, since === null ? [] : [since]);
   return Number(count);
+}
+
+/** Of rows at or after the time that is the first parameter. */
+function isSince([time]: readonly OrderColumn[]): string {
+  return `${time?.text} >= $1::text::${time?.type}`;
 }
 
 function sinceOf(layout: Layout, sinceTime: string | null): string | null {
