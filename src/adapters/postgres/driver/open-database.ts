@@ -34,13 +34,17 @@ interface OpenedDatabase {
 const RULES_HINT =
   "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
+/** What a server and a database tell of themselves, by name. */
+type Looked = Readonly<Record<string, unknown>>;
+
 const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
-/** With whole names: the role's `search_path` holds here. */
+/** A `Looked`. With whole names: the role's `search_path` holds here. */
 const LOOK = `
-select ${setting("server_version_num")}::integer, ${setting("server_encoding")}, ${setting("fsync")}, pg_catalog.pg_is_in_recovery(),
-  ${setting("synchronous_commit")}, pg_catalog.to_regnamespace($1::pg_catalog.text) is not null, ${setting("server_version")},
-  pg_catalog.current_database(), current_user,
-  (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'), ${setting("search_path")}`;
+select pg_catalog.json_build_object('version', ${setting("server_version_num")}::integer, 'shown', ${setting("server_version")},
+  'encoding', ${setting("server_encoding")}, 'fsync', ${setting("fsync")}, 'isStandby', pg_catalog.pg_is_in_recovery(),
+  'synchronous', ${setting("synchronous_commit")}, 'hasSchema', pg_catalog.to_regnamespace($1::pg_catalog.text) is not null,
+  'name', pg_catalog.current_database(), 'role', current_user, 'searchPath', ${setting("search_path")},
+  'deadlockMs', (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'))::text`;
 /** A `search_path` that names `pg_catalog`, but not first. */
 const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 
@@ -49,26 +53,17 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
   const address = readAddress(options.url);
   const { driver, looked } = await reach(address, options);
   try {
-    const [version, encoding, fsync, isStandby, synchronous, hasSchema, shown, name, role] = looked;
-    const problem = problemOf(
-      { version, encoding, fsync, isStandby, hasSchema, shown },
-      address.schema,
-    );
+    const problem = problemOf(looked, address.schema);
     if (problem !== null) throw new AppError("invalid_request", problem);
-    const raisesDurability = !["on", "remote_apply"].includes(String(synchronous));
-    const deadlockMs = Number(looked[9]);
-    const searchPath = CATALOG_BEHIND.test(String(looked[10])) ? String(looked[10]) : null;
+    const raisesDurability = !["on", "remote_apply"].includes(String(looked["synchronous"]));
+    const deadlockMs = Number(looked["deadlockMs"]);
+    const path = String(looked["searchPath"]);
+    const searchPath = CATALOG_BEHIND.test(path) ? path : null;
     const { schema } = address;
-    const to = `to ${quoted(String(role))}`;
-    const grants = `grant create on database ${quoted(String(name))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
-    const database = new PostgresDatabase({
-      ...options,
-      driver,
-      raisesDurability,
-      searchPath,
-      deadlockMs,
-      grants,
-    });
+    const to = `to ${quoted(String(looked["role"]))}`;
+    const grants = `grant create on database ${quoted(String(looked["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
+    const found = { driver, raisesDurability, searchPath, deadlockMs, grants };
+    const database = new PostgresDatabase({ ...options, ...found });
     return { database, schema };
   } catch (error) {
     await driver.close();
@@ -77,7 +72,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
 }
 
 /** Why what a server tells of itself forbids to use it; null for nothing. */
-export function problemOf(found: Readonly<Record<string, unknown>>, schema: string): string | null {
+export function problemOf(found: Looked, schema: string): string | null {
   if (Number(found["version"]) < LEAST_VERSION) {
     return `PostgreSQL must be 15 or newer, and this is ${found["shown"]}`;
   }
@@ -118,7 +113,7 @@ async function reach(address: Address, { clock, logger }: OpenOptions): Promise<
 
 interface FirstConnection {
   readonly driver: Driver;
-  readonly looked: readonly unknown[];
+  readonly looked: Looked;
 }
 
 /** By TLS where the server offers it, unless the address says more. */
@@ -144,11 +139,11 @@ async function firstConnection(address: Address): Promise<FirstConnection> {
   throw new Error("No way to connect");
 }
 
-async function look(driver: Driver, schema: string): Promise<readonly unknown[]> {
+async function look(driver: Driver, schema: string): Promise<Looked> {
   const connection = await driver.connect();
   try {
-    const [line = []] = await connection.query(LOOK, [quoted(schema)]);
-    return line;
+    const [[looked] = []] = await connection.query(LOOK, [quoted(schema)]);
+    return JSON.parse(String(looked)) as Looked;
   } finally {
     connection.release(true);
   }
