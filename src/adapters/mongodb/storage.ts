@@ -5,6 +5,7 @@ import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import { type AnyCollection, REQUEST_CALLS, SYNC_CALLS } from "../../ports/documents.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
+import { PreparedTables, type TableStore } from "../../ports/tables/table-store.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
 import { DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
@@ -17,9 +18,10 @@ import { HOLDERS, Holder } from "./driver/holders.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import type { StoreClock } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
-import { Versions } from "./driver/versions.ts";
-import { MongoTableStore } from "./table-store.ts";
+import { type VersionedDeps, Versions } from "./driver/versions.ts";
 import { inspectTables } from "./tables/table-inspection.ts";
+import { prepareTables } from "./tables/table-preparer.ts";
+import { TableReader } from "./tables/table-reader.ts";
 
 interface MongoStorageOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
@@ -135,5 +137,30 @@ class MongoStorage implements FullStorage {
       this.#deps.client.close(),
     );
     return this.#closing;
+  }
+}
+
+export class MongoTableStore extends TableReader implements TableStore {
+  readonly #deps: VersionedDeps;
+  readonly #recorder: DeleteRecorder;
+
+  constructor(deps: VersionedDeps, recorder: DeleteRecorder) {
+    super(deps);
+    this.#deps = deps;
+    this.#recorder = recorder;
+  }
+
+  stampsOthers(): boolean {
+    return false;
+  }
+
+  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
+    await prepareTables(this.#deps.db, this.#deps.clock, tables);
+    await this.#recorder.prepare(tables);
+    return new PreparedTables(tables);
+  }
+
+  async settled(table: Table): Promise<void> {
+    if (table.deletes) await this.#recorder.caughtUp(table);
   }
 }

@@ -17,10 +17,15 @@ import { readSnapshot } from "../driver/operations.ts";
 import { endTransaction } from "../driver/orphaned-transactions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
-import { commit, MAX_CONFLICTS_MS, runTransaction } from "../driver/transaction.ts";
+import {
+  commit,
+  MAX_CONFLICTS_MS,
+  Rerun,
+  runTransaction,
+  withReruns,
+} from "../driver/transaction.ts";
 import { VERSIONS, type VersionedDeps } from "../driver/versions.ts";
 import { BodyPushes } from "../tables/body-tables.ts";
-import { Rerun, withReruns } from "../tables/rerun.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
 
@@ -119,12 +124,11 @@ export class MongoDocuments implements DocumentStore {
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const { client, clock, callLimit } = this.#deps;
     const { isDivisible = false, isInTurn } = options;
-    const limit = isDivisible ? { maxConflictsMs: MAX_CONFLICTS_MS } : {};
-    const queue = isShort(options.limit ?? callLimit)
-      ? { queue: this.#queues.of(options.name) }
-      : {};
+    const maxConflictsMs = isDivisible ? MAX_CONFLICTS_MS : undefined;
+    const hasQueue = isShort(options.limit ?? callLimit);
+    const queue = hasQueue ? this.#queues.of(options.name) : undefined;
     const deadline = this.#deadlineOf(options);
-    const scope = { client, clock, deadline, isInTurn, ...limit, ...queue };
+    const scope = { client, clock, deadline, isInTurn, maxConflictsMs, queue };
     const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.

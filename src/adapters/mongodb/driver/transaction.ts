@@ -30,9 +30,9 @@ export interface TransactionScope {
   readonly clock: Stopwatch;
   readonly deadline: Deadline;
   /** Tries end once conflicts with other writers have lasted so long; absent: with the deadline. */
-  readonly maxConflictsMs?: number;
+  readonly maxConflictsMs?: number | undefined;
   /** Where a body that met another waits for its next try; absent: it pauses. */
-  readonly queue?: BodyQueue;
+  readonly queue?: BodyQueue | undefined;
   /** True for a body that waits there for its first try. */
   readonly isInTurn?: boolean | undefined;
 }
@@ -113,6 +113,35 @@ export async function commit(tx: ClientSession, deadline: Deadline): Promise<voi
         throw new CommitInDoubt(error);
       }
       await deadline.pause(tries);
+    }
+  }
+}
+
+// Bodies that know after an attempt what the next one has to avoid. What was learnt of a refused record is kept by the number of
+// the write in the body, so bodies make the same calls in the same order.
+
+/** Ends an attempt whose transaction is over for a reason that the next one knows how to avoid. */
+export class Rerun extends Error {
+  /** Finds out what the next attempt needs, outside of transactions or in some that are taken back. */
+  readonly learn: (scope: TransactionScope) => Promise<void>;
+
+  constructor(learn: (scope: TransactionScope) => Promise<void>) {
+    super("The transaction runs again");
+    this.learn = learn;
+  }
+}
+
+/** Makes attempts until one ends otherwise than by a `Rerun`. */
+export async function withReruns<T>(
+  scope: TransactionScope,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Rerun)) throw error;
+      await error.learn(scope);
     }
   }
 }

@@ -66,31 +66,20 @@ export class PartlyLate extends Error {}
 export class PushRows {
   readonly #deps: StoreDeps;
   readonly #table: Table;
+  readonly #options: PushOptions;
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
-  readonly #stamps: WriteRule["stamps"];
-  readonly #insertsNew: boolean;
-  readonly #isFilling: boolean;
-  readonly #readsFirst: boolean;
-  readonly #takeNumbers: PushOptions["takeNumbers"];
   readonly #writer: PushWriter;
   readonly #stored: StoredRows;
   readonly #tombstones: TombstoneDocuments;
 
   constructor(deps: StoreDeps, table: Table, options: PushOptions) {
-    const { ordered, takeNumbers, insertsNew, isFilling, readsFirst, ...rule } = options;
-    const collection = deps.db.collection(table.name);
     this.#deps = deps;
     this.#table = table;
-    this.#conflict = rule.conflict ?? table.conflict;
-    this.#deleted = rule.deleted ?? [];
-    this.#stamps = rule.stamps;
-    // The driver would make a command of each change between the two kinds.
-    this.#insertsNew = insertsNew && !ordered;
-    this.#isFilling = isFilling;
-    this.#readsFirst = readsFirst || ordered;
-    this.#takeNumbers = takeNumbers;
-    this.#writer = new PushWriter(collection, ordered);
+    this.#options = options;
+    this.#conflict = options.conflict ?? table.conflict;
+    this.#deleted = options.deleted ?? [];
+    this.#writer = new PushWriter(deps.db.collection(table.name), options.ordered);
     this.#stored = new StoredRows(table, deps.db, deps.clock);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
@@ -104,13 +93,15 @@ export class PushRows {
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    if (!hasTombstones && !this.#isFilling && this.#isSentUnread(upserts)) {
+    if (!hasTombstones && !this.#options.isFilling && this.#isSentUnread(upserts)) {
       const sent = await this.#send(upserts, nowMs, tx);
       return { ...sent, visibleMs: this.#visibleMs(nowMs, beganMs) };
     }
     const { decision, sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
     const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
-    const inserted = new Set(this.#insertsNew ? added : []);
+    // The driver would make a command of each change between the two kinds.
+    const insertsNew = this.#options.insertsNew && !this.#options.ordered;
+    const inserted = new Set(insertsNew ? added : []);
     await this.#writer.insert(
       sent.filter((upsert) => inserted.has(upsert)),
       tx,
@@ -138,8 +129,9 @@ export class PushRows {
   #isSentUnread(upserts: readonly Upsert[]): boolean {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);
-    if (isGuarded || this.#stamps !== undefined) return false;
-    if (this.#readsFirst || hasNumbers(table)) return false;
+    const { ordered, readsFirst, stamps } = this.#options;
+    if (isGuarded || stamps !== undefined || readsFirst || ordered) return false;
+    if (hasNumbers(table)) return false;
     const isKey = table.keyColumns.some(({ name }) => name === table.timestampColumn);
     const isTimeless = table.timestampColumn === null || table.updateColumns.length === 0;
     const hasTime = (upsert: Upsert) => isTimeless || isKey || setsTime(table, upsert);
@@ -183,7 +175,7 @@ export class PushRows {
     const table = this.#table;
     const turns = beginTurns(this.#deps.clock);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    const isUnread = this.#isFilling && !hasTombstones;
+    const isUnread = this.#options.isFilling && !hasTombstones;
     const rows = isUnread ? new Map<string, FoundRow>() : await this.#findRows(upserts, tx);
     // Tombstones are listed in the order of the records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
@@ -194,7 +186,7 @@ export class PushRows {
       {
         conflict: this.#conflict,
         nowMs,
-        stamps: this.#stamps,
+        stamps: this.#options.stamps,
         withTime: (upsert, time) => withTime(table, upsert, time),
       },
     );
@@ -207,7 +199,7 @@ export class PushRows {
   /** Numbers new rows in the order of their records. */
   async #number(added: readonly Upsert[]): Promise<void> {
     if (added.length === 0 || !hasNumbers(this.#table)) return;
-    const first = await this.#takeNumbers(added.length);
+    const first = await this.#options.takeNumbers(added.length);
     const turns = beginTurns(this.#deps.clock);
     for (const [n, upsert] of added.toSorted(byIndex).entries()) {
       if (turns.isOver) await turns.next();
@@ -220,7 +212,7 @@ export class PushRows {
     upserts: readonly Upsert[],
     { sent, failures }: WriteDecision<Upsert>,
   ): readonly Upsert[] {
-    if (this.#conflict !== "newer" && this.#stamps === undefined) {
+    if (this.#conflict !== "newer" && this.#options.stamps === undefined) {
       const failed = new Set(failures.map(({ index }) => index));
       return upserts.filter(({ index }) => !failed.has(index));
     }
@@ -256,7 +248,7 @@ export class PushRows {
 
   /** Whether a record changes its row says what time it gets. */
   #isStamped({ time }: Upsert): boolean {
-    return this.#stamps !== undefined && time === null;
+    return this.#options.stamps !== undefined && time === null;
   }
 
   async #findTombstones(

@@ -13,11 +13,10 @@ import type {
 import { DURABLE } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
-import { type TransactionScope, tryTransaction } from "../driver/transaction.ts";
+import { Rerun, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
 import { PartlyLate, PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
-import { Rerun } from "./rerun.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */

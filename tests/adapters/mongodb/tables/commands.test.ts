@@ -7,7 +7,7 @@ import { DeleteRecorder } from "../../../../src/adapters/mongodb/deletes/delete-
 import { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
 import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
 import { Versions } from "../../../../src/adapters/mongodb/driver/versions.ts";
-import { MongoTableStore } from "../../../../src/adapters/mongodb/table-store.ts";
+import { MongoTableStore } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../../../../src/ports/documents.ts";
