@@ -15,24 +15,20 @@ import { quotedName } from "../driver/unique-keys.ts";
 import { FileDump } from "./file-dump.ts";
 import { allRows, isRowTable, run, tableNames } from "./raw-connection.ts";
 
-export interface ClaimedFile {
-  release(): void;
-}
-
 /**
- * Takes a file for this process alone. Throws `invalid_request` when another one has it open, or when it is not empty: no
+ * Takes a file for this process alone, until the connection is closed. Throws `invalid_request` when another one has it open, or when it is not empty: no
  * rows, and no account but that of the administrator of the configuration.
  */
 export async function claimEmptyFile(
   openSqlite: OpenSqlite,
   path: string,
   adminUsername: string | null,
-): Promise<ClaimedFile> {
+): Promise<SqliteConnection> {
   const connection = await openSqlite(path);
   try {
     holdAlone(connection);
     refuseFull(connection, adminUsername);
-    return { release: () => connection.close() };
+    return connection;
   } catch (error) {
     const code = connection.resultCode(error);
     connection.close();
@@ -41,7 +37,7 @@ export async function claimEmptyFile(
 }
 
 /** Takes a file of a stopped deployment for this process alone, whatever it holds. Throws `invalid_request`. */
-export function holdAlone(connection: SqliteConnection): void {
+function holdAlone(connection: SqliteConnection): void {
   try {
     run(connection, "PRAGMA busy_timeout = 0");
     // Every process that has the file open in WAL mode holds a lock that is in the way of this.

@@ -24,9 +24,9 @@ import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteConnection, SqliteValue } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
-import { valueEncoder } from "../tables/column-values.ts";
+import { boundValues, valueEncoder } from "../tables/column-values.ts";
 import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
-import { type ClaimedFile, claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
+import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
 import { FileDump } from "./file-dump.ts";
 import { run } from "./raw-connection.ts";
 import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
@@ -46,13 +46,14 @@ export class EmptyFile implements EmptyStore {
   readonly #options: EmptyFileOptions;
   readonly #target: string;
   readonly #temp: string;
-  readonly #claim: ClaimedFile;
+  /** Holds the file as long as it is open. */
+  readonly #claim: SqliteConnection;
   /** True where there was no file before. */
   readonly #isNew: boolean;
   #connection: SqliteConnection | null = null;
   #tables: ReadonlyMap<string, Table> = new Map();
 
-  private constructor(options: EmptyFileOptions, claim: ClaimedFile, isNew: boolean) {
+  private constructor(options: EmptyFileOptions, claim: SqliteConnection, isNew: boolean) {
     this.#options = options;
     this.#target = resolve(options.path);
     this.#temp = join(dirname(this.#target), `.${basename(this.#target)}.fill-${process.pid}`);
@@ -143,7 +144,7 @@ export class EmptyFile implements EmptyStore {
     } catch (error) {
       throw fileFailure("The store", error);
     }
-    this.#claim.release();
+    this.#claim.close();
   }
 
   async giveUp(): Promise<void> {
@@ -153,7 +154,7 @@ export class EmptyFile implements EmptyStore {
     for (const path of this.#isNew ? [...temps, this.#target] : temps) {
       await rm(path, { force: true }).catch(() => {});
     }
-    this.#claim.release();
+    this.#claim.close();
   }
 
   get #opened(): SqliteConnection {
@@ -200,7 +201,7 @@ export class EmptyFile implements EmptyStore {
     const { list, keyColumns } = new TombstoneNames(table);
     const others = ["repsync_place", "repsync_deleted_at", "repsync_taken_at", "repsync_is_own"];
     const values = items.map(({ place, key, deletedAt, takenAtMs }) => [
-      ...table.keyColumns.map((column) => valueEncoder(column)(key[column.name] ?? null)),
+      ...boundValues(table.keyColumns, key),
       ...[place, keptTime(deletedAt), keptTime(formatMs(takenAtMs)), 0],
     ]);
     this.#commit(insertSql(list, [...keyColumns, ...others]), values);

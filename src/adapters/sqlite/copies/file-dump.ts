@@ -20,7 +20,7 @@ import { CollectionTable } from "../documents/collection-table.ts";
 import type { OpenSqlite, SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
-import { decodeRows, readExpression, textWithNul } from "../tables/column-values.ts";
+import { decodeRows, readColumns, textWithNul } from "../tables/column-values.ts";
 import { deleteTriggerName } from "../tables/delete-triggers.ts";
 import type { Definition } from "../tables/found-table.ts";
 import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
@@ -98,16 +98,15 @@ export class FileDump implements DumpedSource {
   }
 
   *#rows(table: Table): Iterable<DumpedRow> {
-    const columns = table.columns.map((column) => this.#read(column));
-    const rows = this.#iterate(`SELECT ${columns.join(", ")} FROM ${quotedName(table.name)}`);
+    const columns = this.#read(table.columns);
+    const rows = this.#iterate(`SELECT ${columns} FROM ${quotedName(table.name)}`);
     for (const row of rows) yield { row: decoded(row, table.columns) };
   }
 
   *#tombstones(table: Table): Iterable<DumpedTombstone> {
     const { list } = new TombstoneNames(table);
-    const keys = table.keyColumns.map((column) => this.#read(column));
     const times = "repsync_place, repsync_deleted_at, repsync_taken_at";
-    const sql = `SELECT ${keys.join(", ")}, ${times} FROM ${list} ORDER BY repsync_place`;
+    const sql = `SELECT ${this.#read(table.keyColumns)}, ${times} FROM ${list} ORDER BY repsync_place`;
     for (const row of this.#iterate(sql)) {
       const { repsync_place, repsync_deleted_at, repsync_taken_at, ...key } = row;
       yield {
@@ -154,9 +153,8 @@ export class FileDump implements DumpedSource {
     }, 0);
   }
 
-  #read(column: Column): string {
-    const { cutsTextAtNul } = this.#connection;
-    return `${readExpression(column, cutsTextAtNul)} AS ${quotedName(column.name)}`;
+  #read(columns: readonly Column[]): string {
+    return readColumns(columns, this.#connection.cutsTextAtNul);
   }
 
   #all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {

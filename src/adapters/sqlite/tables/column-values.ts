@@ -94,8 +94,19 @@ function jsonText(value: ColumnValue): string {
   return typeof value === "number" ? numberText(value) : JSON.stringify(value);
 }
 
+/** What is bound for the values of columns of a row. */
+export function boundValues(columns: readonly Column[], row: Row): SqliteValue[] {
+  return columns.map((column) => valueEncoder(column)(row[column.name] ?? null));
+}
+
+/** What a SELECT lists of columns, for `decodeRows`. */
+export function readColumns(columns: readonly Column[], cutsTextAtNul: boolean): string {
+  const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
+  return columns.map(read).join(", ");
+}
+
 /** The expression that reads a column without losing a digit or a character. */
-export function readExpression(column: Column, cutsTextAtNul: boolean): string {
+function readExpression(column: Column, cutsTextAtNul: boolean): string {
   const name = `"${column.name}"`;
   if (declaredType(column) === "INTEGER") {
     const digits = `WHEN typeof(${name}) = 'integer' THEN CAST(${name} AS TEXT) ELSE ${name} END`;
@@ -108,7 +119,7 @@ export function readExpression(column: Column, cutsTextAtNul: boolean): string {
 }
 
 /**
- * Turns rows as read by `readExpression` into values, in place. Values that other tools wrote come out as near to their
+ * Turns rows as read by `readColumns` into values, in place. Values that other tools wrote come out as near to their
  * column's type as possible.
  */
 export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[] {

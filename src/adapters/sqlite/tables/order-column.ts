@@ -10,13 +10,6 @@ export const ORDER_COLUMN = "repsync_order";
 /** Names of the tables in a file that another program made: nothing is added to them, no order column either. D-11.4. */
 export type ForeignTables = ReadonlySet<string>;
 
-/** What the SQL of a table depends on beside the registry. */
-export interface TableFile {
-  /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
-  readonly cutsTextAtNul: boolean;
-  readonly foreignTables: ForeignTables;
-}
-
 /**
  * The value that a row of a table with a timestamp is ordered by, as SQL: its order column, or in a table of another program
  * what that would be generated from. `row` names the row in the statement; a bare name would mean the expression by which a

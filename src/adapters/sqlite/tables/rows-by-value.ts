@@ -1,9 +1,8 @@
 // Rows of a table by a value that they have in a column, or by their keys, within a transaction.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import { decodeRows, readExpression, valueEncoder } from "./column-values.ts";
+import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
 import { forgetTombstones, leaveNoTombstones } from "./tombstone-writes.ts";
 
 /** Every row with one of these values in a column, whole; none in a table without the column. */
@@ -26,17 +25,13 @@ export function readRowsWithKeys(work: SqliteWork, table: Table, keys: readonly 
   const isKey = table.keyColumns.map(({ name }) => `"${name}" = ?`).join(" AND ");
   const sql = `${selectWhole(work, table)} WHERE ${isKey}`;
   const wanted = new Map(keys.map((key) => [keyText(table, key), key]));
-  return [...wanted.values()].flatMap((key) => {
-    const values = table.keyColumns.map((each) => valueEncoder(each)(key[each.name] ?? null));
-    return decodeRows(work.all(sql, values), table.columns);
-  });
+  return [...wanted.values()].flatMap((key) =>
+    decodeRows(work.all(sql, boundValues(table.keyColumns, key)), table.columns),
+  );
 }
 
 function selectWhole({ cutsTextAtNul }: SqliteWork, table: Table): string {
-  const columns = table.columns.map(
-    (each) => `${readExpression(each, cutsTextAtNul)} AS "${each.name}"`,
-  );
-  return `SELECT ${columns.join(", ")} FROM "${table.name}"`;
+  return `SELECT ${readColumns(table.columns, cutsTextAtNul)} FROM "${table.name}"`;
 }
 
 /** Changes the given fields, as far as the table has such columns; the number of the rows. */
@@ -50,9 +45,8 @@ export function changeRowsBy(
   const given = table.columns.filter(({ name }) => Object.hasOwn(fields, name));
   if (column === null || given.length === 0) return 0;
   const set = given.map(({ name }, i) => `"${name}" = ?${i + 2}`).join(", ");
-  const values: SqliteValue[] = given.map((each) => valueEncoder(each)(fields[each.name] ?? null));
   const sql = `UPDATE "${table.name}" SET ${set} WHERE ${isValue(columnName)}`;
-  return work.run(sql, [valueEncoder(column)(value), ...values]);
+  return work.run(sql, [valueEncoder(column)(value), ...boundValues(given, fields)]);
 }
 
 /** Removes the rows, without tombstones; their number. D-7.6, D-8.2. */

@@ -2,8 +2,9 @@
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import { columnsOf, type RowColumns } from "../../../ports/tables/table-store.ts";
 import type { SqliteValue } from "../driver/driver.ts";
-import { readExpression } from "./column-values.ts";
-import { ORDER_COLUMN, orderBound, qualifiedOrder, type TableFile } from "./order-column.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
+import { readColumns } from "./column-values.ts";
+import { ORDER_COLUMN, orderBound, qualifiedOrder } from "./order-column.ts";
 
 /** Values that one statement binds; older versions of SQLite allow no more than 999. */
 const MAX_VALUES = 900;
@@ -42,6 +43,9 @@ export function firstStart(table: Table, sinceTime: string | null, hasKey: boole
   };
 }
 
+/** What the SQL of a table depends on beside the registry. */
+type TableFile = Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">;
+
 /** What reads one table. Values of a statement are first those of its range. */
 export class TableSql {
   readonly keysPerLookup: number;
@@ -54,16 +58,14 @@ export class TableSql {
   >;
 
   constructor(table: Table, { cutsTextAtNul, foreignTables }: TableFile) {
-    const read = (list: readonly Column[]) =>
-      list.map((column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`);
     const columns = (which: RowColumns) => {
       const list = columnsOf(table, which);
-      return { list, sql: read(list).join(", ") };
+      return { list, sql: readColumns(list, cutsTextAtNul) };
     };
     this.#table = table;
     this.#order = qualifiedOrder(table, foreignTables);
     this.#key = table.keyColumns.map(({ name }) => `"${table.name}"."${name}"`);
-    this.#keyPlace = read(table.keyColumns).join(", ");
+    this.#keyPlace = readColumns(table.keyColumns, cutsTextAtNul);
     this.#columns = { page: columns("page"), sent: columns("sent") };
     const perLookup = Math.floor(MAX_VALUES / this.#key.length);
     this.keysPerLookup = Math.max(1, Math.min(MAX_KEYS, perLookup));

@@ -17,7 +17,7 @@ import type {
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
+import { boundValues, decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 import { cursorText, readCursor } from "./part-cursor.ts";
 import { firstStart, type RowRange, type Start, TableSql } from "./statements.ts";
@@ -248,7 +248,7 @@ export class TableReader {
   #placeOf(table: Table, row: RowPosition): Place {
     const known = this.#places.get(row);
     if (known !== undefined) return known;
-    const key = table.keyColumns.map((column) => valueEncoder(column)(row[column.name] ?? null));
+    const key = boundValues(table.keyColumns, row);
     const timestamp = timestampColumnOf(table);
     if (timestamp === null) return key;
     const time = valueEncoder(timestamp)(row[timestamp.name] ?? null);

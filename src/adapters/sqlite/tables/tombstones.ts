@@ -10,7 +10,7 @@ import type {
 } from "../../../ports/tables/tombstones.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
-import { decodeRows, readExpression } from "./column-values.ts";
+import { decodeRows, readColumns } from "./column-values.ts";
 import { deleteTriggerName } from "./delete-triggers.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 import { forgetReplaced, TombstoneWrites } from "./tombstone-writes.ts";
@@ -125,13 +125,11 @@ export class SqliteTombstones implements Tombstones {
 
   /** One more than asked for, to know whether there are more. */
   #read({ names }: List, query: TombstoneQuery, after: number) {
-    const columns = names.table.keyColumns.map(
-      (column) => `${readExpression(column, this.#database.cutsTextAtNul)} AS "${column.name}"`,
-    );
+    const columns = readColumns(names.table.keyColumns, this.#database.cutsTextAtNul);
     const values: SqliteValue[] = [after];
     if (query.sinceTime !== null) values.push(keptTime(query.sinceTime));
     const isSince = query.sinceTime === null ? "" : "AND repsync_taken_at >= ?";
-    const sql = `SELECT ${columns.join(", ")}, repsync_place, repsync_deleted_at FROM ${names.list}
+    const sql = `SELECT ${columns}, repsync_place, repsync_deleted_at FROM ${names.list}
       WHERE repsync_place > ? ${isSince} ORDER BY repsync_place LIMIT ?`;
     return this.#database.all(sql, [...values, query.limitRows + 1]);
   }
