@@ -119,21 +119,6 @@ export class SqliteStorage implements FullStorage {
   }
 }
 
-/** What was prepared last: while no schema has changed since, a table that is the same needs no other look. */
-class PreparedSchema {
-  readonly #version: number;
-  readonly #tables: ReadonlySet<string>;
-
-  constructor(version: number, tables: readonly Table[]) {
-    this.#version = version;
-    this.#tables = new Set(tables.map((table) => JSON.stringify(table)));
-  }
-
-  has(table: Table, version: number): boolean {
-    return this.#version === version && this.#tables.has(JSON.stringify(table));
-  }
-}
-
 function schemaVersion(database: SqliteDatabase): number {
   return Number(database.all("PRAGMA schema_version")[0]?.["schema_version"]);
 }
@@ -141,7 +126,8 @@ function schemaVersion(database: SqliteDatabase): number {
 /** Rows in real SQLite tables with the registry's names and columns. */
 class SqliteTableStore extends TableReader implements TableStore {
   readonly #database: SqliteDatabase;
-  #prepared = new PreparedSchema(-1, []);
+  /** What was prepared last: while no schema has changed since, a table that is the same needs no other look. */
+  #prepared = { version: -1, tables: new Set<string>() };
 
   constructor(database: SqliteDatabase) {
     super(database);
@@ -149,13 +135,17 @@ class SqliteTableStore extends TableReader implements TableStore {
   }
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
-    const changed = (version: number) =>
-      tables.filter((table) => !this.#prepared.has(table, version));
+    const known = this.#prepared;
     const version = await this.#database.write(() => {
-      prepareTables(this.#database, changed(schemaVersion(this.#database)));
+      const isSame = schemaVersion(this.#database) === known.version;
+      const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
+      prepareTables(
+        this.#database,
+        tables.filter((table) => !isKnown(table)),
+      );
       return schemaVersion(this.#database);
     });
-    this.#prepared = new PreparedSchema(version, tables);
+    this.#prepared = { version, tables: new Set(tables.map((table) => JSON.stringify(table))) };
     return new PreparedTables(tables);
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { checkKey, compareKeys, type Key, keyBytes } from "../../../domain/shared/document-key.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import {
   type Answers,
   type AnyCollection,
@@ -19,7 +20,7 @@ import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/per
 import type { SqliteBody } from "../driver/run-body.ts";
 import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
 import { BodyTables } from "../tables/body-tables.ts";
-import { RowBinders } from "../tables/row-binder.ts";
+import type { RowBinder } from "../tables/row-binder.ts";
 import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
 import {
   CollectionTable,
@@ -36,11 +37,10 @@ const COLUMNS = "SELECT name FROM pragma_table_info(?)";
 export class SqliteDocuments implements DocumentStore {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, CollectionTable>();
-  readonly #binders: RowBinders;
+  readonly #binders = new WeakMap<Table, RowBinder>();
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
-    this.#binders = new RowBinders(database.foreignTables);
   }
 
   /** Those that were prepared. */

@@ -43,7 +43,7 @@ export interface SqliteOptions {
   readonly clock?: Clock;
 }
 
-export const OPEN_PROBLEM = "The database cannot be opened";
+const OPEN_PROBLEM = "The database cannot be opened";
 
 /**
  * Shared by the stores of one file. Work given to `read`, `write` and `keep` is synchronous, so it never interleaves with
@@ -322,17 +322,22 @@ export class SqliteDatabase implements SqliteWork {
   #readOnce<T>(work: () => T): T {
     const isWriting = this.#writer.driver.isInTransaction;
     this.#current = (isWriting ? this.#reader : null) ?? this.#writer;
-    const { driver } = this.#current;
     try {
-      this.run("BEGIN");
+      return this.#inTransaction("BEGIN", work);
+    } finally {
+      this.#current = this.#writer;
+    }
+  }
+
+  #inTransaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
+    try {
+      this.run(begin);
       const result = work();
       this.run("COMMIT");
       return result;
     } catch (error) {
-      if (driver.isInTransaction) this.run("ROLLBACK");
+      if (this.#current.driver.isInTransaction) this.run("ROLLBACK");
       throw error;
-    } finally {
-      this.#current = this.#writer;
     }
   }
 
@@ -342,14 +347,8 @@ export class SqliteDatabase implements SqliteWork {
       limit,
       () => {
         this.#file?.check();
-        this.run("BEGIN IMMEDIATE");
         try {
-          const result = work();
-          this.run("COMMIT");
-          return result;
-        } catch (error) {
-          if (this.#writer.driver.isInTransaction) this.run("ROLLBACK");
-          throw error;
+          return this.#inTransaction("BEGIN IMMEDIATE", work);
         } finally {
           this.#checkpoints.endWrite();
         }

@@ -121,8 +121,7 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
     `UPDATE repsync_versions SET version = version + 1 WHERE ${condition}`;
   const raiseNew = raise(`slot = ${slotSql("NEW.username")}`);
   const raiseOld = raise(`slot = ${slotSql("OLD.username")}`);
-  // A new audit key makes no cached value wrong.
-  if (table !== "repsync_subjects") add("insert", "AFTER INSERT", raiseNew);
+  add("insert", "AFTER INSERT", raiseNew);
   add("update", "AFTER UPDATE", raiseNew);
   add("rename", "AFTER UPDATE OF username", raiseOld);
   add("delete", "AFTER DELETE", raiseOld);

@@ -7,23 +7,25 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
-import type { RowBinders } from "./row-binder.ts";
+import { RowBinder } from "./row-binder.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
 import { TableWrite } from "./table-write.ts";
 
 /** The rows that one body writes. Triggers raise versions, and only one body writes at a time. */
 export class BodyTables implements TableWrites {
   readonly #body: SqliteBody;
-  readonly #binders: RowBinders;
+  readonly #binders: WeakMap<Table, RowBinder>;
 
-  constructor(body: SqliteBody, binders: RowBinders) {
+  /** `binders` are those of earlier bodies. */
+  constructor(body: SqliteBody, binders: WeakMap<Table, RowBinder>) {
     this.#body = body;
     this.#binders = binders;
   }
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
     const { conflict = table.conflict, deleted = [], stamps } = rule;
-    const binder = this.#binders.of(table);
+    const binder = this.#binders.get(table) ?? new RowBinder(table, this.#body.foreignTables);
+    this.#binders.set(table, binder);
     this.#body.beginRows();
     const write = new TableWrite(this.#body, table, { conflict, stamps }, binder);
     const records = await this.#body.inSteps(binder.bindAll(writes));

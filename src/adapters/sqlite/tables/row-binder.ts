@@ -132,22 +132,6 @@ export class RowBinder {
   }
 }
 
-/** The binders of the tables of a file. */
-export class RowBinders {
-  readonly #foreign: ForeignTables;
-  readonly #binders = new WeakMap<Table, RowBinder>();
-
-  constructor(foreign: ForeignTables) {
-    this.#foreign = foreign;
-  }
-
-  of(table: Table): RowBinder {
-    const binder = this.#binders.get(table) ?? new RowBinder(table, this.#foreign);
-    this.#binders.set(table, binder);
-    return binder;
-  }
-}
-
 /** `isNewer` is the condition of the guard, to be followed by others; empty without one. */
 function upsertSql(table: Table, columns: readonly Column[], isNewer: string): string {
   const names = (list: readonly Column[]) => list.map(({ name }) => `"${name}"`);
