@@ -1,7 +1,7 @@
 // Everything of a store in one form that every kind reads and writes: backups, restores and moves are made of it. D-10.7.
 import { buildTable } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
-import type { Row, Table } from "../../domain/sync/table/table.ts";
+import type { ColumnType, Row, Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection } from "../documents.ts";
 
 /** What a dump is of. */
@@ -98,6 +98,25 @@ export interface DumpedSource {
 /** The table that a store reads and writes the rows by. */
 export function tableOf({ name, entry, deletes }: DumpedTable): Table {
   return buildTable(name, { ...entry, deletes: deletes !== null });
+}
+
+/** What stores keep of the columns of a table. */
+interface KeptColumns {
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly key: readonly string[];
+  readonly timestamp: string | null;
+  /** True where rows get a number as their `id`. */
+  readonly numbered: boolean;
+}
+
+export function dumpedEntry(kept: KeptColumns): DumpedTable["entry"] {
+  const { columns, key, timestamp, numbered } = kept;
+  const entries = Object.entries(columns).map(([name, type]) => {
+    const isNumbered = numbered && name === "id" && !key.includes(name);
+    return [name, isNumbered ? { type, auto_increment: true } : { type }];
+  });
+  const described: TableEntry["columns"] = Object.fromEntries(entries);
+  return { upsert_key: [...key], timestamp_column: timestamp, columns: described };
 }
 
 type Items<Item> = Iterable<Item> | AsyncIterable<Item>;

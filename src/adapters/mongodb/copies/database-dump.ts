@@ -5,7 +5,6 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
@@ -17,6 +16,7 @@ import {
   type DumpedTombstone,
   type DumpOptions,
   type DumpReader,
+  dumpedEntry,
   dumpOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
@@ -156,21 +156,14 @@ function described(
   state: RecorderState | undefined,
   counters: ReadonlyMap<string, number>,
 ): DumpedTable {
-  const isNumbered = (column: string) =>
-    has_numbers === true && column === "id" && !upsert_key.includes(column);
-  const entries = Object.entries(columns).map(([column, type]) => [
-    column,
-    isNumbered(column) ? { type, auto_increment: true } : { type },
-  ]);
-  const entry: DumpedTable["entry"] = {
-    upsert_key: [...upsert_key],
-    timestamp_column,
-    columns: Object.fromEntries(entries) as TableEntry["columns"],
+  const kept = { columns, key: upsert_key, timestamp: timestamp_column };
+  return {
+    name,
+    entry: dumpedEntry({ ...kept, numbered: has_numbers === true }),
+    isForeign: is_foreign === true,
+    lastNumber: counters.get(name) ?? 0,
+    deletes: timestamp_column === null ? null : deletesOf(name, state, counters),
   };
-  const isForeign = is_foreign === true;
-  const lastNumber = counters.get(name) ?? 0;
-  const deletes = timestamp_column === null ? null : deletesOf(name, state, counters);
-  return { name, entry, isForeign, lastNumber, deletes };
 }
 
 function deletesOf(

@@ -1,12 +1,12 @@
 // Everything of a database as it is at one moment, in parts. D-10.7.
 import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
-import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedTable,
   type DumpOptions,
   type DumpReader,
+  dumpedEntry,
   dumpOf,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
@@ -196,11 +196,6 @@ async function* tombstonesOf(tx: ServerTransaction, layout: Layout) {
 
 function describedBy(line: readonly unknown[]): DumpedTable {
   const [name, entry, list, lastPlace, completeSince] = line;
-  const { columns, key, timestamp, numbered } = JSON.parse(String(entry)) as TableEntryKept;
-  const described = Object.entries(columns).map(([column, type]) => [
-    column,
-    numbered && column === "id" && !key.includes("id") ? { type, auto_increment: true } : { type },
-  ]);
   const deletes = {
     list: String(list),
     lastPlace: Number(lastPlace),
@@ -208,11 +203,7 @@ function describedBy(line: readonly unknown[]): DumpedTable {
   };
   return {
     name: String(name),
-    entry: {
-      upsert_key: key,
-      timestamp_column: timestamp,
-      columns: Object.fromEntries(described) as TableEntry["columns"],
-    } as DumpedTable["entry"],
+    entry: dumpedEntry(JSON.parse(String(entry)) as TableEntryKept),
     isForeign: false,
     lastNumber: 0,
     deletes: list === null ? null : deletes,

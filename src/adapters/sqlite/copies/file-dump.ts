@@ -1,7 +1,6 @@
 // Reads everything of a file, as it is at one moment. D-10.7.
 import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import { parseDateTime } from "../../../domain/shared/time.ts";
-import type { ColumnEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   type Dump,
@@ -12,6 +11,7 @@ import {
   type DumpedTombstone,
   type DumpOptions,
   type DumpReader,
+  dumpedEntry,
   dumpOf,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
@@ -121,15 +121,15 @@ export class FileDump implements DumpedSource {
   #described({ name: found, definition: text }: SqliteRow): DumpedTable {
     const name = String(found);
     const { key, columns, time, isForeign = false } = JSON.parse(String(text)) as Definition;
-    const entries = Object.entries(columns).map(([column, type]) => [column, entryOf(type)]);
-    const entry = {
-      upsert_key: [...key],
-      timestamp_column: time,
-      columns: Object.fromEntries(entries),
-    };
-    const hasNumbers = Object.values(columns).some((type) => type.endsWith(NUMBERED));
+    const types = Object.entries(columns).map(([column, type]) => [
+      column,
+      type.replace(NUMBERED, ""),
+    ]);
+    const kept = { columns: Object.fromEntries(types), key, timestamp: time };
+    const numbered = Object.values(columns).some((type) => type.endsWith(NUMBERED));
+    const entry = dumpedEntry({ ...kept, numbered });
     const last = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(name)}`;
-    const lastNumber = hasNumbers ? Number(this.#all(last)[0]?.["last"]) : 0;
+    const lastNumber = numbered ? Number(this.#all(last)[0]?.["last"]) : 0;
     const described = { name, entry, isForeign, lastNumber, deletes: null };
     return { ...described, deletes: this.#deletes(tableOf(described)) };
   }
@@ -173,14 +173,6 @@ export class FileDump implements DumpedSource {
   #failure(error: unknown): unknown {
     return storeError("store_unavailable", this.#connection.resultCode(error), error);
   }
-}
-
-/** The registry's entry of a column of this type. */
-function entryOf(type: string): ColumnEntry {
-  const isNumbered = type.endsWith(NUMBERED);
-  const name = isNumbered ? type.slice(0, -NUMBERED.length) : type;
-  const entry = { type: name as ColumnEntry["type"] };
-  return isNumbered ? { ...entry, auto_increment: true } : entry;
 }
 
 function decoded(row: SqliteRow, columns: readonly Column[]): Row {
