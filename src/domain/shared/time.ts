@@ -66,6 +66,12 @@ export function dateTimeMs(canonical: string): number {
   return Date.parse(canonical);
 }
 
+/** The first millisecond that is not before a canonical time. */
+export function firstMsFrom(canonical: string): number {
+  const ms = dateTimeMs(canonical);
+  return compareDateTimes(formatMs(ms), canonical) < 0 ? ms + 1 : ms;
+}
+
 /** Orders two times as pages show them: negative, 0 or positive. */
 export function compareDateTimes(a: string, b: string): number {
   const x = a.slice(0, -1);

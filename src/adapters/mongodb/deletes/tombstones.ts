@@ -1,7 +1,7 @@
 import type { ClientSession, Collection, Filter } from "mongodb";
 import { parseJson } from "../../../domain/shared/json.ts";
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
-import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import { firstMsFrom, formatMs } from "../../../domain/shared/time.ts";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
@@ -98,7 +98,7 @@ export class MongoTombstones implements Tombstones {
   }
 
   async prune(table: Table, beforeTime: string): Promise<number> {
-    const before = dateFrom(beforeTime);
+    const before = new Date(firstMsFrom(beforeTime));
     await writeTogether(this.#deps, (tx) => {
       return this.#states.forgetBefore(table, before, { session: tx });
     });
@@ -127,7 +127,8 @@ export class MongoTombstones implements Tombstones {
     { place, sinceTime, limitRows }: TombstoneQuery & { readonly place: number },
     tx: ClientSession,
   ): Promise<TombstoneDocument[]> {
-    const isSince = sinceTime === null ? {} : { takenAt: { $gte: dateFrom(sinceTime) } };
+    const isSince =
+      sinceTime === null ? {} : { takenAt: { $gte: new Date(firstMsFrom(sinceTime)) } };
     const filter = { table: table.name, place: { $gt: place }, ...isSince };
     const sorted = { sort: { place: 1 }, limit: limitRows, batchSize: limitRows + 1 } as const;
     return await this.#tombstones.find(filter, { ...optionsIn(tx), ...sorted }).toArray();
@@ -163,10 +164,4 @@ export class MongoTombstones implements Tombstones {
   async #lastPlace(table: Table, tx: ClientSession): Promise<number> {
     return await lastNumber(this.#deps.db, counterOf(table), optionsIn(tx));
   }
-}
-
-/** The first millisecond that is not before a canonical time. */
-function dateFrom(time: string): Date {
-  const hasMicros = /\.\d{6}Z$/.test(time);
-  return new Date(dateTimeMs(time) + (hasMicros ? 1 : 0));
 }

@@ -1,7 +1,7 @@
 // Tombstones of a table, in a table of their own. They get their places in the list when somebody asks for it, one after the
 // other: what was committed later, however early it began, stands behind.
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
-import { compareDateTimes, dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
+import { compareDateTimes, firstMsFrom } from "../../../domain/shared/time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
@@ -37,7 +37,7 @@ export class PostgresTombstones implements Tombstones {
       const { keyColumns } = table;
       const parameters = [String(place), String(limitRows + 1)];
       const since = sinceTime === null ? "" : " and t.taken_ms >= $3::int8";
-      if (sinceTime !== null) parameters.push(String(firstMs(sinceTime)));
+      if (sinceTime !== null) parameters.push(String(firstMsFrom(sinceTime)));
       const text = `select t.place, ${DELETED_AT}, ${layout.shown(keyColumns)} from ${layout.deleted} as t where t.place > $1::int8${since} order by t.place limit $2::int8`;
       const lines = await tx.query(text, parameters);
       const shown = lines.slice(0, limitRows);
@@ -92,7 +92,7 @@ export class PostgresTombstones implements Tombstones {
         const since = "update repsync._tables set complete_since = $2::text where name = $1::text";
         await tx.query(since, [table.name, beforeTime]);
       }
-      return await remove(tx, deleted, "taken_ms <", firstMs(beforeTime));
+      return await remove(tx, deleted, "taken_ms <", firstMsFrom(beforeTime));
     });
   }
 
@@ -134,10 +134,4 @@ async function remove(
   const text = `with gone as (delete from ${deleted} where ${where} $1::int8 returning 1) select count(*) from gone`;
   const [[count] = []] = await tx.query(text, [String(bound)]);
   return Number(count);
-}
-
-/** The first millisecond that is not before a time. */
-function firstMs(time: string): number {
-  const ms = dateTimeMs(time);
-  return compareDateTimes(formatMs(ms), time) < 0 ? ms + 1 : ms;
 }
