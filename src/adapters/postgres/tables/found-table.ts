@@ -1,5 +1,6 @@
 // A table as it is in the database.
 import type { Column } from "../../../domain/sync/table/table.ts";
+import type { IndexColumns } from "../../../domain/sync/table/table-refusals.ts";
 import { literal, nameText, textList } from "../driver/sql.ts";
 import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -40,13 +41,11 @@ export interface FoundColumn {
 }
 
 /** An index on columns, of all rows, which compares as they do. */
-export interface FoundIndex {
+export interface FoundIndex extends IndexColumns {
   readonly name: string;
-  readonly columns: readonly string[];
   readonly isUnique: boolean;
   /** True where it may let rows share a key until their commit. */
   readonly isDeferrable: boolean;
-  readonly isAscending: boolean;
 }
 
 /** What has the name of a table in the schema. */

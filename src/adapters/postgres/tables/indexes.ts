@@ -1,7 +1,7 @@
 // The indexes by which rows are found: one on the upsert key, and one on the order where a table has times.
-import type { Table } from "../../../domain/sync/table/table.ts";
+import { isInOrder, servingKey } from "../../../domain/sync/table/table-refusals.ts";
 import { nameText, quoted } from "../driver/sql.ts";
-import { type Found, type FoundIndex, type FoundTable, isForeign } from "./found-table.ts";
+import { type Found, type FoundTable, isForeign } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
 
 /** Statements that make what a table lacks, and drop what it does not need any more. */
@@ -31,34 +31,15 @@ export function indexChanges(layout: Layout, found: Found): readonly string[] {
 }
 
 /** The unique index of another program on the upsert key, whatever the order of its columns; undefined without one. */
-export function servingIndex({ table, keyIndex }: Layout, found: FoundTable) {
-  const serving = uniqueOnKey(table, found).filter(({ name }) => name !== keyIndex);
-  return serving.find((index) => isInOrder(index, table)) ?? serving[0];
+export function servingIndex({ table, keyIndex }: Layout, { indexes }: FoundTable) {
+  const others = indexes.filter(({ name, isUnique }) => isUnique && name !== keyIndex);
+  return servingKey(table, others);
 }
 
 /** True where the table has the unique index on the key that repsync makes. */
 export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTable): boolean {
   const own = indexes.find(({ name }) => name === keyIndex);
   return own?.isUnique === true && isInOrder(own, table);
-}
-
-/** Unique indexes on just the columns of the upsert key, in any order. */
-export function uniqueOnKey({ keyColumns }: Table, { indexes }: FoundTable): readonly FoundIndex[] {
-  return indexes.filter(
-    ({ columns, isUnique }) =>
-      isUnique &&
-      columns.length === keyColumns.length &&
-      keyColumns.every(({ name }) => columns.includes(name)),
-  );
-}
-
-/** True for an index that rows can be read by in the order of the upsert key. */
-function isInOrder({ columns, isAscending }: FoundIndex, { keyColumns }: Table): boolean {
-  return (
-    isAscending &&
-    columns.length === keyColumns.length &&
-    keyColumns.every(({ name }, i) => columns[i] === name)
-  );
 }
 
 /** Makes it anew. */

@@ -7,6 +7,7 @@ import {
   CHANGE_ADVICE,
   GENERATED,
   NOT_ADDED,
+  onUpsertKey,
   otherLetters,
   refuseTables,
   sharedKey,
@@ -23,7 +24,7 @@ import {
   isForeign,
   type TableEntryKept,
 } from "./found-table.ts";
-import { hasOwnKeyIndex, indexChanges, servingIndex, uniqueOnKey } from "./indexes.ts";
+import { hasOwnKeyIndex, indexChanges, servingIndex } from "./indexes.ts";
 import type { Layout, Watch } from "./layout.ts";
 
 /** A table of the registry beside what the database has in its place. */
@@ -178,14 +179,16 @@ function foreignProblems(layout: Layout, found: Found, there: FoundTable): strin
     const problem = columnProblem(column, there);
     return problem === null ? [] : [`column "${column.name}" ${problem}`];
   });
-  const deferrable = uniqueOnKey(table, there).filter((index) => index.isDeferrable);
+  const deferrable = there.indexes.filter((index) => index.isUnique && index.isDeferrable);
   const makes = indexChanges(layout, found).filter((text) => text.startsWith("create"));
   const lacking = there.isOwned || columns.length > 0 ? [] : makes;
   return [
     ...there.obstacles,
     ...columns,
     ...lacking.map((text) => `it lacks an index: let its owner say ${text.slice(0, -1)}`),
-    ...deferrable.map(({ name }) => `its key "${name}" is deferrable, so nothing can be upserted`),
+    ...onUpsertKey(table, deferrable).map(
+      ({ name }) => `its key "${name}" is deferrable, so nothing can be upserted`,
+    ),
   ];
 }
 

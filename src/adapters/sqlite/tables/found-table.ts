@@ -1,4 +1,5 @@
 // A table as it is in the file.
+import type { IndexColumns } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 
@@ -24,12 +25,6 @@ export interface FoundColumn {
   readonly isGenerated: boolean;
 }
 
-/** Columns that are unique together in all rows, compared by their bytes. */
-export interface FoundKey {
-  readonly columns: readonly string[];
-  readonly isAscending: boolean;
-}
-
 /** What has a name in the file, made here or by another program. */
 export interface FoundTable {
   /** As the file has it; SQLite ignores case in names. */
@@ -40,8 +35,8 @@ export interface FoundTable {
   readonly definition: Definition | null;
   /** By their names, the one to order by included. */
   readonly columns: ReadonlyMap<string, FoundColumn>;
-  /** Those that repsync did not make. */
-  readonly keys: readonly FoundKey[];
+  /** Those that repsync did not make, compared by their bytes. */
+  readonly keys: readonly IndexColumns[];
   /** The INTEGER PRIMARY KEY; null without one. */
   readonly rowNumberColumn: string | null;
   readonly hasRows: boolean;
@@ -102,7 +97,7 @@ function findKeys(
   database: SqliteDatabase,
   tableName: string,
   rowNumberColumn: string | null,
-): FoundKey[] {
+): IndexColumns[] {
   const parts = Map.groupBy(
     database.all(KEYS, [tableName, keyIndexName(tableName)]),
     (part) => part["index"],

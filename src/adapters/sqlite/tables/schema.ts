@@ -1,7 +1,12 @@
 // Makes the registry's tables, and refuses changes that would lose data or break a promise. D-2.4.
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
-import { CHANGE_ADVICE, refuseTables } from "../../../domain/sync/table/table-refusals.ts";
+import {
+  CHANGE_ADVICE,
+  isInOrder,
+  refuseTables,
+  servingKey,
+} from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { prepareVersions } from "../driver/person-versions.ts";
 import { declaredType } from "./column-values.ts";
@@ -10,15 +15,7 @@ import { type Definition, type FoundTable, keyIndexName } from "./found-table.ts
 import { ORDER_COLUMN, orderExpression } from "./order-column.ts";
 import { dropOwnTriggers } from "./own-triggers.ts";
 import { prepareStamps } from "./stamp-triggers.ts";
-import {
-  type ExaminedTable,
-  examineTable,
-  indexSql,
-  isInOrder,
-  keyIndexSql,
-  servingKey,
-  typeName,
-} from "./table-fit.ts";
+import { type ExaminedTable, examineTable, indexSql, keyIndexSql, typeName } from "./table-fit.ts";
 
 export const DEFINITION_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_tables (
@@ -114,7 +111,7 @@ function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTabl
 
 /** In a table of another program only the indexes that none of its own stands for. */
 function setIndexes(database: SqliteDatabase, table: Table, found: FoundTable | null): void {
-  const serving = found?.isForeign ? servingKey(table, found) : undefined;
+  const serving = found?.isForeign ? servingKey(table, found.keys) : undefined;
   const keyIndex = keyIndexName(table.name);
   if (serving === undefined) setIndex(database, keyIndex, keyIndexSql(table));
   else if (isInOrder(serving, table)) dropIndex(database, keyIndex);

@@ -6,13 +6,14 @@ import {
   GENERATED,
   NOT_ADDED,
   otherLetters,
+  servingKey,
   sharedKey,
   type TableRefusal,
   takenName,
 } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
-import { type FoundKey, type FoundTable, findTable, keyIndexName } from "./found-table.ts";
+import { type FoundTable, findTable, keyIndexName } from "./found-table.ts";
 
 /** A table of the registry beside what the file has in its place. */
 export interface ExaminedTable {
@@ -35,21 +36,6 @@ export function examineTable(database: SqliteDatabase, table: Table): ExaminedTa
   const isReplaced = problems.length > 0 && !isForeign && !found?.hasRows;
   const refusal = { tableName: table.name, isForeign, problems: isReplaced ? [] : problems };
   return { table, found, refusal, isReplaced };
-}
-
-/** The unique key of another program that is the upsert key, whatever the order of its columns; undefined without one. */
-export function servingKey(table: Table, found: FoundTable): FoundKey | undefined {
-  const names = table.keyColumns.map(({ name }) => name);
-  const serving = found.keys.filter(
-    ({ columns }) =>
-      columns.length === names.length && names.every((name) => columns.includes(name)),
-  );
-  return serving.find((key) => isInOrder(key, table)) ?? serving[0];
-}
-
-/** True for a key that rows can be read by in the order of the upsert key. */
-export function isInOrder({ columns, isAscending }: FoundKey, table: Table): boolean {
-  return isAscending && table.keyColumns.every(({ name }, i) => columns[i] === name);
 }
 
 /** SQL of an index in the file; null without one. */
@@ -126,7 +112,7 @@ function keyProblems(database: SqliteDatabase, table: Table, found: FoundTable):
     return [`its key (${keys.join(", ")}) is not compared by bytes in the database`];
   }
   const isUnique =
-    servingKey(table, found) !== undefined ||
+    servingKey(table, found.keys) !== undefined ||
     indexSql(database, keyIndexName(table.name)) === keyIndexSql(table);
   if (isUnique || !hasDuplicates(database, found, keys)) return [];
   return [sharedKey(keys)];

@@ -1,6 +1,7 @@
 // What is said of tables of the registry that a store cannot have: all of them at once, a line each. D-2.4, D-11.4.
 import { AppError } from "../../shared/errors.ts";
 import { showHidden } from "../../shared/text.ts";
+import type { Table } from "./table.ts";
 
 /** A table that cannot be used, and everything that is in the way. */
 export interface TableRefusal {
@@ -42,6 +43,44 @@ export function otherLetters(name: string, names: Iterable<string>): string | nu
 
 /** Of a column that a table of another program lacks. */
 export const NOT_ADDED = "is missing in the database, and nothing is added there";
+
+// Unique keys of other programs that serve as that of a table.
+
+/** The columns of a key, or of an index. */
+export interface IndexColumns {
+  readonly columns: readonly string[];
+  readonly isAscending: boolean;
+}
+
+/** Those on just the columns of the upsert key, in any order. */
+export function onUpsertKey<Key extends IndexColumns>(
+  { keyColumns }: Table,
+  keys: readonly Key[],
+): readonly Key[] {
+  return keys.filter(
+    ({ columns }) =>
+      columns.length === keyColumns.length &&
+      keyColumns.every(({ name }) => columns.includes(name)),
+  );
+}
+
+/** Of those the one that rows can be read by in the order of the upsert key, if there is one; undefined without any. */
+export function servingKey<Key extends IndexColumns>(
+  table: Table,
+  keys: readonly Key[],
+): Key | undefined {
+  const serving = onUpsertKey(table, keys);
+  return serving.find((key) => isInOrder(key, table)) ?? serving[0];
+}
+
+/** True for what rows can be read by in the order of the upsert key. */
+export function isInOrder({ columns, isAscending }: IndexColumns, { keyColumns }: Table): boolean {
+  return (
+    isAscending &&
+    columns.length === keyColumns.length &&
+    keyColumns.every(({ name }, i) => columns[i] === name)
+  );
+}
 
 /** Throws `schema_conflict`, whose message has a line for each table with problems, unless none has. */
 export function refuseTables(tables: readonly TableRefusal[], ownAdvice = ""): void {
