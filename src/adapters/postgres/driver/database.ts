@@ -10,7 +10,6 @@ import {
   SYNC_CALLS,
 } from "../../../ports/documents.ts";
 import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import {
@@ -25,6 +24,7 @@ import {
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA, SCHEMA } from "./schema.ts";
 import {
   type Beginning,
+  type DatabaseSettings,
   READ_STATUS,
   ServerTransaction,
   type TransactionId,
@@ -37,9 +37,6 @@ const LONGEST_PAUSE_MS = 200;
 const MANY_MEETINGS = 8;
 /** Time in which the outcome of a commit has to become known. */
 const DOUBT_MS = 5_000;
-/** Of the server's `deadlock_timeout`: a statement that began at its end waits no longer than to twice that. */
-const LOCK_SHARE = 0.3;
-const MAX_LOCK_MS = 500;
 /** No body is under way for longer, so that no lock is older. */
 const LOCKS_MS = 600_000;
 const TIDY_MS = 60_000;
@@ -52,24 +49,16 @@ where l.granted and l.database = (select oid from pg_database where datname = cu
 group by l.pid order by l.pid limit 5`;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface DatabaseDeps {
+interface DatabaseDeps extends DatabaseSettings {
   readonly driver: Driver;
-  readonly clock: Pick<Clock, "monotonicMs">;
-  /** In place of the server's time. */
-  readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
-  readonly raisesDurability?: boolean;
-  /** As in `Beginning`. */
-  readonly searchPath?: string | null;
-  /** The server's, in milliseconds; absent: a second, as it is unless somebody sets it. */
-  readonly deadlockMs?: number;
   /** Statements that give the role what it needs. */
   readonly grants?: string;
 }
 
 type Manner = Pick<Beginning, "isOneMoment" | "isReadOnly">;
 
-interface Attempt extends Manner, Pick<Beginning, "turn"> {
+interface Attempt extends Omit<Beginning, "statementMs"> {
   readonly leftMs: number;
 }
 
@@ -256,13 +245,8 @@ export class PostgresDatabase {
 
   async #open(how: Attempt): Promise<ServerTransaction> {
     const connection = await this.#deps.driver.connect();
-    const { clock, storeClock, deadlockMs = 1_000, raisesDurability = false } = this.#deps;
-    const { searchPath = null } = this.#deps;
     const statementMs = how.leftMs > MAX_TIMER_MS ? 0 : Math.max(1, Math.ceil(how.leftMs));
-    const lockMs = Math.max(1, Math.min(MAX_LOCK_MS, Math.floor(deadlockMs * LOCK_SHARE)));
-    const role = { raisesDurability, searchPath };
-    const beginning = { ...how, ...role, statementMs, lockMs, clock, storeClock };
-    return new ServerTransaction(connection, beginning);
+    return new ServerTransaction(connection, { ...how, statementMs }, this.#deps);
   }
 
   async #commit<T>(tx: ServerTransaction, result: T): Promise<Outcome<T>> {

@@ -13,20 +13,24 @@ export interface Beginning {
   readonly turn: "shared" | "alone" | null;
   /** After which the server ends a statement; 0 for never. */
   readonly statementMs: number;
-  /** True where the server would confirm commits that a crash takes back. */
-  readonly raisesDurability: boolean;
-  /** The role's `search_path` where it has other schemas before `pg_catalog`; null where it has not. D-12.2. */
-  readonly searchPath: string | null;
-  /**
-   * Milliseconds for which it waits for a lock, and for which it waits for any once it may hold rows that others wait for: less
-   * than half of the server's `deadlock_timeout`, so that of a deadlock with another program it is the one that gives up.
-   */
-  readonly lockMs: number;
+}
+
+/** What all transactions on a database go by. */
+export interface DatabaseSettings {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** In place of the server's time. */
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
+  /** True where the server would confirm commits that a crash takes back. */
+  readonly raisesDurability?: boolean;
+  /** The role's `search_path` where it has other schemas before `pg_catalog`; null where it has not. D-12.2. */
+  readonly searchPath?: string | null;
+  /** The server's `deadlock_timeout`; absent: a second, as it is unless somebody sets it. */
+  readonly deadlockMs?: number;
 }
 
+/** Of the server's `deadlock_timeout`: a statement that began at its end waits no longer than to twice that. */
+const LOCK_SHARE = 0.3;
+const MAX_LOCK_MS = 500;
 /** The server takes 0 for no limit. */
 const NO_WAIT_MS = 1;
 /** The longest wait for a turn alone: all bodies that begin meanwhile wait behind it. */
@@ -63,6 +67,12 @@ export interface TransactionId {
 export class ServerTransaction {
   readonly #connection: Connection;
   readonly #beginning: Beginning;
+  readonly #settings: DatabaseSettings;
+  /**
+   * Milliseconds for which it waits for a lock, and for which it waits for any once it may hold rows that others wait for: less
+   * than half of the server's `deadlock_timeout`, so that of a deadlock with another program it is the one that gives up.
+   */
+  readonly #lockMs: number;
   #started: Promise<void> | null = null;
   #nowMs: number | null = null;
   /** By which the server knows what became of it; null where nothing is written. */
@@ -77,9 +87,12 @@ export class ServerTransaction {
   /** True from when the commit was sent. */
   isCommitting = false;
 
-  constructor(connection: Connection, beginning: Beginning) {
+  constructor(connection: Connection, beginning: Beginning, settings: DatabaseSettings) {
     this.#connection = connection;
     this.#beginning = beginning;
+    this.#settings = settings;
+    const { deadlockMs = 1_000 } = settings;
+    this.#lockMs = Math.max(1, Math.min(MAX_LOCK_MS, Math.floor(deadlockMs * LOCK_SHARE)));
   }
 
   /** The server's time at the first statement. */
@@ -95,7 +108,7 @@ export class ServerTransaction {
 
   /** Call it before rows of tables are written. */
   writesRows(): void {
-    this.#rowsMs ??= this.#beginning.clock.monotonicMs();
+    this.#rowsMs ??= this.#settings.clock.monotonicMs();
   }
 
   /** Begins, unless that was done. */
@@ -173,9 +186,8 @@ export class ServerTransaction {
 
   /** Waits for no lock any more once others may have waited for those that are held. */
   async #hurry(): Promise<void> {
-    const { clock, lockMs } = this.#beginning;
     if (!this.#waits || this.#rowsMs === null) return;
-    if (clock.monotonicMs() - this.#rowsMs < lockMs) return;
+    if (this.#settings.clock.monotonicMs() - this.#rowsMs < this.#lockMs) return;
     this.#waits = false;
     await this.script(waitFor(NO_WAIT_MS));
   }
@@ -187,8 +199,9 @@ export class ServerTransaction {
   }
 
   async #begin(): Promise<void> {
-    const { isOneMoment, isReadOnly, turn, statementMs, raisesDurability, lockMs, searchPath } =
-      this.#beginning;
+    const { isOneMoment, isReadOnly, turn, statementMs } = this.#beginning;
+    const { raisesDurability = false, searchPath = null, storeClock } = this.#settings;
+    const lockMs = this.#lockMs;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
       `begin isolation level ${level}${isReadOnly ? " read only" : ""}`,
@@ -208,7 +221,7 @@ export class ServerTransaction {
     const [[[nowMs, id, life] = []]] = await this.#noting(
       within(Promise.all([asked, begun]), BEGIN_MS, silent),
     );
-    this.#nowMs = this.#beginning.storeClock?.nowMs() ?? Number(nowMs);
+    this.#nowMs = storeClock?.nowMs() ?? Number(nowMs);
     this.id = typeof id === "string" ? { id, life: String(life) } : null;
   }
 
