@@ -137,12 +137,8 @@ export class Recording {
     tx: ClientSession,
   ): Promise<ReadonlyMap<string, unknown>> {
     const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
-    const { db, clock } = this.#deps;
-    const rows = new StoredRows(table, db, clock);
-    return await rows.readTimes(
-      keys.map(({ key }) => keyOfRow(table, key)),
-      tx,
-    );
+    const wanted = keys.map(({ key }) => keyOfRow(table, key));
+    return await new StoredRows(table, this.#deps).readTimes(wanted, tx);
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {

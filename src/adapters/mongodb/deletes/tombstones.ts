@@ -141,17 +141,13 @@ export class MongoTombstones implements Tombstones {
     tx: ClientSession,
   ): Promise<TombstoneDocument[]> {
     const keys = documents.map(({ key }) => keyOfRow(table, parseJson(key) as Row));
-    const times = await this.#rowsOf(table).readTimes(keys, tx);
+    const times = await new StoredRows(table, this.#deps).readTimes(keys, tx);
     if (times.size === 0) return [...documents];
     const limit = aheadLimit(await readNowMs(this.#deps));
     return documents.filter(({ deletedAt }, n) => {
       const time = times.get((keys[n] as KeyOfRow).keyText) ?? null;
       return !outlives(time, deletedAt, limit);
     });
-  }
-
-  #rowsOf(table: Table): StoredRows {
-    return new StoredRows(table, this.#deps.db, this.#deps.clock);
   }
 
   /** What is known of a table, and the place of a cursor. */

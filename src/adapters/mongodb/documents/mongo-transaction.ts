@@ -218,13 +218,10 @@ export class MongoTransaction implements Transaction {
 
   async #rows(query: RowsQuery): Promise<readonly Row[]> {
     const { session } = this.#place;
-    const { db, clock } = this.#deps;
     const { rowsOf } = query;
-    if ("keys" in query) {
-      const stored = new StoredRows(rowsOf, db, clock);
-      return await stored.readWhole(query.keys, session);
-    }
-    return await readRowsBy(db, rowsOf, query.where, optionsIn(session));
+    if ("keys" in query)
+      return await new StoredRows(rowsOf, this.#deps).readWhole(query.keys, session);
+    return await readRowsBy(this.#deps.db, rowsOf, query.where, optionsIn(session));
   }
 
   #answer(query: DocumentQuery, found: readonly Document[]): unknown {

@@ -80,7 +80,7 @@ export class PushRows {
     this.#conflict = options.conflict ?? table.conflict;
     this.#deleted = options.deleted ?? [];
     this.#writer = new PushWriter(deps.db.collection(table.name), options.ordered);
-    this.#stored = new StoredRows(table, deps.db, deps.clock);
+    this.#stored = new StoredRows(table, deps);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
 

@@ -1,5 +1,5 @@
 // Rows of a table by a value that they have in a column, within a transaction or a snapshot.
-import { type Db, type Document, MongoServerError } from "mongodb";
+import { type Db, MongoServerError } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { TxOptions } from "../driver/operations.ts";
@@ -7,7 +7,7 @@ import { forgetTombstonesOf, noteOwnDeletes } from "../driver/tombstone-document
 import { storeValue } from "./column-values.ts";
 import { REFUSALS } from "./push-writer.ts";
 import { RowReader } from "./row-reader.ts";
-import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { layoutOf, projectionOf } from "./table-layout.ts";
 import { storedFields } from "./upserts.ts";
 
 /** In one message as a rule. */
@@ -22,8 +22,7 @@ export async function readRowsBy(
 ): Promise<Row[]> {
   const column = columnOf(table, columnName);
   if (column === null || values.length === 0) return [];
-  const names = [...table.columns.map(({ name }) => name), UNPARSED_FIELD];
-  const projection: Document = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
+  const projection = projectionOf(table.columns);
   const $in = values.map((value) => storeValue(column, value));
   const found: unknown[] = await db
     .collection(table.name)

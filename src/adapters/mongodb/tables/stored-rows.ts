@@ -1,5 +1,5 @@
 // The rows that a table has of some keys, as the snapshot of a transaction, or of reads, shows them.
-import type { ClientSession, Collection, Db, Document } from "mongodb";
+import type { ClientSession, Collection, Document } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
@@ -9,12 +9,12 @@ import {
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
 import { cutBatches } from "../driver/collections.ts";
-import { beginTurns, type Stopwatch } from "../driver/deadline.ts";
-import { optionsIn } from "../driver/operations.ts";
+import { beginTurns } from "../driver/deadline.ts";
+import { optionsIn, type StoreDeps } from "../driver/operations.ts";
 import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
-import { layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { layoutOf, projectionOf } from "./table-layout.ts";
 import type { Upsert } from "./upserts.ts";
 
 /** Alternatives that one command looks up: each takes longer the more there are. */
@@ -40,18 +40,18 @@ interface Clause {
   readonly bytes: number;
 }
 
+type RowsDeps = Pick<StoreDeps, "db" | "clock">;
+
 export class StoredRows {
   readonly table: Table;
-  readonly #db: Db;
+  readonly #deps: RowsDeps;
   readonly #collection: Collection;
-  readonly #clock: Stopwatch;
   readonly #timeColumns: readonly Column[];
 
-  constructor(table: Table, db: Db, clock: Stopwatch) {
+  constructor(table: Table, deps: RowsDeps) {
     this.table = table;
-    this.#clock = clock;
-    this.#db = db;
-    this.#collection = db.collection(table.name);
+    this.#deps = deps;
+    this.#collection = deps.db.collection(table.name);
     const time = timestampColumnOf(table);
     this.#timeColumns =
       time === null ? table.keyColumns : [...new Set([...table.keyColumns, time])];
@@ -81,15 +81,15 @@ export class StoredRows {
   /** Removes the rows of these keys. */
   async remove(keys: readonly KeyOfRow[], tx: ClientSession): Promise<void> {
     const hint = this.#keyIndex();
-    for (const filter of cutBatches(keys, KEYS_AT_ONCE).flatMap((some) =>
-      keyFilters(this.table, some),
-    )) {
-      await this.#collection.deleteMany(filter, { hint, session: tx });
+    for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
+      for (const filter of keyFilters(this.table, some)) {
+        await this.#collection.deleteMany(filter, { hint, session: tx });
+      }
     }
   }
 
   #keyIndex() {
-    return hintOf(this.#db, this.table, layoutOf(this.table).keyIndex);
+    return hintOf(this.#deps.db, this.table, layoutOf(this.table).keyIndex);
   }
 
   /** What `read` gives for the rows that are there, by the text of their key. */
@@ -98,22 +98,16 @@ export class StoredRows {
     { columns, tx }: { readonly columns: readonly Column[]; readonly tx: ClientSession },
     read: (row: Row) => Value,
   ): Promise<Map<string, Value>> {
-    const turns = beginTurns(this.#clock);
+    const turns = beginTurns(this.#deps.clock);
     const layout = layoutOf(this.table);
-    const names = [...columns.map(({ name }) => name), UNPARSED_FIELD];
-    const projection = { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
+    const projection = projectionOf(columns);
     const reader = new RowReader(layout, columns);
     const values = new Map<string, Value>();
     for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
       for (const filter of keyFilters(this.table, some)) {
         // In one message as a rule.
-        const options = {
-          projection,
-          hint: this.#keyIndex(),
-          raw: true,
-          batchSize: some.length + 1,
-        };
-        const found = this.#collection.find(filter, { ...options, ...optionsIn(tx) });
+        const options = { projection, hint: this.#keyIndex(), batchSize: some.length + 1 };
+        const found = this.#collection.find(filter, { ...options, ...optionsIn(tx), raw: true });
         for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
           if (turns.isOver) await turns.next();
           const row = reader.read(document);

@@ -1,6 +1,7 @@
 // How a table of the registry is stored in its collection: fields, indexes and bounds.
 import type { Document } from "mongodb";
 import {
+  type Column,
   isNumberedByStore,
   type Row,
   type Table,
@@ -16,6 +17,9 @@ export const KEY_TIME_FIELD = "_repsync_time";
 /** An index with all fields ascending. */
 export type IndexKeys = Readonly<Record<string, 1>>;
 
+/** Fields that are read, or not. */
+type Fields = Readonly<Record<string, 0 | 1>>;
+
 /** A table and how it is stored. Columns are fields of the same name. */
 export interface TableLayout {
   readonly table: Table;
@@ -28,7 +32,7 @@ export interface TableLayout {
   /** Columns that a push changes on a key conflict. */
   readonly updateNames: ReadonlySet<string>;
   /** Fields that a page needs. */
-  readonly pageProjection: Readonly<Record<string, 0 | 1>>;
+  readonly pageProjection: Fields;
 }
 
 const layouts = new WeakMap<Table, TableLayout>();
@@ -82,18 +86,20 @@ function makeLayout(table: Table): TableLayout {
   const timeField = time === null ? null : time.isKey ? KEY_TIME_FIELD : time.name;
   const orderNames = timeField === null ? keyNames : [timeField, ...keyNames];
   const keyIndex = ascending(keyNames);
-  const pageNames = table.pageColumns.map((column) => column.name);
   return {
     table,
     timeField,
     keyIndex,
     orderIndex: timeField === null ? keyIndex : ascending(orderNames),
     updateNames: new Set(table.updateColumns.map((column) => column.name)),
-    pageProjection: {
-      _id: 0,
-      ...Object.fromEntries([...pageNames, ...orderNames, UNPARSED_FIELD].map((name) => [name, 1])),
-    },
+    pageProjection: projectionOf(table.pageColumns, orderNames),
   };
+}
+
+/** The fields that the rows of these columns are read from. */
+export function projectionOf(columns: readonly Column[], others: readonly string[] = []): Fields {
+  const names = [...columns.map(({ name }) => name), ...others, UNPARSED_FIELD];
+  return { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
 }
 
 function ascending(names: readonly string[]): IndexKeys {
