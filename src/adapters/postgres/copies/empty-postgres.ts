@@ -102,7 +102,7 @@ export class EmptyPostgres implements EmptyStore {
         const rows = part.items.map(({ row }) => row);
         const { columns } = layout.table;
         await tx.begin();
-        await new RowStatements(tx, () => tx.nowMs).insert(layout, rows, columns);
+        await new RowStatements(tx).insert(layout, rows, columns);
       }
     });
   }

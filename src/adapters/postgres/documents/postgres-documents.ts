@@ -22,6 +22,7 @@ import {
   rangesOf,
   type StoredDocument,
 } from "../../../ports/stored-documents.ts";
+import type { Lines } from "../driver/bun-driver.ts";
 import { aTurn, type PostgresDatabase } from "../driver/database.ts";
 import {
   lockNames,
@@ -58,18 +59,23 @@ export class PostgresDocuments implements DocumentStore {
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     await this.#database.makeSchema();
-    const tables = collections.map((from) => [from, new CollectionTable(from)] as const);
-    const missing = (known: ReadonlySet<string>) =>
-      tables.filter(([{ name }, { columns }]) =>
-        [...columns.keys()].some((column) => !known.has(`${name} ${column}`)),
-      );
-    if (missing(await this.#columns()).length > 0) {
+    const tables = collections.map((from) => new CollectionTable(from));
+    const lacking = (lines: Lines) => {
+      const known = new Set(lines.map(([name]) => name));
+      const lacks = ({ form, columns }: CollectionTable) =>
+        [...columns].filter(([column]) => !known.has(`${form.collection.name} ${column}`));
+      return tables
+        .map((table) => [table, lacks(table)] as const)
+        .filter(([, { length }]) => length);
+    };
+    if (lacking(await this.#database.ask("documents.columns", COLUMNS)).length > 0) {
       await this.#database.change("documents.prepare", async (tx) => {
-        const known = new Set((await tx.query(COLUMNS)).map(([name]) => String(name)));
-        for (const [from, table] of missing(known)) await makeTable(tx, from, table, known);
+        for (const [table, added] of lacking(await tx.query(COLUMNS))) {
+          await makeTable(tx, table, added);
+        }
       });
     }
-    for (const [from, table] of tables) this.#prepared.set(from.name, table);
+    for (const table of tables) this.#prepared.set(table.form.collection.name, table);
   }
 
   async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
@@ -85,17 +91,8 @@ export class PostgresDocuments implements DocumentStore {
     });
   }
 
-  async #columns(): Promise<ReadonlySet<string>> {
-    const lines = await this.#database.ask("documents.columns", COLUMNS);
-    return new Set(lines.map(([name]) => String(name)));
-  }
-
   #body(tx: ServerTransaction): Body {
-    return new Body(tx, {
-      database: this.#database,
-      tables: this.#tables,
-      prepared: this.#prepared,
-    });
+    return new Body(tx, this.#tables, this.#prepared);
   }
 }
 
@@ -115,13 +112,10 @@ const PORTION = 1_000;
 
 async function makeTable(
   tx: ServerTransaction,
-  from: AnyCollection,
   table: CollectionTable,
-  known: ReadonlySet<string>,
+  added: readonly (readonly [column: string, type: string])[],
 ): Promise<void> {
-  const isNew = (column: string) => !known.has(`${from.name} ${column}`);
   const columns = [...table.columns];
-  const added = columns.filter(([column]) => isNew(column));
   if (added.length === columns.length) {
     const all = columns.map(([column, type]) => `${quoted(column)} ${type}`);
     await tx.script(`create table ${table.name} (${all.join(", ")})`);
@@ -155,32 +149,28 @@ interface Write {
   readonly stored: StoredDocument | null;
 }
 
-interface BodyDeps {
-  readonly database: PostgresDatabase;
-  readonly tables: PostgresTables;
-  readonly prepared: ReadonlyMap<string, CollectionTable>;
-}
-
 class Body implements Transaction {
   readonly #tx: ServerTransaction;
-  readonly #deps: BodyDeps;
+  readonly #prepared: ReadonlyMap<string, CollectionTable>;
   readonly tables: BodyTables;
   /** Not sent yet, by collection and key. */
   readonly #writes = new Map<string, Write>();
   readonly #raised = new Set<string>();
   #raisesEverybody = false;
-  #nowMs: number | null = null;
   #hasRead = false;
 
-  constructor(tx: ServerTransaction, deps: BodyDeps) {
+  constructor(
+    tx: ServerTransaction,
+    tables: PostgresTables,
+    prepared: ReadonlyMap<string, CollectionTable>,
+  ) {
     this.#tx = tx;
-    this.#deps = deps;
-    this.tables = new BodyTables(tx, deps.tables, () => this.nowMs);
+    this.#prepared = prepared;
+    this.tables = new BodyTables(tx, tables);
   }
 
   get nowMs(): number {
-    this.#nowMs ??= this.#tx.nowMs;
-    return this.#nowMs;
+    return this.#tx.nowMs;
   }
 
   async read<const Queries extends readonly Query[]>(
@@ -283,7 +273,7 @@ class Body implements Transaction {
   }
 
   #table({ name }: AnyCollection): CollectionTable {
-    const table = this.#deps.prepared.get(name);
+    const table = this.#prepared.get(name);
     if (table === undefined) throw new Error(`Collection "${name}" was not prepared`);
     return table;
   }

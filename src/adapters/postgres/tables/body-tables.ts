@@ -83,15 +83,13 @@ interface Putting extends Sending {
 export class BodyTables implements TableWrites {
   readonly #tx: ServerTransaction;
   readonly #tables: PostgresTables;
-  readonly #now: () => number;
   readonly #rows: RowStatements;
   excludesPushes = false;
 
-  constructor(tx: ServerTransaction, tables: PostgresTables, now: () => number) {
+  constructor(tx: ServerTransaction, tables: PostgresTables) {
     this.#tx = tx;
     this.#tables = tables;
-    this.#now = now;
-    this.#rows = new RowStatements(tx, now);
+    this.#rows = new RowStatements(tx);
   }
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
@@ -102,7 +100,7 @@ export class BodyTables implements TableWrites {
     const refused: Refused = { records: [], deletes: [] };
     const records = await turns.run(arriving(table, writes, refused.records));
     await this.#tx.begin();
-    const nowMs = this.#now();
+    const { nowMs } = this.#tx;
     const rules = { conflict, nowMs, stamps };
     const rounds = await turns.run(inRounds(records));
     // What rules judge is each row that a key has in between; without one, the last is as good. D-3.6.
@@ -155,7 +153,7 @@ export class BodyTables implements TableWrites {
         ? await this.#rows.remove(layout, layout.name, rows)
         : await this.#rows.set(layout, [column, value], [given, fields]).catch(refusedChange);
     if (done < rows.length) throw passedOver();
-    await this.#rows.list(layout, movedFrom(table, rows, changed, this.#now()));
+    await this.#rows.list(layout, movedFrom(table, rows, changed, this.#tx.nowMs));
     const isTimed = given.some(({ name }) => name === table.timestampColumn);
     const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
     if (at !== null) await this.#tx.query(TELL, [String(layout.slot), at]);
@@ -243,7 +241,7 @@ export class BodyTables implements TableWrites {
     }
     this.#tx.writesRows();
     const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
-    const forget = () => this.#forget(layout, [...decided.forgotten], found, decided);
+    const forget = () => this.#forget(sending);
     const list = (some: readonly Tombstone[]) => this.#rows.list(layout, some);
     try {
       await this.#tx.attempt(async () => {
@@ -336,20 +334,13 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  async #forget(
-    layout: Layout,
-    texts: readonly string[],
-    found: FoundByKey,
-    decided: Decided,
-  ): Promise<void> {
-    if (texts.length === 0) return;
+  async #forget({ layout, found, decided }: Sending): Promise<void> {
+    if (decided.forgotten.size === 0) return;
     const keys = new Map<string, Row>();
     for (const { keyText: text, row } of decided.sent) keys.set(text, row);
     for (const [text, { row }] of found.rows) if (row !== null) keys.set(text, row);
-    const gone = texts.flatMap((text) => {
-      const key = keys.get(text);
-      return key === undefined ? [] : [key];
-    });
+    const known = Array.from(decided.forgotten, (text) => keys.get(text));
+    const gone = known.filter((key) => key !== undefined);
     await this.#rows.remove(layout, layout.deleted, gone);
   }
 }

@@ -23,11 +23,9 @@ from pg_class as t where t.oid = to_regclass($1::text)`;
 
 export class RowStatements {
   readonly #tx: ServerTransaction;
-  readonly #now: () => number;
 
-  constructor(tx: ServerTransaction, now: () => number) {
+  constructor(tx: ServerTransaction) {
     this.#tx = tx;
-    this.#now = now;
   }
 
   /** Inserts rows that are not there; resolves to their number. */
@@ -115,7 +113,7 @@ export class RowStatements {
       await this.#tx.query(text, [
         ...layout.keyLists(some.map(({ key }) => key)),
         textList(some.map(({ deletedAt }) => deletedAt)),
-        String(this.#now()),
+        String(this.#tx.nowMs),
       ]);
     }
   }
@@ -133,7 +131,7 @@ export class RowStatements {
   async forgetOutlived(layout: Layout, rows: readonly Row[]): Promise<void> {
     const { deleted, table } = layout;
     if (!table.deletes) return;
-    const limit = aheadLimit(this.#now());
+    const limit = aheadLimit(this.#tx.nowMs);
     const found = await tombstonesWith(this.#tx, layout, layout.keyLists(rows));
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
     const gone = found.flatMap(({ key, deletedAt }) => {
