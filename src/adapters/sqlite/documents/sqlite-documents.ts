@@ -78,12 +78,7 @@ export class SqliteDocuments implements DocumentStore {
   }
 
   #begin(database: SqliteBody): SqliteTransaction {
-    const tableOf = (collection: AnyCollection) => {
-      const table = this.#tables.get(collection.name);
-      if (table === undefined) throw new Error(`Collection "${collection.name}" was not prepared`);
-      return table;
-    };
-    return new SqliteTransaction(database, new BodyTables(database, this.#binders), tableOf);
+    return new SqliteTransaction(database, new BodyTables(database, this.#binders), this.#tables);
   }
 
   /** A column that is new is filled from the documents that are there. */
@@ -128,7 +123,7 @@ function isMade(
 class SqliteTransaction implements Transaction {
   readonly tables: BodyTables;
   readonly #database: SqliteBody;
-  readonly #tableOf: (collection: AnyCollection) => CollectionTable;
+  readonly #prepared: ReadonlyMap<string, CollectionTable>;
   /** Writes that were not sent. */
   #pending: (readonly [sql: string, values: readonly SqliteValue[]])[] = [];
   readonly #raised: (readonly string[] | "everybody")[] = [];
@@ -137,11 +132,11 @@ class SqliteTransaction implements Transaction {
   constructor(
     database: SqliteBody,
     tables: BodyTables,
-    tableOf: (collection: AnyCollection) => CollectionTable,
+    prepared: ReadonlyMap<string, CollectionTable>,
   ) {
     this.#database = database;
     this.tables = tables;
-    this.#tableOf = tableOf;
+    this.#prepared = prepared;
   }
 
   get nowMs(): number {
@@ -210,6 +205,12 @@ class SqliteTransaction implements Transaction {
     if ("asStored" in query) return this.#asStored(table, query.asStored);
     if ("count" in query) return this.#count(table, query.count);
     return this.#stretch(table, "key", query.keysOf).map((row) => table.form.keyOf(row["key"]));
+  }
+
+  #tableOf({ name }: AnyCollection): CollectionTable {
+    const table = this.#prepared.get(name);
+    if (table === undefined) throw new Error(`Collection "${name}" was not prepared`);
+    return table;
   }
 
   #byKeys(table: CollectionTable, keys: readonly Key[]): object[] {

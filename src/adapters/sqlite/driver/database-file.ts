@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { mkdir, open, realpath, stat } from "node:fs/promises";
+import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError, codeOf } from "../../../domain/shared/errors.ts";
 import { FILE_HINT } from "./result-codes.ts";
@@ -16,12 +16,6 @@ export async function makeDatabaseFile(path: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
-}
-
-/** True for a file that holds something: one without a byte is a new database. */
-export async function holdsSomething(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
-  return found !== null && found.size > 0;
 }
 
 /**

@@ -358,10 +358,7 @@ export class SqliteDatabase implements SqliteWork {
 
   #bodyTools(onRows: () => void): BodyTools {
     return {
-      nowMs: () => this.nowMs(),
-      recordReason: (error) => this.recordReason(error),
-      foreignTables: this.foreignTables,
-      cutsTextAtNul: this.cutsTextAtNul,
+      work: this,
       inSteps: (steps, pause) =>
         runSteps(this, steps, (isLong, turn) =>
           pause(async () => {

@@ -35,8 +35,8 @@ export interface SqliteBody extends SqliteWork {
 export type Pause = (wait: () => Promise<void>) => Promise<void>;
 
 /** What a body takes from its database. */
-export interface BodyTools
-  extends Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul"> {
+export interface BodyTools {
+  readonly work: Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul">;
   inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;
   /** False once the database was closed, which may happen within a turn. */
   isOpen(): boolean;
@@ -84,10 +84,10 @@ export async function runBody<T>(
     return statements.get(sql);
   };
   const body: SqliteBody = {
-    nowMs: () => tools.nowMs(),
-    recordReason: (error) => tools.recordReason(error),
-    foreignTables: tools.foreignTables,
-    cutsTextAtNul: tools.cutsTextAtNul,
+    nowMs: () => tools.work.nowMs(),
+    recordReason: (error) => tools.work.recordReason(error),
+    foreignTables: tools.work.foreignTables,
+    cutsTextAtNul: tools.work.cutsTextAtNul,
     statement,
     all: (sql, values = []) => statement(sql).all(values),
     run: (sql, values = []) => statement(sql).run(values),

@@ -1,4 +1,5 @@
 // What the file tells of itself. D-10.4, D-10.7.
+import { stat } from "node:fs/promises";
 import {
   checkFormat,
   STORE_FORMAT,
@@ -7,7 +8,6 @@ import {
   type StoreIdentity,
 } from "../../../domain/shared/store-format.ts";
 import { SqliteDatabase, type SqliteOptions } from "./database.ts";
-import { holdsSomething } from "./database-file.ts";
 import type { OpenSqlite } from "./driver.ts";
 
 export const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
@@ -70,8 +70,9 @@ export async function examineFile(
   path: string,
   { examine, ...options }: ExamineOptions,
 ): Promise<void> {
+  const found = await stat(path).catch(() => null);
   // One without a byte is a new store.
-  if (!(await holdsSomething(path))) return;
+  if (found === null || found.size === 0) return;
   const database = await SqliteDatabase.look(openSqlite, path, options);
   try {
     await database.read(() => {
