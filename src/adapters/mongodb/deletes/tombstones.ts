@@ -99,9 +99,9 @@ export class MongoTombstones implements Tombstones {
 
   async prune(table: Table, beforeTime: string): Promise<number> {
     const before = new Date(firstMsFrom(beforeTime));
-    await writeTogether(this.#deps, (tx) => {
-      return this.#states.forgetBefore(table, before, { session: tx });
-    });
+    await writeTogether(this.#deps, (tx) =>
+      this.#states.forgetBefore(table, before, { session: tx }),
+    );
     return await this.#forget({ table: table.name, takenAt: { $lt: before } });
   }
 
@@ -111,11 +111,8 @@ export class MongoTombstones implements Tombstones {
         const options = { session: tx, projection: { _id: 1 }, limit: FORGOTTEN_AT_ONCE } as const;
         const found = await this.#tombstones.find(filter, options).toArray();
         const $in = found.map(({ _id }) => _id);
-        const { deletedCount } = await this.#tombstones.deleteMany(
-          { _id: { $in } },
-          { session: tx },
-        );
-        return deletedCount;
+        const gone = await this.#tombstones.deleteMany({ _id: { $in } }, { session: tx });
+        return gone.deletedCount;
       });
       forgotten += count;
       if (count < FORGOTTEN_AT_ONCE) return forgotten;

@@ -16,13 +16,7 @@ export interface InternalCollection {
 }
 
 /** A condition for ids that begin with a name and a slash. */
-interface IdBounds {
-  readonly $gte: string;
-  readonly $lt: string;
-}
-
-/** The ids that begin with a name and a slash. */
-export function idsUnder(name: string): IdBounds {
+export function idsUnder(name: string) {
   // "0" is the character after the slash.
   return { $gte: `${name}/`, $lt: `${name}0` };
 }

@@ -36,11 +36,6 @@ export function optionsIn(session: ClientSession): TxOptions {
   return session.snapshotEnabled ? { session, readConcern: SNAPSHOT } : { session };
 }
 
-/** Options of a write outside of transactions. */
-interface DurableWrite extends TxOptions {
-  readonly writeConcern: typeof DURABLE;
-}
-
 /** Server code of a transaction that has to be run again. */
 const NO_SUCH_TRANSACTION = 251;
 
@@ -83,14 +78,13 @@ export async function readSnapshot<T>(
  */
 export async function writeOne<T>(
   { client, clock, callLimit }: Pick<StoreDeps, "client" | "clock" | "callLimit">,
-  write: (options: DurableWrite) => Promise<T>,
+  write: (options: TxOptions & { readonly writeConcern: typeof DURABLE }) => Promise<T>,
 ): Promise<T> {
   const tx = client.startSession({ causalConsistency: false });
   const deadline = Deadline.start(clock, callLimit);
   let isHanging = false;
   try {
-    const attempt = () => write({ session: tx, writeConcern: DURABLE });
-    return await retry(deadline, attempt);
+    return await retry(deadline, () => write({ session: tx, writeConcern: DURABLE }));
   } catch (error) {
     isHanging = error instanceof TimeUp;
     throw toAppError(error);

@@ -18,11 +18,7 @@ export class ConflictPatience {
   #endsMs: number | null = null;
   #firstMs: number | null = null;
 
-  constructor(
-    client: MongoClient,
-    clock: Stopwatch,
-    maxConflictsMs: number = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(client: MongoClient, clock: Stopwatch, maxConflictsMs = Number.POSITIVE_INFINITY) {
     this.#client = client;
     this.#clock = clock;
     this.#maxConflictsMs = maxConflictsMs;

@@ -14,10 +14,6 @@ interface TimeSource {
   readonly storeClock: StoreClock;
 }
 
-interface TimeDocument {
-  readonly _id: string;
-}
-
 /** The source of time: null for the server's; tests give a clock of their own. */
 export type StoreClock = Pick<Clock, "nowMs"> | null;
 
@@ -28,14 +24,8 @@ export function nowExpression(clock: StoreClock): "$$NOW" | Date {
 
 export async function prepareTime(db: Db): Promise<void> {
   const once = { $setOnInsert: { _id: TIME_ID } };
-  await timeCollection(db).updateOne({ _id: TIME_ID }, once, {
-    upsert: true,
-    writeConcern: DURABLE,
-  });
-}
-
-interface Timed {
-  readonly nowMs: number;
+  const options = { upsert: true, writeConcern: DURABLE };
+  await timeCollection(db).updateOne({ _id: TIME_ID }, once, options);
 }
 
 /**
@@ -46,7 +36,7 @@ export async function readTimed<Joined>(
   { db, storeClock }: TimeSource,
   joins: readonly Document[],
   options: AggregateOptions,
-): Promise<Joined & Timed> {
+): Promise<Joined & { readonly nowMs: number }> {
   const now = { $set: { now: nowExpression(storeClock) } };
   const stages = [{ $match: { _id: TIME_ID } }, ...joins, now];
   const [found] = await timeCollection(db).aggregate(stages, options).toArray();
@@ -61,6 +51,6 @@ export async function readNowMs({ db, storeClock }: TimeSource): Promise<number>
   return (localTime as Date).getTime();
 }
 
-function timeCollection(db: Db): Collection<TimeDocument> {
+function timeCollection(db: Db): Collection<{ readonly _id: string }> {
   return db.collection(TIME.name);
 }

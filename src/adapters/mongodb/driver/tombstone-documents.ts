@@ -53,9 +53,8 @@ export class TombstoneDocuments {
     // Most tables have none at most times, which is quickly known.
     const any = { session: tx, projection: { _id: 1 } } as const;
     if ((await this.#collection.findOne({ table: table.name }, any)) === null) return found;
-    const ids = Array.from(keyTexts, (text) => idOf(table, text));
     const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
-    for (const $in of cutBatches(ids, { ...BATCH, bytesOf: (id) => 3 * id.length + 20 })) {
+    for (const $in of idBatches(table, keyTexts)) {
       const documents = await this.#collection.find({ _id: { $in } }, options).toArray();
       for (const { _id, deletedAt } of documents)
         found.set(_id.slice(table.name.length + 1), deletedAt);
@@ -72,11 +71,8 @@ export class TombstoneDocuments {
     const takenAt = nowExpression(this.#storeClock);
     const updates = tombstones.map((tombstone) => {
       const key = keyRow(table, keyOf(table, tombstone.key));
-      const fields = {
-        table: table.name,
-        key: JSON.stringify(key),
-        deletedAt: tombstone.deletedAt,
-      };
+      const { deletedAt } = tombstone;
+      const fields = { table: table.name, key: JSON.stringify(key), deletedAt };
       const update = [{ $set: { ...literals(fields), place: place++, takenAt } }];
       const filter = { _id: idOf(table, keyText(table, key)) };
       return { updateOne: { filter, update, upsert: true } };
@@ -90,8 +86,7 @@ export class TombstoneDocuments {
 
   /** Forgets the tombstones of these keys. */
   async forget(table: Table, keyTexts: Iterable<string>, tx: ClientSession): Promise<void> {
-    const ids = Array.from(keyTexts, (text) => idOf(table, text));
-    for (const $in of cutBatches(ids, { ...BATCH, bytesOf: (id) => 3 * id.length + 20 })) {
+    for (const $in of idBatches(table, keyTexts)) {
       await this.#collection.deleteMany({ _id: { $in } }, { session: tx });
     }
   }
@@ -117,6 +112,11 @@ export function tombstonesOf(db: Db): Collection<TombstoneDocument> {
 /** The name of the counter that gives places. */
 export function counterOf(table: Pick<Table, "name">): string {
   return `${TOMBSTONES.name}/${table.name}`;
+}
+
+function idBatches(table: Table, keyTexts: Iterable<string>): string[][] {
+  const ids = Array.from(keyTexts, (text) => idOf(table, text));
+  return cutBatches(ids, { ...BATCH, bytesOf: (id) => 3 * id.length + 20 });
 }
 
 function idOf(table: Table, text: string): string {
