@@ -1,6 +1,6 @@
 // Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { type CallLimit, SYNC_CALLS } from "../../../ports/documents.ts";
+import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { isPassing, SERVERS_HINT } from "./errors.ts";
@@ -35,7 +35,7 @@ export class Deadline {
   }
 
   /** Starts the time of a call. */
-  static start(clock: Stopwatch, limit: CallLimit = SYNC_CALLS): Deadline {
+  static start(clock: Stopwatch, limit: CallLimit): Deadline {
     return new Deadline(clock, limit, clock.monotonicMs() + limit.endMs);
   }
 

@@ -6,7 +6,6 @@ import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { CallLimit } from "../../../ports/documents.ts";
 import {
   type CountQuery,
   columnsOf,
@@ -56,12 +55,6 @@ interface Reading {
   readonly isMixed: boolean;
 }
 
-/** What a read is asked for; `isOfState` where a total or a place at an offset may be used again. */
-interface ReadingOf extends Pick<Reading, "layout" | "sinceTime"> {
-  readonly isOfState: boolean;
-  readonly limit?: CallLimit | undefined;
-}
-
 /** Where a page begins, and how it goes on. */
 interface Start extends PartPlace {
   readonly index: IndexKeys;
@@ -69,6 +62,8 @@ interface Start extends PartPlace {
   readonly isReverse: boolean;
   /** True when no row is left. */
   readonly isOver: boolean;
+  /** True where the document before the page comes first, to be remembered: the same page would skip all rows again. */
+  readonly hasBefore: boolean;
 }
 
 /** Rows that were found, and the document of the last one. */
@@ -96,12 +91,12 @@ export class TableReader {
   }
 
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
-    const { from, sinceTime = null, hasTotal = false } = query;
+    const { from, hasTotal = false } = query;
     const layout = layoutOf(table);
     if ("afterKey" in from) return (await this.#readRange(layout, from, query)) as PageOf<Query>;
     const start = this.#startOf(layout, query);
     const isOfState = "offsetRows" in from || hasTotal;
-    const page = await this.#read({ layout, sinceTime, isOfState }, (reading) =>
+    const page = await this.#read(layout, query, isOfState, (reading) =>
       this.#readPage(reading, start, query),
     );
     return page as PageOf<Query>;
@@ -126,12 +121,9 @@ export class TableReader {
     return [...found].map((document) => this.#placedRow(table, document, columns));
   }
 
-  async count(
-    table: Table,
-    { sinceTime = null, hasKey = false, limit }: CountQuery = {},
-  ): Promise<number> {
-    const layout = layoutOf(table);
-    return await this.#read({ layout, sinceTime, isOfState: !hasKey, limit }, async (reading) => {
+  async count(table: Table, query: CountQuery = {}): Promise<number> {
+    const { hasKey = false } = query;
+    return await this.#read(layoutOf(table), query, !hasKey, async (reading) => {
       return this.#knownTotal(reading) ?? (await this.#countRows(reading));
     });
   }
@@ -166,72 +158,74 @@ export class TableReader {
         : START;
     const isOutside = !isByKey && isBefore(place.position, layout, sinceTime);
     const start = isOutside && !isReverse ? START : place;
-    return { ...start, index, isByKey, isReverse, isOver: isOutside && isReverse };
+    const isOver = isOutside && isReverse;
+    return { ...start, index, isByKey, isReverse, isOver, hasBefore: false };
   }
 
   async #readPage(reading: Reading, start: Start, query: RowsQuery): Promise<RowsPage> {
-    const { layout, sinceTime, isMixed, tx } = reading;
-    const { from, order = "time", limitRows, hasTotal = false } = query;
-    const { index, isByKey, isReverse } = start;
-    const { clock, db } = this.#deps;
-    const isAtOffset = "offsetRows" in from;
+    const { layout, sequence } = reading;
+    const { from, limitRows, hasTotal = false } = query;
+    const offsetRows = "offsetRows" in from ? from.offsetRows : null;
     const knownRows = hasTotal ? this.#knownTotal(reading) : null;
-    const isOver = isAtOffset && knownRows !== null && from.offsetRows >= knownRows;
-    if (isOver || start.isOver) {
-      const totalRows = hasTotal ? (knownRows ?? (await this.#countRows(reading))) : null;
-      return { rows: [], totalRows, cursor: null };
-    }
-    const { position, skip } = isAtOffset ? this.#nearest(reading, from.offsetRows) : start;
-    // The row before a page is remembered where it is not known: the same page would skip all rows again.
-    const hasBefore = isAtOffset && skip > 1;
-    const hasKey = "after" in from || order !== "time" ? keyed(layout) : [];
-    const found = readOrdered(
-      db,
-      {
-        layout,
-        index,
-        isReverse,
-        hasDates: isMixed && !isByKey,
-        sinceTime: isByKey ? null : sinceTime,
-        from: position,
-        skip: hasBefore ? skip - 1 : skip,
-        conditions: isAtOffset ? [] : [...hasKey, ...placedBehind(index, position)],
-        // One more tells whether there is a next page.
-        limit: "cursor" in from || hasBefore ? limitRows + 1 : limitRows,
-      },
-      tx,
-    );
+    const total = async () => (hasTotal ? (knownRows ?? (await this.#countRows(reading))) : null);
+    const isBehind = offsetRows !== null && knownRows !== null && offsetRows >= knownRows;
+    if (isBehind || start.isOver) return { rows: [], totalRows: await total(), cursor: null };
+    const first = offsetRows === null ? start : this.#nearest(reading, start, offsetRows);
     const placeIn = (document: Uint8Array) => {
-      const row = readPosition(document, layout);
-      return row === null ? null : partOf(row, index);
+      const place = readPosition(document, layout);
+      return place === null ? null : partOf(place, start.index);
     };
-    const remember = (offsetRows: number, place: Document | null) => {
-      if (place === null || reading.sequence === null) return;
-      this.#bookmarks.remember(reading.sequence, { offsetRows, position: place });
+    const remember = (rowsBefore: number, document: Uint8Array) => {
+      const position = sequence === null ? null : placeIn(document);
+      if (sequence === null || position === null) return;
+      this.#bookmarks.remember(sequence, { offsetRows: rowsBefore, position });
     };
+    const found = this.#documentsOf(reading, first, query);
     const documents =
-      isAtOffset && hasBefore
-        ? withoutFirst(found, (before) => remember(from.offsetRows, placeIn(before)))
+      offsetRows !== null && first.hasBefore
+        ? withoutFirst(found, (before) => remember(offsetRows, before))
         : found;
+    const { clock } = this.#deps;
     const beganMs = clock.monotonicMs();
     const [{ rows, last, isCut }, totalRows] = await Promise.all([
       this.#find(layout.table, documents, query),
-      hasTotal ? (knownRows ?? this.#countRows(reading)) : null,
+      total(),
     ]);
-    const isCostly = hasTotal && (knownRows === null || skip > limitRows);
+    const isCostly =
+      hasTotal && (knownRows === null || first.skip + Number(first.hasBefore) > limitRows);
     if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
-    const place = last === null ? null : placeIn(last);
-    if (isAtOffset) remember(from.offsetRows + rows.length, place);
-    const hasCursor = "cursor" in from && isCut;
-    const counted = { position, skip: skip + rows.length };
-    return { rows, totalRows, cursor: hasCursor ? cursorText(place, counted) : null };
+    if (offsetRows !== null && last !== null) remember(offsetRows + rows.length, last);
+    if (!("cursor" in from && isCut)) return { rows, totalRows, cursor: null };
+    const counted = { position: first.position, skip: first.skip + rows.length };
+    return { rows, totalRows, cursor: cursorText(last && placeIn(last), counted) };
+  }
+
+  #documentsOf(reading: Reading, start: Start, { from, order = "time", limitRows }: RowsQuery) {
+    const { layout, sinceTime, isMixed, tx } = reading;
+    const { index, isByKey, isReverse, position, skip, hasBefore } = start;
+    const hasKey = "after" in from || order !== "time" ? keyed(layout) : [];
+    const query = {
+      layout,
+      index,
+      isReverse,
+      hasDates: isMixed && !isByKey,
+      sinceTime: isByKey ? null : sinceTime,
+      from: position,
+      skip,
+      conditions: "offsetRows" in from ? [] : [...hasKey, ...placedBehind(index, position)],
+      // One more tells whether there is a next page.
+      limit: limitRows + Number("cursor" in from || hasBefore),
+    };
+    return readOrdered(this.#deps.db, query, tx);
   }
 
   /** The nearest known place before an offset: reading begins at its own row, which is before the page. */
-  #nearest({ sequence }: Reading, offsetRows: number): PartPlace {
+  #nearest({ sequence }: Reading, start: Start, offsetRows: number): Start {
     const bookmark = sequence === null ? null : this.#bookmarks.find(sequence, offsetRows);
-    if (bookmark === null) return { position: null, skip: offsetRows };
-    return { position: bookmark.position, skip: offsetRows - bookmark.offsetRows + 1 };
+    const skip = bookmark === null ? offsetRows : offsetRows - bookmark.offsetRows + 1;
+    const hasBefore = skip > 1;
+    const position = bookmark?.position ?? null;
+    return { ...start, position, skip: skip - Number(hasBefore), hasBefore };
   }
 
   /** Reads as many rows as a page may have. Large pages come in several batches, and only those that are needed. */
@@ -259,9 +253,11 @@ export class TableReader {
     return { rows, last, isCut: false };
   }
 
-  /** Works in a snapshot, whose state is found out where it is asked for. */
+  /** Works in a snapshot, whose state is found out where a total or a place at an offset may be used again. */
   async #read<T>(
-    { layout, sinceTime, isOfState, limit = this.#deps.callLimit }: ReadingOf,
+    layout: TableLayout,
+    { sinceTime = null, limit = this.#deps.callLimit }: CountQuery,
+    isOfState: boolean,
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
     const { name } = layout.table;
@@ -321,20 +317,16 @@ export class TableReader {
   }
 }
 
-/** Tells the first document, and leaves it out. */
+/** Tells the first document, and leaves it out; no batch is empty. */
 async function* withoutFirst(
   batches: AsyncIterable<readonly Uint8Array[]>,
   tell: (first: Uint8Array) => void,
 ): AsyncGenerator<readonly Uint8Array[], void, undefined> {
-  let isTold = false;
+  let isFirst = true;
   for await (const batch of batches) {
-    const [first] = batch;
-    if (isTold || first === undefined) yield batch;
-    else {
-      isTold = true;
-      tell(first);
-      yield batch.slice(1);
-    }
+    if (isFirst && batch[0] !== undefined) tell(batch[0]);
+    yield isFirst ? batch.slice(1) : batch;
+    isFirst = false;
   }
 }
 
