@@ -161,7 +161,7 @@ export class SqliteDatabase implements SqliteWork {
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
     if (this.#isTurnDue()) await this.nextTurn();
     const limit = new TimeLimit(deadlineMs);
-    const read = () => this.#retried(UNAVAILABLE, limit, () => this.#readOnce(work));
+    const read = () => this.#retried("store_unavailable", limit, () => this.#readOnce(work));
     return this.#reader === null ? this.#queue.run(limit, read) : read();
   }
 
@@ -228,7 +228,7 @@ export class SqliteDatabase implements SqliteWork {
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
     const body = { work, tools: this.#bodyTools(() => {}) };
     return queue.run(limit, () =>
-      this.#retried(UNAVAILABLE, limit, () => runBody(connection, "BEGIN", body)),
+      this.#retried("store_unavailable", limit, () => runBody(connection, "BEGIN", body)),
     );
   }
 
@@ -304,7 +304,7 @@ export class SqliteDatabase implements SqliteWork {
   async #configure(openReader: (() => Promise<SqliteConnection>) | null): Promise<void> {
     const limit = new TimeLimit(this.#busyDeadlineMs);
     const set = (connection: OpenConnection, pragmas: Readonly<Record<string, string | number>>) =>
-      this.#retried(UNAVAILABLE, limit, () => connection.set(pragmas));
+      this.#retried("store_unavailable", limit, () => connection.set(pragmas));
     try {
       await set(this.#writer, PRAGMAS);
       if (openReader === null) return;
@@ -342,18 +342,14 @@ export class SqliteDatabase implements SqliteWork {
   }
 
   #committed<T>(kind: FailureKind, limit: TimeLimit, work: () => T): Promise<T> {
-    return this.#retried(
-      () => kind,
-      limit,
-      () => {
-        this.#file?.check();
-        try {
-          return this.#inTransaction("BEGIN IMMEDIATE", work);
-        } finally {
-          this.#checkpoints.endWrite();
-        }
-      },
-    );
+    return this.#retried(kind, limit, () => {
+      this.#file?.check();
+      try {
+        return this.#inTransaction("BEGIN IMMEDIATE", work);
+      } finally {
+        this.#checkpoints.endWrite();
+      }
+    });
   }
 
   #bodyTools(onRows: () => void): BodyTools {
@@ -377,7 +373,7 @@ export class SqliteDatabase implements SqliteWork {
   }
 
   async #retried<T>(
-    kind: () => FailureKind,
+    kind: FailureKind | (() => FailureKind),
     limit: TimeLimit,
     work: () => T | Promise<T>,
   ): Promise<T> {
@@ -388,7 +384,8 @@ export class SqliteDatabase implements SqliteWork {
       });
     } catch (error) {
       const code = this.#writer.driver.resultCode(error);
-      const failure = storeError(kind(), code, error);
+      const told = typeof kind === "string" ? kind : kind();
+      const failure = storeError(told, code, error);
       if (isDamage(code) && isAppError(failure)) this.onDamage(failure);
       throw failure;
     }
@@ -398,5 +395,3 @@ export class SqliteDatabase implements SqliteWork {
     if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
   }
 }
-
-const UNAVAILABLE = (): FailureKind => "store_unavailable";
