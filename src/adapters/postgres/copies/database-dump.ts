@@ -22,7 +22,7 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
 import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
-import { DELETED_AT, deletedAtOf, settle } from "../tables/tombstone-places.ts";
+import { DELETED_AT, settle } from "../tables/tombstone-places.ts";
 
 /** Rows that a cursor of the server gives at once. */
 const FETCH_ROWS = 500;
@@ -188,7 +188,7 @@ async function* tombstonesOf(tx: ServerTransaction, layout: Layout) {
     yield {
       place: Number(place),
       key,
-      deletedAt: deletedAtOf(deletedAt),
+      deletedAt: timeOf(String(deletedAt)),
       takenAtMs: Number(takenAtMs),
     };
   }

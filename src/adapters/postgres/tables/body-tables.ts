@@ -22,6 +22,7 @@ import type {
   RowWrite,
   TableWrites,
   TombstoneWrite,
+  WriteFailure,
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
@@ -43,7 +44,6 @@ import {
   keysOf,
   locks,
   movedFrom,
-  numbered,
   outcomeOf,
   type Refused,
   sentRows,
@@ -62,10 +62,6 @@ interface Sending {
 
 interface Arrived extends Arrivals<ArrivingRecord> {
   readonly deleted: readonly TombstoneWrite[];
-}
-
-interface Positioned {
-  readonly index: number;
 }
 
 interface RefusedItem<Item> {
@@ -325,7 +321,9 @@ export class BodyTables implements TableWrites {
     const isKnown = ([text]: KeyedRow) => known.rows.has(text) && !decided.removed.has(text);
     for (const some of inParts(rows)) {
       const fresh = some.filter((one) => !isKnown(one));
-      const inserted = fresh.map(([text, row]) => numbered(layout, row, numbers.get(text)));
+      const inserted = fresh.map(([text, row]) =>
+        number === null ? row : { ...row, [number.name]: numbers.get(text) ?? null },
+      );
       const updated = some.filter(isKnown).map(([, row]) => row);
       let written = 0;
       if (updated.length > 0) written += await this.#rows.update(layout, updated);
@@ -347,9 +345,9 @@ export class BodyTables implements TableWrites {
 
 const UNDONE = new Error("Nothing of an attempt stays");
 
-function without<Item extends Positioned>(
+function without<Item extends Pick<WriteFailure, "index">>(
   items: readonly Item[],
-  refused: readonly Positioned[],
+  refused: readonly WriteFailure[],
 ): readonly Item[] {
   const indexes = new Set(refused.map(({ index }) => index));
   return items.filter(({ index }) => !indexes.has(index));

@@ -3,16 +3,11 @@
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { readValue } from "./columns.ts";
+import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 
-const DATETIME = { type: "datetime", isKey: false } as const;
-/** How the server shows the time of a tombstone, to be read by `deletedAtOf`. */
+/** How the server shows the time of a tombstone, to be read by `timeOf`. */
 export const DELETED_AT = "t.deleted_at::text";
-
-export function deletedAtOf(text: unknown): string {
-  return String(readValue(DATETIME, text));
-}
 
 /** Those of the keys whose `keyLists` these are. */
 export async function tombstonesWith(
@@ -25,7 +20,7 @@ export async function tombstonesWith(
   const lines = await tx.query(layout.byKeys(shown, layout.deleted), lists);
   return lines.map((line) => ({
     key: rowAt(keyColumns, line, 1),
-    deletedAt: deletedAtOf(line[0]),
+    deletedAt: timeOf(String(line[0])),
   }));
 }
 
@@ -39,7 +34,7 @@ export async function settle(database: PostgresDatabase, layout: Layout): Promis
   await database.step("tombstones.settle", async (tx) => {
     const last = "select last_place from repsync._tables where name = $1::text for update";
     const [[place = "0"] = []] = await tx.query(last, [layout.table.name]);
-    const given = await tx.query(
+    await tx.query(
       `with given as (
         update ${deleted} as d set place = n.place
         from (
@@ -52,6 +47,5 @@ export async function settle(database: PostgresDatabase, layout: Layout): Promis
       where name = $2::text`,
       [String(place), layout.table.name],
     );
-    return given;
   });
 }

@@ -12,14 +12,17 @@ import type {
 import type { PostgresDatabase } from "../driver/database.ts";
 import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
+import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
-import { DELETED_AT, deletedAtOf, settle, tombstonesWith } from "./tombstone-places.ts";
+import { DELETED_AT, settle, tombstonesWith } from "./tombstone-places.ts";
 
 interface ListFacts {
   readonly list: string;
   readonly lastPlace: number;
   readonly completeSince: string;
+  /** That of the cursor. */
+  readonly place: number;
 }
 
 export class PostgresTombstones implements Tombstones {
@@ -33,30 +36,35 @@ export class PostgresTombstones implements Tombstones {
 
   async list(table: Table, query: TombstoneQuery): Promise<TombstonePage> {
     const { after, sinceTime, limitRows } = query;
-    return await this.#settled("read", table, after, async (tx, layout, { facts, place }) => {
-      const { keyColumns } = table;
-      const parameters = [String(place), String(limitRows + 1)];
-      const since = sinceTime === null ? "" : " and t.taken_ms >= $3::int8";
-      if (sinceTime !== null) parameters.push(String(firstMsFrom(sinceTime)));
-      const text = `select t.place, ${DELETED_AT}, ${layout.shown(keyColumns)} from ${layout.deleted} as t where t.place > $1::int8${since} order by t.place limit $2::int8`;
-      const lines = await tx.query(text, parameters);
-      const shown = lines.slice(0, limitRows);
-      const last = shown.at(-1);
-      return {
-        items: shown.map((line) => ({
-          key: rowAt(keyColumns, line, 2),
-          deletedAt: deletedAtOf(line[1]),
-        })),
-        cursor: placeText(facts.list, last === undefined ? place : Number(last[0])),
-        hasMore: lines.length > limitRows,
-        earliestAvailable: facts.completeSince,
-      };
-    });
+    return await this.#settled(
+      "read",
+      table,
+      after,
+      async (tx, layout, { list, place, completeSince }) => {
+        const { keyColumns } = table;
+        const parameters = [String(place), String(limitRows + 1)];
+        const since = sinceTime === null ? "" : " and t.taken_ms >= $3::int8";
+        if (sinceTime !== null) parameters.push(String(firstMsFrom(sinceTime)));
+        const text = `select t.place, ${DELETED_AT}, ${layout.shown(keyColumns)} from ${layout.deleted} as t where t.place > $1::int8${since} order by t.place limit $2::int8`;
+        const lines = await tx.query(text, parameters);
+        const shown = lines.slice(0, limitRows);
+        const last = shown.at(-1);
+        return {
+          items: shown.map((line) => ({
+            key: rowAt(keyColumns, line, 2),
+            deletedAt: timeOf(String(line[1])),
+          })),
+          cursor: placeText(list, last === undefined ? place : Number(last[0])),
+          hasMore: lines.length > limitRows,
+          earliestAvailable: completeSince,
+        };
+      },
+    );
   }
 
   async end(table: Table): Promise<string> {
-    return await this.#settled("read", table, null, async (_tx, _layout, { facts }) =>
-      placeText(facts.list, facts.lastPlace),
+    return await this.#settled("read", table, null, async (_tx, _layout, { list, lastPlace }) =>
+      placeText(list, lastPlace),
     );
   }
 
@@ -87,42 +95,47 @@ export class PostgresTombstones implements Tombstones {
   }
 
   async prune(table: Table, beforeTime: string): Promise<number> {
-    return await this.#settled("transact", table, null, async (tx, { deleted }, { facts }) => {
-      if (compareDateTimes(facts.completeSince, beforeTime) < 0) {
-        const since = "update repsync._tables set complete_since = $2::text where name = $1::text";
-        await tx.query(since, [table.name, beforeTime]);
-      }
-      return await remove(tx, deleted, "taken_ms <", firstMsFrom(beforeTime));
-    });
+    return await this.#settled(
+      "transact",
+      table,
+      null,
+      async (tx, { deleted }, { completeSince }) => {
+        if (compareDateTimes(completeSince, beforeTime) < 0) {
+          const since =
+            "update repsync._tables set complete_since = $2::text where name = $1::text";
+          await tx.query(since, [table.name, beforeTime]);
+        }
+        return await remove(tx, deleted, "taken_ms <", firstMsFrom(beforeTime));
+      },
+    );
   }
 
   async #settled<T>(
     how: "read" | "transact",
     table: Table,
     after: string | null,
-    body: (tx: ServerTransaction, layout: Layout, at: At) => Promise<T>,
+    body: (tx: ServerTransaction, layout: Layout, facts: ListFacts) => Promise<T>,
   ): Promise<T> {
     const layout = this.#tables.layout(table);
     await settle(this.#database, layout);
-    return await this.#database[how]({ name: `tombstones.${how}` }, async (tx) => {
-      const facts = await factsOf(tx, table);
-      const place = placeOfCursor(facts.list, facts.lastPlace, after);
-      return await body(tx, layout, { facts, place });
-    });
+    return await this.#database[how]({ name: `tombstones.${how}` }, async (tx) =>
+      body(tx, layout, await factsOf(tx, table, after)),
+    );
   }
 }
 
-interface At {
-  readonly facts: ListFacts;
-  readonly place: number;
-}
-
-async function factsOf(tx: ServerTransaction, { name }: Table): Promise<ListFacts> {
+async function factsOf(
+  tx: ServerTransaction,
+  { name }: Table,
+  after: string | null,
+): Promise<ListFacts> {
   const text =
     "select deletes, last_place, complete_since from repsync._tables where name = $1::text";
-  const [[list, lastPlace, completeSince] = []] = await tx.query(text, [name]);
+  const [[list, last, completeSince] = []] = await tx.query(text, [name]);
   if (typeof list !== "string") throw new Error(`Table "${name}" was not prepared with deletes`);
-  return { list, lastPlace: Number(lastPlace), completeSince: String(completeSince) };
+  const lastPlace = Number(last);
+  const place = placeOfCursor(list, lastPlace, after);
+  return { list, lastPlace, completeSince: String(completeSince), place };
 }
 
 async function remove(

@@ -16,7 +16,6 @@ import type { RowWrite, WriteFailure, Written } from "../../../ports/tables/tabl
 import { lockMany } from "../driver/schema.ts";
 import type { Statement } from "../driver/sql.ts";
 import { held, refusalOf, shortDecimal } from "./columns.ts";
-import type { Layout } from "./layout.ts";
 
 export type Decided = WriteDecision<ArrivingRecord>;
 
@@ -99,14 +98,6 @@ export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]
     seen.add(text);
   }
   return rows;
-}
-
-export function numbered(
-  { numbered: column }: Layout,
-  row: Row,
-  number: ColumnValue | undefined,
-): Row {
-  return column === null ? row : { ...row, [column.name]: number ?? null };
 }
 
 /** What the server, or a column, refuses: records, and tombstones. */
