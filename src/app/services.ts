@@ -127,7 +127,7 @@ export async function openServices(
   const store = isReading ? await readableStore(url, tables) : storeAt(url);
   const storage = await store.open({ clock, logger, tables });
   const damage = new StoreDamage(logger);
-  storage.watchDamage((failure) => damage.note(failure));
+  storage.watchDamage?.((failure) => damage.note(failure));
   try {
     const traced = await openTraced(config, { storage, system: store.system, logger });
     return await makeServices(config, { ...traced, ...time, logger, damage });

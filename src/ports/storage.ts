@@ -30,14 +30,14 @@ export interface FullStorage extends Storage, StoreCopies {
   hold(): Promise<void>;
 
   /**
-   * Calls back with each failure, from now on, that comes from a damaged file. A store that checks what it reads by itself,
-   * as a server does, never calls. D-11.6.
+   * Calls back with each failure, from now on, that comes from a damaged file; absent of a store that watches over its files
+   * itself, as a server does. D-11.6.
    */
-  watchDamage(onDamage: (failure: AppError) => void): void;
+  watchDamage?(onDamage: (failure: AppError) => void): void;
 
   /**
-   * True when something in the file of the store is damaged, for which all of it is read; false for a store that watches over
-   * its files itself. Throws `store_unavailable`. D-11.6.
+   * True when something in the file of the store is damaged, for which all of it is read; absent as `watchDamage`. Throws
+   * `store_unavailable`. D-11.6.
    */
-  isDamaged(): Promise<boolean>;
+  isDamaged?(): Promise<boolean>;
 }

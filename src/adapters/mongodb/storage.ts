@@ -113,13 +113,6 @@ class MongoStorage implements FullStorage {
     return await new DatabaseDump(this.#deps, this.documents.collections).dump(options);
   }
 
-  /** The server checks its files, and ends where they are damaged. */
-  watchDamage(): void {}
-
-  async isDamaged(): Promise<boolean> {
-    return false;
-  }
-
   async ping(timeoutMs: number): Promise<void> {
     const { clock, db } = this.#deps;
     const deadline = Deadline.start(clock, { triesMs: timeoutMs, endMs: timeoutMs });

@@ -109,13 +109,6 @@ class PostgresStorage implements FullStorage {
     return await this.#dump.dump(options);
   }
 
-  /** The server checks its files. */
-  watchDamage(): void {}
-
-  async isDamaged(): Promise<boolean> {
-    return false;
-  }
-
   async ping(timeoutMs: number): Promise<void> {
     const limit = { triesMs: 0, endMs: timeoutMs };
     await this.#database

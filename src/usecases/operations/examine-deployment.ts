@@ -89,7 +89,7 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
     ttlMs: PROBE_LEASE_MS,
   });
   if (!("heldBy" in lease)) await lease.release();
-  if (await storage.isDamaged()) {
+  if (await storage.isDamaged?.()) {
     return fail("its file is damaged: some of what it holds cannot be read", DAMAGE_HINT);
   }
   const elapsedMs = Math.round(sync.clock.monotonicMs() - startedAtMs);

@@ -35,12 +35,6 @@ export class MemoryStorage implements FullStorage {
     this.#database.holders.add(this);
   }
 
-  watchDamage(): void {}
-
-  async isDamaged(): Promise<boolean> {
-    return false;
-  }
-
   dump(): Promise<Dump> {
     return dumpMemory(this.#database);
   }
