@@ -197,7 +197,8 @@ function readFailure(error: unknown): unknown {
   return driverFailure(error);
 }
 
-interface Address {
+/** Where a database is, and what is in it. */
+export interface DatabaseAddress {
   readonly url: string;
   readonly clock: Stopwatch;
   readonly logger: Logger;
@@ -205,7 +206,7 @@ interface Address {
 }
 
 /** Opens a prepared database, to read all of it. */
-export async function openStoppedDatabase(address: Address): Promise<StoppedStore> {
+export async function openStoppedDatabase(address: DatabaseAddress): Promise<StoppedStore> {
   const { url, collections, ...deps } = address;
   const { client, db } = await connect(url, deps, async () => {});
   const source = new DatabaseDump({ client, db }, collections);

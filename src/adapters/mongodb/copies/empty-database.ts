@@ -19,13 +19,10 @@ import {
   type DumpOptions,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
-import type { AnyCollection } from "../../../ports/documents.ts";
-import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { createCollection, DURABLE } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
-import type { Stopwatch } from "../driver/deadline.ts";
 import { driverFailure } from "../driver/errors.ts";
 import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isServed } from "../driver/holders.ts";
 import { reserveNumbers } from "../driver/id-counters.ts";
@@ -33,14 +30,10 @@ import type { StoreDeps } from "../driver/operations.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
-import { DatabaseDump } from "./database-dump.ts";
+import { type DatabaseAddress, DatabaseDump } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 
-interface EmptyDatabaseOptions extends StoreClaim {
-  readonly url: string;
-  readonly clock: Stopwatch;
-  readonly logger: Logger;
-  readonly collections: readonly AnyCollection[];
+interface EmptyDatabaseOptions extends StoreClaim, DatabaseAddress {
   /** Makes these tables in the database, as a start does. */
   readonly prepare: (tables: readonly Table[]) => Promise<void>;
 }

@@ -9,7 +9,7 @@ import {
 } from "mongodb";
 import type { WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { isPassing } from "../driver/errors.ts";
-import { cutUpserts, insertOperation, type Upsert, upsertOperation } from "./upserts.ts";
+import { cutUpserts, type Upsert } from "./upserts.ts";
 
 /** Why the server may refuse a row, by error code. Its own messages hold values of rows. */
 export const REFUSALS: ReadonlyMap<number, string> = new Map([
@@ -58,7 +58,8 @@ export class PushWriter {
   /** Writes the rows of all upserts as new ones, at a quarter of the time. An existing key is a refusal. */
   async insert(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
     for (const batch of cutUpserts(upserts)) {
-      await this.#write(batch, batch.map(insertOperation), tx);
+      const inserts = batch.map(({ document }) => ({ insertOne: { document } }));
+      await this.#write(batch, inserts, tx);
     }
   }
 
@@ -69,7 +70,10 @@ export class PushWriter {
   ): Promise<{ readonly newRows: number; readonly changed: number }> {
     const done = { newRows: 0, changed: 0 };
     for (const batch of cutUpserts(upserts)) {
-      const written = await this.#write(batch, batch.map(upsertOperation), tx);
+      const updates = batch.map(({ filter, update }) => ({
+        updateOne: { filter, update, upsert: true },
+      }));
+      const written = await this.#write(batch, updates, tx);
       done.newRows += written.upsertedCount;
       done.changed += written.upsertedCount + written.modifiedCount;
     }

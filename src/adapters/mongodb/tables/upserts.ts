@@ -1,5 +1,5 @@
 // Records of a push as upserts by the key columns, and the batches in which they are sent.
-import { type AnyBulkWriteOperation, BSON, type Document, type Long } from "mongodb";
+import { BSON, type Document, type Long } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
@@ -101,15 +101,6 @@ export function cutUpserts(upserts: readonly Upsert[]): Upsert[][] {
     maxBytes: MAX_BATCH_BYTES,
     bytesOf: ({ estimatedBytes }) => estimatedBytes,
   });
-}
-
-/** Updates the row, or inserts it when it is missing. */
-export function upsertOperation({ filter, update }: Upsert): AnyBulkWriteOperation {
-  return { updateOne: { filter, update, upsert: true } };
-}
-
-export function insertOperation({ document }: Upsert): AnyBulkWriteOperation {
-  return { insertOne: { document } };
 }
 
 type Fields = Record<string, StoredValue | Document>;
