@@ -200,9 +200,8 @@ export class PostgresDatabase {
       last = failure;
       const meets = hasMet(failure);
       if (meets && hasRows && options.isDivisible && tries >= MANY_MEETINGS) {
-        throw new AppError("batch_too_large", "Others write the same rows all the time", {
-          cause: failure,
-        });
+        const text = "Others write the same rows all the time";
+        throw new AppError("batch_too_large", text, { cause: failure });
       }
       if (!(meets || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
         throw unavailable(failure, hasRows);
@@ -229,9 +228,10 @@ export class PostgresDatabase {
         const result = await body(tx);
         return await this.#commit(tx, result);
       } catch (error) {
-        const failure = tx?.failure ?? (error instanceof Failure ? error : null);
+        // What a body or the port throws comes out as it is.
+        const failure = error instanceof Failure ? (tx?.failure ?? error) : null;
         await tx?.rollBack();
-        return { error, failure: isOurs(error) ? null : failure, hasRows: tx?.hasRows ?? false };
+        return { error, failure, hasRows: tx?.hasRows ?? false };
       }
     };
     if (how.leftMs <= 0) throw new TimeUp();
@@ -292,11 +292,6 @@ export class PostgresDatabase {
 type Outcome<T> =
   | { readonly result: T }
   | { readonly error: unknown; readonly failure: Failure | null; readonly hasRows: boolean };
-
-/** What a body or the port throws comes out as it is. */
-function isOurs(error: unknown): boolean {
-  return !(error instanceof Failure);
-}
 
 /** Others have their turn meanwhile. */
 export function aTurn(): Promise<void> {
