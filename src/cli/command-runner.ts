@@ -28,10 +28,10 @@ export interface CommonOptions {
   readonly quiet?: true;
 }
 
-/** Runs the work of a command and ends the process with its exit code. */
+/** Runs the work of a command and ends the process with its exit code: success where the work tells none. */
 export type RunCommand = (
   options: CommonOptions,
-  work: (tools: CommandTools) => Promise<ExitCode>,
+  work: (tools: CommandTools) => Promise<ExitCode> | Promise<void>,
 ) => Promise<void>;
 
 export type AddCommand = (parent: Command, run: RunCommand) => void;
@@ -73,7 +73,7 @@ export const runCommand: RunCommand = async (options, work) => {
   });
   let code: ExitCode;
   try {
-    code = await work({ output, interruption, open, openStore, openToRead });
+    code = (await work({ output, interruption, open, openStore, openToRead })) ?? EXIT.success;
   } catch (error) {
     code = tellFailure(output, error);
   }

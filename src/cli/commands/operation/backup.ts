@@ -7,7 +7,6 @@ import {
   declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { withProgress } from "../../progress.ts";
 
@@ -33,7 +32,7 @@ async function writeBackup(
   { output, interruption, open }: CommandTools,
   path: string,
   isForced: boolean,
-): Promise<ExitCode> {
+): Promise<void> {
   const { backUpDeps } = await import("../../../app/backups.ts");
   const { requireStore } = await import("../../../app/stores.ts");
   await requireStore((await readDeploymentConfig()).storageUrl, "backed up");
@@ -53,5 +52,4 @@ async function writeBackup(
     const names = outsideSecrets.join(", ");
     output.print(`Not in it, as the environment sets them: ${names}. Keep them elsewhere`);
   }
-  return EXIT.success;
 }

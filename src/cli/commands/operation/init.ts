@@ -9,7 +9,6 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import {
   OWNER_ONLY,
@@ -36,16 +35,16 @@ export const addInitCommand: AddCommand = (parent, run) => {
     .option("--join <url>", "have the tables of this deployment, and exchange their rows with it")
     .option("--key-file <path>", "with --join, file of its SYNC_API_KEY, which is asked for else")
     .action(({ folder: asked, join: url, keyFile, ...options }: InitOptions) =>
-      run(options, async (tools) => {
+      run(options, (tools) => {
         const folder = resolve(fromCallersFolder(asked));
-        if (url !== undefined) return await joinDeployment(tools, folder, { url, keyFile });
-        if (keyFile === undefined) return await init(tools, folder);
+        if (url !== undefined) return joinDeployment(tools, folder, { url, keyFile });
+        if (keyFile === undefined) return init(tools, folder);
         throw new AppError("invalid_request", "--key-file is for --join");
       }),
     );
 };
 
-async function init({ output }: CommandTools, folder: string): Promise<ExitCode> {
+async function init({ output }: CommandTools, folder: string): Promise<void> {
   await makeFolder(folder);
   const written: string[] = [];
   const left: string[] = [];
@@ -71,7 +70,6 @@ async function init({ output }: CommandTools, folder: string): Promise<ExitCode>
   output.print(
     `Next${place}: repsync tables infer FILE --into ${TABLES}, for tables of your own, and repsync serve`,
   );
-  return EXIT.success;
 }
 
 /** Whether the settings that were there name a registry file. */

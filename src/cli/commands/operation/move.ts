@@ -6,7 +6,6 @@ import {
   declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { withProgress } from "../../progress.ts";
 
 export const addMoveCommand: AddCommand = (parent, run) => {
@@ -19,7 +18,7 @@ export const addMoveCommand: AddCommand = (parent, run) => {
     .action((toUrl: string, options: CommonOptions) => run(options, (tools) => move(tools, toUrl)));
 };
 
-async function move({ output, interruption }: CommandTools, toUrl: string): Promise<ExitCode> {
+async function move({ output, interruption }: CommandTools, toUrl: string): Promise<void> {
   const config = await readDeploymentConfig();
   const { moveTo } = await import("../../../app/backups.ts");
   const stop = interruption.stopSignal();
@@ -31,5 +30,4 @@ async function move({ output, interruption }: CommandTools, toUrl: string): Prom
     `Moved ${countOf(rows, "row")} in ${countOf(tables, "table")} and ${countOf(accounts, "account")}, each compared`,
     "The old store is as it was. Set STORAGE_URL to the new one before you start a service",
   );
-  return EXIT.success;
 }

@@ -7,7 +7,6 @@ import {
   declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { ageText } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
@@ -24,7 +23,7 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
     );
 };
 
-async function restore({ output, interruption }: CommandTools, path: string): Promise<ExitCode> {
+async function restore({ output, interruption }: CommandTools, path: string): Promise<void> {
   const config = await readDeploymentConfig();
   const { restoreBackup } = await import("../../../app/backups.ts");
   const stop = interruption.stopSignal();
@@ -46,5 +45,4 @@ async function restore({ output, interruption }: CommandTools, path: string): Pr
     const names = outsideSecrets.join(", ");
     output.print(`The environment of the deployment had set, and this one has to: ${names}`);
   }
-  return EXIT.success;
 }

@@ -13,7 +13,6 @@ import {
   declareCommand,
   type RunCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { readTextFile } from "../../files/read-text.ts";
 
 export function addStampCommand(group: Command, run: RunCommand): void {
@@ -29,7 +28,7 @@ export function addStampCommand(group: Command, run: RunCommand): void {
     );
 }
 
-async function stamp(tools: CommandTools, tableName: string): Promise<ExitCode> {
+async function stamp(tools: CommandTools, tableName: string): Promise<void> {
   const path = configuredFile();
   const entry = await withFileLock(path, () => stampIn(tools, path, tableName));
   const { timestamp_column: column, deletes = false } = entry;
@@ -38,7 +37,6 @@ async function stamp(tools: CommandTools, tableName: string): Promise<ExitCode> 
     { table: tableName, file: path, timestampColumn: column, stamped: true, deletes },
     `${tableName}: repsync keeps "${column}"${others}. Do the same at the other end`,
   );
-  return EXIT.success;
 }
 
 /** Writes the entry, and prepares the table by it. Where that cannot be, the file stays as it was. */

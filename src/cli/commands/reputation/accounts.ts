@@ -17,7 +17,6 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { confirm, requireTerminal } from "../../prompts.ts";
@@ -70,7 +69,6 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
         run(options, async (tools) => {
           const { accounts } = (await tools[opening]()).services;
           await work(accounts, username, tools.output, options);
-          return EXIT.success;
         }),
       );
   declare("show", "Shows an account with its usage.", show, "openToRead");
@@ -105,13 +103,9 @@ export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
   return { by: null, requestId: ids.next() };
 }
 
-async function list(
-  { output, openToRead }: CommandTools,
-  options: QueryOptions,
-): Promise<ExitCode> {
+async function list({ output, openToRead }: CommandTools, options: QueryOptions): Promise<void> {
   const part = await listAccounts((await openToRead()).services.accounts, options);
   output.showList(part, "No such account", (items) => tableLines(items, COLUMNS));
-  return EXIT.success;
 }
 
 const show: AccountWork = async (deps, username, output) => {

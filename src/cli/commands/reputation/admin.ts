@@ -10,7 +10,6 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { readPassword } from "../../prompts.ts";
 import { requestOfCommand } from "./accounts.ts";
 
@@ -35,10 +34,7 @@ export const addAdminCommand: AddCommand = (parent, run) => {
     );
 };
 
-async function createAdmin(
-  { output, openStore }: CommandTools,
-  username: string,
-): Promise<ExitCode> {
+async function createAdmin({ output, openStore }: CommandTools, username: string): Promise<void> {
   if (!isForeignUsername(username)) {
     throw new AppError("invalid_request", "A username has 1 to 200 characters");
   }
@@ -52,16 +48,11 @@ async function createAdmin(
   }
   const made = { username, role: "administrator" };
   output.show(made, `Administrator "${username}" can sign in at POST /v1/sessions`);
-  return EXIT.success;
 }
 
-async function resetPassword(
-  { output, openStore }: CommandTools,
-  username: string,
-): Promise<ExitCode> {
+async function resetPassword({ output, openStore }: CommandTools, username: string): Promise<void> {
   const newPassword = await readPassword(username);
   const { accounts: deps } = (await openStore()).services;
   const done = await setPassword(deps, { username, newPassword }, requestOfCommand(deps));
   output.show(done, `"${username}" has the new password, and is signed out everywhere`);
-  return EXIT.success;
 }

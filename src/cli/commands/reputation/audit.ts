@@ -49,15 +49,14 @@ export const addAuditCommand: AddCommand = (parent, run) => {
 async function writeHeads(
   { output, openToRead }: CommandTools,
   out = STANDARD_STREAM,
-): Promise<ExitCode> {
+): Promise<void> {
   const { services } = await openToRead();
   const heads = await services.audit.audit.heads();
   const text = formatKeptHeads(heads, services.accounts.clock.nowMs());
   await writeText(fromCallersFolder(out), [text]);
-  if (out === STANDARD_STREAM) return EXIT.success;
+  if (out === STANDARD_STREAM) return;
   const written = `${countOf(heads.length, "head")} written: keep the file on another machine`;
   output.show({ heads: heads.length }, written);
-  return EXIT.success;
 }
 
 async function verify(

@@ -19,7 +19,6 @@ import {
   declareCommand,
   readWhole,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 
@@ -79,7 +78,7 @@ async function createKey(
   { output, openStore }: CommandTools,
   username: string,
   { name, expires }: CreateOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   if (!isTextOf(name, 1, MAX_API_KEY_NAME_CHARS) || hasControlCharacter(name)) {
     const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters, in one line and without control characters`;
     refuse([{ pointer: "/name", detail }]);
@@ -87,7 +86,6 @@ async function createKey(
   const deps = await openFor(username, openStore);
   const issued = await issueApiKey(deps, username, { name, expiresAt: expires ?? null });
   showIssued(output, issued, username, `, expires ${issued.expiresAt ?? "never"}`);
-  return EXIT.success;
 }
 
 async function rotateKey(
@@ -95,7 +93,7 @@ async function rotateKey(
   username: string,
   idText: string,
   { overlapSeconds = 0 }: RotateOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   if (overlapSeconds > MAX_ROTATION_OVERLAP_SECONDS) {
     const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;
     refuse([{ pointer: "/overlap_seconds", detail }]);
@@ -105,10 +103,9 @@ async function rotateKey(
   const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
   const end = overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`;
   showIssued(output, issued, username, `; ${id} ends ${end}`);
-  return EXIT.success;
 }
 
-async function listKeys({ output, openToRead }: CommandTools, username: string): Promise<ExitCode> {
+async function listKeys({ output, openToRead }: CommandTools, username: string): Promise<void> {
   const deps = await openFor(username, openToRead);
   const items: ApiKeyItem[] = [];
   for (let cursor: string | null = null; ; ) {
@@ -118,18 +115,16 @@ async function listKeys({ output, openToRead }: CommandTools, username: string):
     if (cursor === null) break;
   }
   output.showList({ items }, `"${username}" has no key`, () => tableLines(items, COLUMNS));
-  return EXIT.success;
 }
 
 async function revokeKey(
   { output, openStore }: CommandTools,
   username: string,
   id: string,
-): Promise<ExitCode> {
+): Promise<void> {
   const deps = await openFor(username, openStore);
   const revoked = await revokeApiKey(deps, username, await wholeKeyId(deps, username, id));
   output.show(revoked, `Key "${revoked.name}" (${revoked.id}) is revoked`);
-  return EXIT.success;
 }
 
 async function wholeKeyId(deps: AccountDeps, username: string, id: string): Promise<string> {

@@ -19,7 +19,6 @@ import {
   declareCommand,
   readWhole,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import type { Output } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
@@ -52,7 +51,7 @@ async function setPlan(
   username: string,
   plan: PlanName,
   { callsPerMonth, rateLimitPerMinute }: PlanOptions,
-): Promise<ExitCode> {
+): Promise<void> {
   refuse([
     ...numberProblems("/calls_per_month", callsPerMonth),
     ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),
@@ -64,14 +63,14 @@ async function setPlan(
     callsPerMonth: callsPerMonth ?? null,
     rateLimitPerMinute: rateLimitPerMinute ?? null,
   };
-  return tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
+  tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
 }
 
-async function showPlan({ output, openToRead }: CommandTools, username: string): Promise<ExitCode> {
-  return tellPlan(output, await readPlan((await openToRead()).services.accounts, username));
+async function showPlan({ output, openToRead }: CommandTools, username: string): Promise<void> {
+  tellPlan(output, await readPlan((await openToRead()).services.accounts, username));
 }
 
-function tellPlan(output: Output, plan: PlanBody): ExitCode {
+function tellPlan(output: Output, plan: PlanBody): void {
   const limits = effectiveLimits(plan);
   const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
   output.show(
@@ -79,7 +78,6 @@ function tellPlan(output: Output, plan: PlanBody): ExitCode {
     `"${plan.username}" is on the plan ${plan.plan}: ${month} calls per month, ` +
       `${formatCount(limits.callsPerMinute)} per minute`,
   );
-  return EXIT.success;
 }
 
 function numberProblems(pointer: string, value: number | undefined): InputProblem[] {

@@ -10,7 +10,6 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 
 export const addDeleteCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "delete")
@@ -34,7 +33,7 @@ async function deleteByKey(
   { output, open }: CommandTools,
   tableName: string,
   { key: values, force }: DeleteOptions & { readonly key: readonly string[] },
-): Promise<ExitCode> {
+): Promise<void> {
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);
   const key = readKey(table, values);
@@ -42,7 +41,6 @@ async function deleteByKey(
   await deleteRow(services.sync, table, key);
   const document = { table: table.name, key, status: "deleted" };
   output.show(document, `Deleted ${JSON.stringify(key)} of ${table.name}`);
-  return EXIT.success;
 }
 
 const FORCED = "Delete it there, or here with --force: runs do not send it";

@@ -7,7 +7,6 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 
 export const addDeletesCommand: AddCommand = (parent, run) => {
   const group = parent.command("deletes");
@@ -25,12 +24,11 @@ export const addDeletesCommand: AddCommand = (parent, run) => {
 async function drop(
   { output, interruption, open }: CommandTools,
   tableName: string,
-): Promise<ExitCode> {
+): Promise<void> {
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);
   const dropped = await dropTombstones(services.sync, table, interruption.stopSignal());
   const rest = dropped === 0 ? "all of them were sent" : "the next pull fetches those rows again";
   const line = `${table.name}: ${countOf(dropped, "delete")} dropped; ${rest}`;
   output.show({ table: table.name, dropped }, line);
-  return EXIT.success;
 }

@@ -5,7 +5,6 @@ import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { exportFile as exportParts } from "../../../usecases/sync/files/export-rows.ts";
 import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import {
   delimiterByName,
   type FileOptions,
@@ -44,7 +43,7 @@ async function exportFile(
   { output, interruption, openToRead }: CommandTools,
   { tableName, path, format }: FileRequest,
   isForSpreadsheet: boolean,
-): Promise<ExitCode> {
+): Promise<void> {
   const { config, services } = await openToRead(true);
   const { tables } = services.storage;
   const found = findTable(config.registry, tableName);
@@ -72,8 +71,7 @@ async function exportFile(
     const values = `${countOf(counts.odd, "value")} not of the type of the column: ${names}`;
     output.warn(`${values}; an import of the file needs --lax, one of CSV does not`);
   }
-  if (path === STANDARD_STREAM) return EXIT.success;
+  if (path === STANDARD_STREAM) return;
   const document = { table: table.name, rows: counts.rows, format };
   output.show(document, `${table.name}: ${countOf(counts.rows, "row")} exported`);
-  return EXIT.success;
 }

@@ -45,7 +45,7 @@ async function list(
   { output, openToRead }: CommandTools,
   options: ListOptions,
   tableName: string | null,
-): Promise<ExitCode> {
+): Promise<void> {
   const { sync } = (await openToRead()).services;
   output.showList(await listRejected(sync, options, tableName), "No record waits", (items) =>
     items.flatMap((item) => [
@@ -53,7 +53,6 @@ async function list(
       `  ${item.message} (tried ${countOf(item.attempts, "time")}, last at ${item.lastAt})`,
     ]),
   );
-  return EXIT.success;
 }
 
 async function retry({ output, open, interruption }: CommandTools, id: string): Promise<ExitCode> {
@@ -72,12 +71,11 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
   return EXIT.partial;
 }
 
-async function drop({ output, openStore }: CommandTools, id: string): Promise<ExitCode> {
+async function drop({ output, openStore }: CommandTools, id: string): Promise<void> {
   const { sync } = (await openStore()).services;
   const whole = await wholeRejectedId(sync, id);
   await dropRejected(sync, whole);
   output.show({ id: whole, status: "dropped" }, `Dropped ${whole}`);
-  return EXIT.success;
 }
 
 function labelOf({ direction, table, key }: RejectedItem): string {

@@ -2,7 +2,6 @@ import { formatCount } from "../../../domain/shared/text.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 import { driftLines, outcomeTexts } from "../../run-view.ts";
 import { runsTable } from "../../runs-table.ts";
@@ -16,15 +15,14 @@ export const addRunsCommand: AddCommand = (parent, run) => {
   );
 };
 
-async function list({ output, openToRead }: CommandTools, options: ListOptions): Promise<ExitCode> {
+async function list({ output, openToRead }: CommandTools, options: ListOptions): Promise<void> {
   const { sync } = (await openToRead()).services;
   output.showList(await listRuns(sync, options), "No run yet", (items) =>
     runsTable(items, { columns: process.stdout.columns }),
   );
-  return EXIT.success;
 }
 
-async function show({ output, openToRead }: CommandTools, id: string): Promise<ExitCode> {
+async function show({ output, openToRead }: CommandTools, id: string): Promise<void> {
   const { sync } = (await openToRead()).services;
   const runId = await wholeId(
     id,
@@ -40,7 +38,6 @@ async function show({ output, openToRead }: CommandTools, id: string): Promise<E
     ...tables.flatMap(([table, result]) => tableResultLines(table, result)),
     ...(error === undefined ? [] : [`  ${error}`]),
   );
-  return EXIT.success;
 }
 
 function tableResultLines(table: string, result: TableResult): string[] {

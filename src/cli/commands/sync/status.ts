@@ -18,7 +18,6 @@ import {
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { ageText, type Columns, tableLines } from "../../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
@@ -30,7 +29,7 @@ export const addStatusCommand: AddCommand = (parent, run) => {
     .action((options: CommonOptions) => run(options, showStatus));
 };
 
-async function showStatus({ output, openToRead }: CommandTools): Promise<ExitCode> {
+async function showStatus({ output, openToRead }: CommandTools): Promise<void> {
   const { sync } = (await openToRead(true)).services;
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
@@ -42,7 +41,6 @@ async function showStatus({ output, openToRead }: CommandTools): Promise<ExitCod
     { local, remote, tables },
     ...["This deployment", ...statusLines(local, behind), "", ...remoteLines(remote)],
   );
-  return EXIT.success;
 }
 
 function remoteLines(remote: RemoteStatus | null): string[] {
