@@ -64,7 +64,7 @@ export class Answering {
   answer(exchange: Exchange, route: string | null, work: Work): Promise<Response> {
     const { tracing } = this.#deps;
     if (!tracing.isOn) return this.#answer(exchange, route, () => work(this.#untraced));
-    return answerInSpan(tracing, { exchange, route }, (isTraced) =>
+    return answerInSpan(tracing, exchange, route, (isTraced) =>
       this.#answer(exchange, route, () => work(isTraced ? this.#tools : this.#untraced)),
     );
   }
@@ -151,25 +151,17 @@ export function requestLogLevel({ route, status }: AnsweredRequest): "info" | "d
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const MAX_HOST_CHARS = 255;
 
-interface Asked {
-  readonly exchange: Exchange;
-  readonly route: string | null;
-}
-
 /** Answers in a span. Addresses are told as the route has them: those of people have their names in them. */
 async function answerInSpan(
   tracing: Tracing,
-  asked: Asked,
+  exchange: Exchange,
+  route: string | null,
   answer: (isTraced: boolean) => Promise<Response>,
 ): Promise<Response> {
-  const span = tracing.beginRequest(asked.exchange.headers, () => describeRequest(asked));
+  const span = tracing.beginRequest(exchange.headers, () => describeRequest(exchange, route));
   // Below it nothing asks for spans.
   if (span === null) return await answer(false);
-  return await answerIn(span, () => answer(true));
-}
-
-async function answerIn(span: Span, answer: () => Promise<Response>): Promise<Response> {
-  const reply = await span.around(answer);
+  const reply = await span.around(() => answer(true));
   const requestId = reply.headers.get("x-request-id");
   span.set({
     "http.response.status_code": reply.status,
@@ -181,7 +173,7 @@ async function answerIn(span: Span, answer: () => Promise<Response>): Promise<Re
   return reply;
 }
 
-function describeRequest({ exchange, route }: Asked): NamedSpan {
+function describeRequest(exchange: Exchange, route: string | null): NamedSpan {
   const { method: given } = exchange.request;
   const method = METHODS.includes(given) ? given : "_OTHER";
   const host = (exchange.headers.get("host") ?? "").slice(0, MAX_HOST_CHARS);

@@ -5,12 +5,19 @@ import { cutText } from "../domain/shared/text.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 import type { ConsoleFiles } from "../ports/http/console-files.ts";
 import type { DocsAssets, RequestHandler } from "../ports/http/http-server.ts";
+import type { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { Answering, type AnsweringDeps } from "./answering.ts";
 import { MethodNotAllowed } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { preflightReply, renewCookie } from "./guards/browser.ts";
 import type { Operation } from "./operation.ts";
 import type { ReplyTools } from "./replies.ts";
+import { apiKeyRoutes } from "./routes/account/api-key-routes.ts";
+import { consentRoutes } from "./routes/account/consent-routes.ts";
+import { meRoutes } from "./routes/account/me-routes.ts";
+import { sessionRoutes } from "./routes/account/session-routes.ts";
+import { accountRoutes } from "./routes/admin/account-routes.ts";
+import { type AuditRouteDeps, auditRoutes } from "./routes/admin/audit-routes.ts";
 import { consoleRoutes } from "./routes/console/console-routes.ts";
 import { docsRoutes } from "./routes/operations/docs-routes.ts";
 import {
@@ -18,9 +25,16 @@ import {
   operationRoutes,
   type ProbeDeps,
 } from "./routes/operations/operation-routes.ts";
-import { type ReputationRoutesDeps, reputationRoutes, syncRoutes } from "./routes/routes.ts";
-import type { ServedSync } from "./routes/sync/page-routes.ts";
+import { lookupRoutes } from "./routes/reputation/lookup-routes.ts";
+import { fileRoutes } from "./routes/sync/file-routes.ts";
+import { pageRoutes, type ServedSync, statusRoute } from "./routes/sync/page-routes.ts";
+import { pushRoute } from "./routes/sync/push-route.ts";
+import { rejectedRoutes } from "./routes/sync/rejected-routes.ts";
+import { rowRoutes } from "./routes/sync/row-routes.ts";
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
+import { runRoutes } from "./routes/sync/run-routes.ts";
+import { tableRoutes } from "./routes/sync/table-routes.ts";
+import { triggerRoutes } from "./routes/sync/trigger-routes.ts";
 
 interface AppDeps extends AnsweringDeps {
   readonly digest: Digest;
@@ -32,7 +46,7 @@ interface AppDeps extends AnsweringDeps {
   readonly metricsRoute: MetricsRouteDeps;
   readonly pages: ServedSync;
   readonly runs: SyncAdministration;
-  readonly reputation: ReputationRoutesDeps;
+  readonly reputation: AuditRouteDeps & { readonly lookups: Lookups };
 }
 
 /** An unknown path is repeated in the message up to this length. */
@@ -62,20 +76,35 @@ function toolsOf(deps: AppDeps): ReplyTools {
 }
 
 function operationsOf(deps: AppDeps): Operation[] {
-  const { consoleFiles, digest, docsAssets: assets } = deps;
+  const { consoleFiles, digest, docsAssets: assets, pages: served, runs, reputation } = deps;
+  const { accounts, lookups } = reputation;
   const operations = [
-    ...syncRoutes(deps.pages, deps.runs),
+    ...pageRoutes(served),
+    pushRoute(served),
+    statusRoute(served),
+    ...triggerRoutes(runs),
+    ...runRoutes(runs),
+    ...rejectedRoutes(runs),
+    ...tableRoutes(runs),
+    ...fileRoutes(runs),
+    ...rowRoutes(runs),
     ...operationRoutes({
       health: deps.health,
       metrics: deps.metricsRoute,
       isConsoleEnabled: consoleFiles !== null,
     }),
-    ...reputationRoutes(deps.reputation),
+    ...lookupRoutes(lookups),
+    ...sessionRoutes(accounts),
+    ...meRoutes(accounts),
+    ...apiKeyRoutes(accounts),
+    ...consentRoutes(accounts),
+    ...accountRoutes(accounts),
+    ...auditRoutes(reputation),
   ];
   const pages = consoleFiles === null ? [] : consoleRoutes(consoleFiles);
   return [
     ...operations,
-    ...docsRoutes(operations, { assets, digest, registry: deps.pages.registry }),
+    ...docsRoutes(operations, { assets, digest, registry: served.registry }),
     ...pages,
   ];
 }
@@ -83,41 +112,24 @@ function operationsOf(deps: AppDeps): Operation[] {
 /** Paths are taken exactly as written: servers resolve `..`, and what is left over must not be a route. */
 function route(operations: readonly Operation[], answering: Answering) {
   const elysia = new Elysia({ strictPath: true });
-  const unread = { parse: "none" } as const;
-  for (const [path, served] of Map.groupBy(operations, (operation) => operation.path)) {
-    for (const { method, answer } of served) {
-      elysia.route(
-        method,
-        path,
-        ({ request, params }) => {
-          const exchange = exchangeOf(request);
-          return answering.answer(exchange, path, (tools) => answer(exchange, params, tools));
-        },
-        unread,
-      );
-    }
-    const methods = methodsOf(served);
-    elysia.all(
-      path,
-      ({ request }) => {
-        const exchange = exchangeOf(request);
-        return answering.answer(exchange, path, async () => otherMethod(exchange, methods));
+  const serve = (method: string, path: string | null, answer: Operation["answer"]) => {
+    elysia.route(
+      method,
+      path ?? "/*",
+      ({ request, params }) => {
+        const exchange = request as unknown as Exchange;
+        return answering.answer(exchange, path, (tools) => answer(exchange, params, tools));
       },
-      unread,
+      { parse: "none" },
     );
+  };
+  for (const [path, served] of Map.groupBy(operations, (operation) => operation.path)) {
+    for (const { method, answer } of served) serve(method, path, answer);
+    const methods = methodsOf(served);
+    serve("ALL", path, async (exchange) => otherMethod(exchange, methods));
   }
-  return elysia.all(
-    "/*",
-    ({ request }) => {
-      const exchange = exchangeOf(request);
-      return answering.answer(exchange, null, async () => notFound(exchange));
-    },
-    unread,
-  );
-}
-
-function exchangeOf(request: Request): Exchange {
-  return request as unknown as Exchange;
+  serve("ALL", null, async (exchange) => notFound(exchange));
+  return elysia;
 }
 
 /** GET with HEAD first. */

@@ -82,9 +82,22 @@ export class Exchange {
     return headers;
   }
 
-  /** The client's address, as far as proxies are believed. D-1.3. */
+  /**
+   * The client's address. Each proxy appends to `X-Forwarded-For` the address it was asked from; with N trusted proxies
+   * the last N entries are believed, as a client may have sent the entries before them. D-1.3.
+   */
   clientAddress(): string {
-    return clientAddress(this.headers, this.connection, this.browsers.trustedProxyHops);
+    const socketAddress = this.connection.remoteAddress ?? "unknown";
+    const { trustedProxyHops } = this.browsers;
+    if (trustedProxyHops === 0) return socketAddress;
+    const path = [...this.forwarded("x-forwarded-for"), socketAddress];
+    return plainAddress(path[Math.max(0, path.length - 1 - trustedProxyHops)] ?? socketAddress);
+  }
+
+  /** What proxies have put into a header: each appends its own value, or sends one. */
+  forwarded(name: string): readonly string[] {
+    const values = (this.headers.get(name) ?? "").split(",").map((value) => value.trim());
+    return values.filter((value) => value !== "");
   }
 }
 
@@ -100,25 +113,6 @@ function isDecodable(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * The client's address. Each proxy appends to `X-Forwarded-For` the address it was asked from; with N trusted proxies
- * the last N entries are believed, as a client may have sent the entries before them. D-1.3.
- */
-export function clientAddress(
-  headers: Headers,
-  { remoteAddress }: ConnectionInfo,
-  trustedHops: number,
-): string {
-  const socketAddress = remoteAddress ?? "unknown";
-  if (trustedHops === 0) return socketAddress;
-  const forwarded = (headers.get("x-forwarded-for") ?? "")
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
-  const path = [...forwarded, socketAddress];
-  return plainAddress(path[Math.max(0, path.length - 1 - trustedHops)] ?? socketAddress);
 }
 
 /** One spelling per address: proxies write it in several ways, some with the port. Other text stays. */

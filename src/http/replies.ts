@@ -192,21 +192,9 @@ function send(
 const FIRST_SLICE_ROWS = 16;
 const SLICE_BYTES = 2 * 1024 * 1024;
 
-interface PageBodyDeps {
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly gzip: Gzip;
-  readonly digest: Digest;
-}
-
-/** A page with the names of the wire; its records are its last field. */
-interface Page {
-  readonly records?: readonly object[];
-}
-
 /** Compact JSON with its checksum, compressed from 1024 bytes on. */
 export async function pageBody(
-  { clock, timer, gzip, digest }: PageBodyDeps,
+  { clock, timer, gzip, digest }: Pick<ReplyTools, "clock" | "timer" | "gzip" | "digest">,
   page: object,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly headers: Record<string, string> }> {
   const plain = await pageBytes(page, new Turns(clock, () => timer.sleep(0)));
@@ -219,9 +207,9 @@ export async function pageBody(
   return { bytes, headers: { ...headers, ...encoding, "Content-Length": String(bytes.length) } };
 }
 
-/** Records are written in slices, as a page may have 32 MiB of them. D-7.9. */
+/** Records, the last field of a page, are written in slices, as it may have 32 MiB of them. D-7.9. */
 async function pageBytes(
-  { records, ...head }: Page,
+  { records, ...head }: { readonly records?: readonly object[] },
   turns: Turns,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();

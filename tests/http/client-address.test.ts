@@ -1,13 +1,13 @@
 // Whose attempts are counted together.
 import { expect, test } from "bun:test";
-import { clientAddress } from "../../src/http/exchange.ts";
+import { Exchange } from "../../src/http/exchange.ts";
 
-const addressOf = (forwarded: string, trustedHops = 1) =>
-  clientAddress(
-    new Headers({ "X-Forwarded-For": forwarded }),
-    { remoteAddress: "192.0.2.1", keepOpen: () => {} },
-    trustedHops,
-  );
+const addressOf = (forwarded: string, trustedProxyHops = 1) =>
+  new Exchange(new Request("http://localhost/", { headers: { "X-Forwarded-For": forwarded } }), {
+    connection: { remoteAddress: "192.0.2.1", keepOpen: () => {} },
+    browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops },
+    ids: { next: () => "request-1" },
+  }).clientAddress();
 
 test.each([
   ["203.0.113.5", "203.0.113.5"],

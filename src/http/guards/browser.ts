@@ -114,14 +114,11 @@ function isSecure(exchange: Exchange): boolean {
   return lastTrusted(exchange, "x-forwarded-proto")?.toLowerCase() === "https";
 }
 
-/** What the outermost trusted proxy says; proxies append their own value, or send one. */
-function lastTrusted({ headers, browsers }: Exchange, name: string): string | null {
-  const { trustedProxyHops } = browsers;
+/** What the outermost trusted proxy says. */
+function lastTrusted(exchange: Exchange, name: string): string | null {
+  const { trustedProxyHops } = exchange.browsers;
   if (trustedProxyHops === 0) return null;
-  const values = (headers.get(name) ?? "")
-    .split(",")
-    .map((value) => value.trim())
-    .filter((value) => value !== "");
+  const values = exchange.forwarded(name);
   return values[Math.max(0, values.length - trustedProxyHops)] ?? null;
 }
 

@@ -11,7 +11,10 @@ export interface MetricsGuardDeps {
   readonly comparison: SecretComparison;
 }
 
-/** Who reads metrics. D-1.3. */
+/**
+ * Who reads metrics: callers with the token; where none is configured, callers on this machine that ask a loopback address, as a
+ * page whose name leads here asks another (D-11.8). D-1.3.
+ */
 export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
   return {
     security: [{ metricsToken: [] }, {}],
@@ -20,7 +23,8 @@ export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
       403: "No token is configured, and the caller is on another machine or asks another Host",
     },
     admit({ headers, connection }) {
-      requireMetricsAccess(deps, headers, connection);
+      if (deps.metricsToken === null) requireThisMachine(headers, connection);
+      else requireToken(deps.metricsToken, headers, deps.comparison);
       return ANYBODY;
     },
   };
@@ -33,27 +37,18 @@ const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::
 const ADDRESS_HEADERS = ["x-forwarded-for", "x-real-ip"];
 const OTHER_PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto"];
 
-/**
- * Lets callers with the token pass; where none is configured, callers on this machine that ask a loopback address: a page
- * whose name leads here asks another (D-11.8). Throws `metrics_token_rejected` and
- * `metrics_forbidden`. D-1.3.
- */
-export function requireMetricsAccess(
-  deps: MetricsGuardDeps,
-  headers: Headers,
-  connection: ConnectionInfo,
-): void {
-  if (deps.metricsToken === null) {
-    if (isOnThisMachine(headers, connection) && LOOPBACK_HOST.test(headers.get("host") ?? ""))
-      return;
-    throw new AppError(
-      "metrics_forbidden",
-      "Metrics are for callers on this machine that ask localhost or 127.0.0.1",
-    );
-  }
+function requireThisMachine(headers: Headers, connection: ConnectionInfo): void {
+  if (isOnThisMachine(headers, connection) && LOOPBACK_HOST.test(headers.get("host") ?? "")) return;
+  throw new AppError(
+    "metrics_forbidden",
+    "Metrics are for callers on this machine that ask localhost or 127.0.0.1",
+  );
+}
+
+function requireToken(token: string, headers: Headers, comparison: SecretComparison): void {
   const given = bearerCredentials(headers.get("authorization") ?? "") ?? "";
-  const expected = new TextEncoder().encode(deps.metricsToken);
-  if (given !== "" && deps.comparison.isEqual(headerBytes(given), expected)) return;
+  const expected = new TextEncoder().encode(token);
+  if (given !== "" && comparison.isEqual(headerBytes(given), expected)) return;
   throw new AppError("metrics_token_rejected", "The token of the metrics is missing or wrong");
 }
 

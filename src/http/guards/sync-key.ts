@@ -9,7 +9,7 @@ export interface SyncKeyGuardDeps {
   readonly comparison: SecretComparison;
 }
 
-/** Who has the deployment's key, where sync is enabled. S-5. */
+/** Who has the deployment's key, where sync is enabled; checked in the order of S-5. */
 export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
   return {
     security: [{ syncKey: [] }],
@@ -19,25 +19,16 @@ export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
       500: "No sync key is configured, or an internal error",
     },
     admit({ headers }) {
-      requireSyncKey(deps, headers);
-      return ANYBODY;
+      if (!deps.isSyncEnabled) throw new AppError("sync_disabled", "Sync is disabled here");
+      if (deps.syncApiKey === "") {
+        throw new AppError("sync_key_not_configured", "No sync key is configured here");
+      }
+      const given = headers.get("x-sync-key") ?? "";
+      const expected = new TextEncoder().encode(deps.syncApiKey);
+      if (given !== "" && deps.comparison.isEqual(headerBytes(given), expected)) return ANYBODY;
+      throw new AppError("sync_key_rejected", "The X-Sync-Key header is missing or wrong");
     },
   };
-}
-
-/** Lets a pull or push pass, checked in the order of S-5. Throws `sync_disabled`, `sync_key_…`. */
-function requireSyncKey(deps: SyncKeyGuardDeps, headers: Headers): void {
-  if (!deps.isSyncEnabled) {
-    throw new AppError("sync_disabled", "Sync is disabled here");
-  }
-  if (deps.syncApiKey === "") {
-    throw new AppError("sync_key_not_configured", "No sync key is configured here");
-  }
-  const given = headers.get("x-sync-key") ?? "";
-  const expected = new TextEncoder().encode(deps.syncApiKey);
-  if (given === "" || !deps.comparison.isEqual(headerBytes(given), expected)) {
-    throw new AppError("sync_key_rejected", "The X-Sync-Key header is missing or wrong");
-  }
 }
 
 /** The bytes of a header's value, which arrives as one character per byte. */

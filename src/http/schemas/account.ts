@@ -23,6 +23,7 @@ import { parseDateTime } from "../../domain/shared/time.ts";
 import {
   Count,
   checked,
+  exact,
   model,
   nullable,
   oneOf,
@@ -184,7 +185,7 @@ const DayCalls = Type.Object(
     calls: Type.Integer({ minimum: 0, description: "Those that count against the limits" }),
     denied: Type.Integer({ minimum: 0, description: "Those of them answered 403 or 404" }),
   },
-  { additionalProperties: false },
+  exact,
 );
 
 export const UsageSchema = model("Usage", {

@@ -4,7 +4,8 @@ import { rmSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { NodeSecretComparison } from "../../../src/adapters/node-crypto/node-crypto.ts";
-import { requireMetricsAccess } from "../../../src/http/guards/metrics-token.ts";
+import { Exchange } from "../../../src/http/exchange.ts";
+import { metricsReader } from "../../../src/http/guards/metrics-token.ts";
 import { lookUp, Person } from "../reputation/people.ts";
 import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
@@ -278,10 +279,18 @@ describe("metrics()", () => {
     (address, headers, isAllowed) => {
       const connection = { remoteAddress: address, keepOpen: () => {} };
       const ask = () =>
-        requireMetricsAccess(
-          { metricsToken: null, comparison: new NodeSecretComparison() },
-          new Headers({ Host: "localhost:3000", ...headers }),
-          connection,
+        metricsReader({ metricsToken: null, comparison: new NodeSecretComparison() }).admit(
+          new Exchange(
+            new Request("http://localhost:3000/metrics", {
+              headers: { Host: "localhost:3000", ...headers },
+            }),
+            {
+              connection,
+              browsers: { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 },
+              ids: { next: () => "request-1" },
+            },
+          ),
+          {},
         );
       if (isAllowed) expect(ask).not.toThrow();
       else expect(ask).toThrow("Metrics are for callers on this machine");

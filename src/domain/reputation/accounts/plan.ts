@@ -79,12 +79,6 @@ export interface Quota {
   readonly resetSeconds: number;
 }
 
-/**
- * Whether a call may pass, or by which limit it may not. `quota_exceeded` also when both limits are reached: waiting a
- * minute would not help. D-5.2.
- */
-export type CallOutcome = "allowed" | "rate_limited" | "quota_exceeded";
-
 /** The calendar month of a time, `YYYY-MM`, UTC. D-6.4. */
 export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);

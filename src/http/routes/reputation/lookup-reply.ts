@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
+import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
-import type { CallOutcome, Quota } from "../../../domain/reputation/accounts/plan.ts";
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { LookupReply } from "../../../usecases/reputation/lookups/look-up.ts";
@@ -39,8 +39,7 @@ export function lookup(description: string, schema: TSchema): ReplyKind<LookupRe
   return {
     document: data(description, schema, RATE_LIMIT_DOCS).document,
     send({ problem, data: found, quotas, nowMs }, { exchange }) {
-      const outcome = outcomeOf(problem);
-      const limits = quotas === null ? {} : rateLimitHeaders({ ...quotas, outcome });
+      const limits = quotas === null ? {} : rateLimitHeaders(quotas, problem);
       const headers = { ...limits, ...exchange.replyHeaders() };
       if (found === null) {
         const { requestId } = exchange;
@@ -71,54 +70,24 @@ function refusalOf(problem: LookupRefusal | null) {
     : { code: problem, detail: DETAILS[problem], hint: ERROR_KINDS[problem].hint };
 }
 
-function outcomeOf(problem: LookupRefusal | null) {
-  return problem === "rate_limited" || problem === "quota_exceeded" ? problem : "allowed";
-}
+// Headers of metered replies: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and the customary three. D-5.3.
 
-// Headers of metered replies: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and
-// the customary three. D-5.3.
-
-type RateLimitHeaders = Readonly<Record<string, string>>;
-
-/**
- * The headers of a metered reply; an unlimited month has no `month` policy. `Retry-After` only when
- * refused. D-5.3.
- */
-export function rateLimitHeaders(decision: {
-  readonly outcome: CallOutcome;
-  readonly minute: Quota;
-  readonly month: Quota;
-}): RateLimitHeaders {
-  const { outcome, minute, month } = decision;
-  const headers: Record<string, string> = {
-    "RateLimit-Policy": joinPolicies(policyItem(minute), month, (limit) => `"month";q=${limit}`),
-    RateLimit: joinPolicies(
-      `"minute";r=${minute.remaining};t=${minute.resetSeconds}`,
-      month,
-      () => `"month";r=${month.remaining};t=${month.resetSeconds}`,
-    ),
+/** The headers of a metered reply; an unlimited month has no `month` policy. `Retry-After` only when refused. D-5.3. */
+export function rateLimitHeaders(
+  { minute, month }: Quotas,
+  problem: LookupRefusal | null,
+): Readonly<Record<string, string>> {
+  const isLimited = month.limit !== null;
+  const monthPolicy = isLimited ? `, "month";q=${month.limit}` : "";
+  const monthLeft = isLimited ? `, "month";r=${month.remaining};t=${month.resetSeconds}` : "";
+  const refusing =
+    problem === "rate_limited" ? minute : problem === "quota_exceeded" ? month : null;
+  return {
+    "RateLimit-Policy": `"minute";q=${minute.limit};w=${MINUTE_WINDOW_MS / 1000}${monthPolicy}`,
+    RateLimit: `"minute";r=${minute.remaining};t=${minute.resetSeconds}${monthLeft}`,
     "X-RateLimit-Limit": String(minute.limit),
     "X-RateLimit-Remaining": String(minute.remaining),
     "X-RateLimit-Reset": String(minute.resetSeconds),
+    ...(refusing === null ? {} : { "Retry-After": String(Math.max(1, refusing.resetSeconds)) }),
   };
-  if (outcome === "rate_limited") headers["Retry-After"] = retryAfter(minute);
-  if (outcome === "quota_exceeded") headers["Retry-After"] = retryAfter(month);
-  return headers;
-}
-
-/** `Retry-After` of a refused call: whole seconds until the next can succeed, 1 or more. */
-function retryAfter(quota: Quota): string {
-  return String(Math.max(1, quota.resetSeconds));
-}
-
-function policyItem(minute: Quota): string {
-  return `"minute";q=${minute.limit};w=${MINUTE_WINDOW_MS / 1000}`;
-}
-
-function joinPolicies(
-  minuteItem: string,
-  month: Quota,
-  monthItem: (limit: number) => string,
-): string {
-  return month.limit === null ? minuteItem : `${minuteItem}, ${monthItem(month.limit)}`;
 }

@@ -10,7 +10,6 @@
 // A month that lies in the future counts as this one.
 
 import {
-  type CallOutcome,
   type EffectiveLimits,
   type MonthUsage,
   monthOf,
@@ -51,7 +50,8 @@ export interface WindowLimit {
 
 /** Whether a call may pass, by which limit it may not, and the state to keep. */
 export interface CallDecision {
-  readonly outcome: CallOutcome;
+  /** `quota_exceeded` also when both limits are reached: waiting a minute would not help. D-5.2. */
+  readonly outcome: "allowed" | "rate_limited" | "quota_exceeded";
   readonly state: UsageState;
   readonly minute: Quota;
   readonly month: Quota;
