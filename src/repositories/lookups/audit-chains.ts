@@ -60,14 +60,14 @@ export class AuditChains {
     tx.put(AUDIT, { kind: "chain_count", chains, signature });
     tx.put(LOOKUP_LOG, { kind: "tail", chainId, indexedSeq: 0 });
     tx.put(SECRETS, FIRST_LOOKUP);
-    return { number: chains, tip: emptyChain(chainId) };
+    return { ...emptyChain(chainId), chainNumber: chains };
   }
 
   /** Appends entries of one moment, at least one, and moves the head, within a body. */
   append(tx: Transaction, chain: WrittenChain, entries: readonly AuditEntry[]): Appended {
-    const { records, head, written } = planAppend(chain, entries, (text) => this.#sign(text));
-    const { statement, signature } = head;
-    tx.put(LOOKUP_LOG, { kind: "head", ...statement, signature });
+    const { records, head } = planAppend(chain, entries, (text) => this.#sign(text));
+    const { statement: written, signature } = head;
+    tx.put(LOOKUP_LOG, { kind: "head", ...written, signature });
     tx.put(LOOKUP_LOG, makeBlock(records));
     return { written, records };
   }
@@ -118,7 +118,7 @@ export class AuditChains {
     if (head === undefined) return await this.begin(tx, chainId);
     const chain = tail === undefined ? null : this.#chainOf(head);
     const lastSeq = Number(last?.at(-1) ?? 0);
-    if (chain !== null && lastSeq <= chain.tip.seq) return chain;
+    if (chain !== null && lastSeq <= chain.seq) return chain;
     this.#actsChainId = this.#newChainId();
     return await this.begin(tx, this.#actsChainId);
   }
@@ -128,9 +128,7 @@ export class AuditChains {
     if (head instanceof Damaged || head.kind !== "head") return null;
     const { kind: _kind, signature, ...statement } = head;
     const isSigned = (input: string, by: string) => this.#sign(input) === by;
-    if (!isSignedHead({ statement, signature }, { isSigned })) return null;
-    const { chainNumber: number, chainId, seq, hash } = statement;
-    return { number, tip: { chainId, seq, hash } };
+    return isSignedHead({ statement, signature }, { isSigned }) ? statement : null;
   }
 
   #newChainId(): string {

@@ -40,7 +40,7 @@ export class OwnChain {
     const chains = [this.#chain, ...this.#doubts.map(({ written }) => written)];
     return chains
       .filter((one) => one !== null)
-      .flatMap(({ tip: { chainId, seq } }) => [
+      .flatMap(({ chainId, seq }) => [
         ["head", chainId],
         ["tail", chainId],
         blockKey(chainId, seq + 1),
@@ -61,22 +61,22 @@ export class OwnChain {
     const heads = new Map(
       found.flatMap((doc) => (doc.kind === "head" ? [[doc.chainId, doc]] : [])),
     );
-    const isHead = ({ tip }: WrittenChain) => {
-      const head = heads.get(tip.chainId);
-      return head?.seq === tip.seq && head.hash === tip.hash;
+    const isHead = ({ chainId, seq, hash }: WrittenChain) => {
+      const head = heads.get(chainId);
+      return head?.seq === seq && head.hash === hash;
     };
     const happened = this.#doubts.filter(({ written }) => isHead(written));
     const chain = happened.at(-1)?.written ?? this.#chain;
     if (chain === null) return { chain, unanswered: [] };
     const isTaken = found.some(
-      (doc) => doc.kind === "block" && doc.chainId === chain.tip.chainId && doc.seq > chain.tip.seq,
+      (doc) => doc.kind === "block" && doc.chainId === chain.chainId && doc.seq > chain.seq,
     );
     if (!isHead(chain) || isTaken) {
       this.#chain = null;
       this.#doubts = [];
       throw new AppError("commit_failed", OTHER_CHANGED);
     }
-    const isOpen = found.some((doc) => doc.kind === "tail" && doc.chainId === chain.tip.chainId);
+    const isOpen = found.some((doc) => doc.kind === "tail" && doc.chainId === chain.chainId);
     const state = { chain: isOpen ? chain : null };
     return { ...state, unanswered: happened.flatMap(({ counted }) => counted) };
   }

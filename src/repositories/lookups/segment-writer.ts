@@ -56,7 +56,7 @@ export class SegmentWriter {
    * then it is only slower to find.
    */
   note({ written, records }: Appended): void {
-    const { chainId, seq } = written.tip;
+    const { chainId, seq } = written;
     const isNew = chainId !== this.#tip.chainId;
     const isNext = seq === this.#tip.seq + records.length;
     this.#tip = { chainId, seq };

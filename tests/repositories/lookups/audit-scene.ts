@@ -50,7 +50,7 @@ export class AuditScene {
       return this.chains.append(tx, chain ?? (await this.chains.begin(tx)), entries);
     });
     this.#own.goOnFrom(appended.written);
-    this.chainId = appended.written.tip.chainId;
+    this.chainId = appended.written.chainId;
     this.segments.note(appended);
     await this.segments.settled();
   }

@@ -19,20 +19,6 @@ const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(
 /** D-5.5. Only `active` keys work; a revoked key never works again. */
 export type ApiKeyStatus = "active" | "expired" | "revoked";
 
-/** The times that decide a key's status, canonical text. */
-interface ApiKeyTimes {
-  /** Null when it does not expire. */
-  readonly expiresAt: string | null;
-  /** The key is revoked from then on; in the future while a rotation's overlap lasts. Null: not revoked. */
-  readonly revokedAt: string | null;
-}
-
-/** The parts of an issued key that may be shown. D-5.5. */
-interface ApiKeyDisplay {
-  readonly prefix: string;
-  readonly last4: string;
-}
-
 /**
  * Makes a key from random bytes, each character equally likely: bytes of 248 and more are passed
  * over. Throws `RangeError` when fewer than 30 bytes are left then; draw `API_KEY_RANDOM_BYTES`.
@@ -55,27 +41,32 @@ export function isWellFormedApiKey(text: string): boolean {
   return text.endsWith(checksum(text.slice(API_KEY_PREFIX.length, checksumAt)));
 }
 
-/** The parts of a key that may be shown and stored. */
-export function apiKeyDisplay(key: string): ApiKeyDisplay {
+/** The parts of a key that may be shown and stored. D-5.5. */
+export function apiKeyDisplay(key: string): Pick<StoredApiKey, "prefix" | "last4"> {
   return { prefix: API_KEY_PREFIX, last4: key.slice(-4) };
 }
 
-/** The status at a time. Both ends include their own moment; revoked goes before expired. D-5.5. */
-export function apiKeyStatus(times: ApiKeyTimes, nowMs: number): ApiKeyStatus {
-  if (isOver(times.revokedAt, nowMs)) return "revoked";
-  return isOver(times.expiresAt, nowMs) ? "expired" : "active";
-}
-
 /** What decides the status of a stored key. */
-export interface KeptApiKey extends ApiKeyTimes {
+export interface KeptApiKey {
   readonly id: string;
+  /** Canonical time; null when it does not expire. */
+  readonly expiresAt: string | null;
+  /** The key is revoked from then on; in the future while a rotation's overlap lasts. Null: not revoked. */
+  readonly revokedAt: string | null;
   /** True when it was revoked at once: then no clock that goes back makes it work again. */
   readonly isRevoked: boolean;
 }
 
-/** A key that was revoked at once is revoked whatever the clock says. D-5.5. */
-export function keptKeyStatus(key: KeptApiKey, nowMs: number): ApiKeyStatus {
-  return key.isRevoked ? "revoked" : apiKeyStatus(key, nowMs);
+/**
+ * The status at a time. Both ends include their own moment; revoked goes before expired, and a key that was revoked at once is so
+ * whatever the clock says. D-5.5.
+ */
+export function keptKeyStatus(
+  { isRevoked, revokedAt, expiresAt }: Omit<KeptApiKey, "id">,
+  nowMs: number,
+): ApiKeyStatus {
+  if (isRevoked || isOver(revokedAt, nowMs)) return "revoked";
+  return isOver(expiresAt, nowMs) ? "expired" : "active";
 }
 
 /** What the number of an account's keys leads to. */
@@ -96,7 +87,7 @@ export function boundKeys(keys: readonly KeptApiKey[], nowMs: number): KeyBounds
 }
 
 /** The earlier one of the times at which a key ends. */
-function firstEnd({ expiresAt, revokedAt }: ApiKeyTimes): string {
+function firstEnd({ expiresAt, revokedAt }: KeptApiKey): string {
   const [first = ""] = [expiresAt, revokedAt].filter((at) => at !== null).sort(compareDateTimes);
   return first;
 }
@@ -150,18 +141,12 @@ export function planRotation(old: StoredApiKey, rotation: KeyRotation): Rotation
   const { revokedAt } = old;
   const isSooner = revokedAt !== null && isOver(revokedAt, endMs);
   const ended = isSooner ? revokedAt : formatMs(endMs);
-  const { id, hash, prefix, last4 } = rotation.successor;
   return {
     old: { ...old, revokedAt: ended, isRevoked: overlapSeconds === 0 },
     successor: {
-      id,
-      username: old.username,
-      name: old.name,
-      hash,
-      prefix,
-      last4,
+      ...old,
+      ...rotation.successor,
       createdAt: formatMs(nowMs),
-      expiresAt: old.expiresAt,
       revokedAt: null,
       isRevoked: false,
     },

@@ -51,11 +51,7 @@ interface ConsentEnd {
 }
 
 /** A consent as its owner sees it. R-2.4. */
-export interface ConsentItem {
-  readonly id: number;
-  readonly purpose: ConsentPurpose;
-  readonly grantedAt: string;
-  readonly expiresAt: string | null;
+export interface ConsentItem extends Consent {
   readonly status: ConsentStatus;
 }
 
@@ -76,8 +72,8 @@ export interface ConsentFilterQuery {
   readonly purpose?: string | null;
 }
 
-/** The endpoint's own purpose first. */
-const COVERING_PURPOSES: Readonly<
+/** The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1. */
+export const COVERING_PURPOSES: Readonly<
   Record<LookupEndpoint, readonly [ConsentPurpose, ...ConsentPurpose[]]>
 > = {
   reputation: ["reputation_lookup"],
@@ -88,11 +84,6 @@ const COVERING_PURPOSES: Readonly<
 /** The purpose of an endpoint, also in the audit log. D-5.5. */
 export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
   return COVERING_PURPOSES[endpoint][0];
-}
-
-/** The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1. */
-export function coveringPurposes(endpoint: LookupEndpoint): readonly ConsentPurpose[] {
-  return COVERING_PURPOSES[endpoint];
 }
 
 /** The status at a time. Expired is from `expires_at` on, that moment included. D-6.1. */
@@ -110,7 +101,7 @@ export function findCoveringConsent(
   endpoint: LookupEndpoint,
   nowMs: number,
 ): Consent | null {
-  for (const purpose of coveringPurposes(endpoint)) {
+  for (const purpose of COVERING_PURPOSES[endpoint]) {
     let newest: Consent | null = null;
     for (const consent of consents) {
       if (consent.purpose !== purpose || consent.id < (newest?.id ?? 0)) continue;
@@ -161,15 +152,8 @@ export function forgottenConsents(consents: readonly Consent[], nowMs: number): 
   return longEnded(ended.map((consent) => ({ id: consent.id, endedAt: endOf(consent) })));
 }
 
-/** The fields of R-2.4, in its order. */
 export function consentItem(consent: Consent, nowMs: number): ConsentItem {
-  return {
-    id: consent.id,
-    purpose: consent.purpose,
-    grantedAt: consent.grantedAt,
-    expiresAt: consent.expiresAt,
-    status: consentStatus(consent, nowMs),
-  };
+  return { ...consent, status: consentStatus(consent, nowMs) };
 }
 
 /**

@@ -108,18 +108,14 @@ export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256H
   return Object.assign(unhashed, { hash: sha256Hex(hashInput(unhashed)) });
 }
 
-export interface WrittenChain {
-  /** Its `chainNumber`. */
-  readonly number: number;
-  readonly tip: ChainTip;
-}
+/** The end of a chain with its number. */
+export type WrittenChain = Omit<AuditHead, "at">;
 
 /** Records and head to write in one commit. */
 interface ChainAppend {
   readonly records: readonly AuditRecord[];
   /** Replaces the head at the chain's tip, if that is still the stored one. */
   readonly head: Signed<AuditHead>;
-  readonly written: WrittenChain;
 }
 
 /** Plans to append entries, at least one, to a chain. `sign` hashes the records and signs the head. D-6.5. */
@@ -128,21 +124,16 @@ export function planAppend(
   entries: readonly AuditEntry[],
   sign: Sha256Hex,
 ): ChainAppend {
-  let last: ChainTip = chain.tip;
+  let last: ChainTip = chain;
   const records = entries.map((entry) => {
     const record = appendEntry(last, entry, sign);
     last = record;
     return record;
   });
   const { chainId, seq, hash } = last;
-  const tip: ChainTip = { chainId, seq, hash };
-  const at = records.at(-1)?.at ?? "";
-  const head: AuditHead = { chainId, seq, hash, chainNumber: chain.number, at };
-  return {
-    records,
-    head: { statement: head, signature: sign(headInput(head)) },
-    written: { number: chain.number, tip },
-  };
+  const { chainNumber } = chain;
+  const statement = { chainId, seq, hash, chainNumber, at: records.at(-1)?.at ?? "" };
+  return { records, head: { statement, signature: sign(headInput(statement)) } };
 }
 
 /** The checkpoint of a chain pruned up to and including a record. */

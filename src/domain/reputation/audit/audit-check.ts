@@ -77,6 +77,8 @@ interface ChainCheck {
 
 type Chain = Pick<ChainClaims, "chainId">;
 
+const NOT_SIGNED = "its head is not as signed";
+
 /** A record as read from a store, not yet checked. */
 export type StoredRecord = { readonly [Field in keyof AuditRecord]?: unknown };
 
@@ -106,7 +108,7 @@ export function checkHeads(
   tools: AuditTools,
 ): AuditProblem | null {
   const unsigned = heads.find((head) => !isSignedHead(head, tools));
-  if (unsigned !== undefined) return headProblem(unsigned.statement, "its head is not as signed");
+  if (unsigned !== undefined) return headProblem(unsigned.statement, NOT_SIGNED);
   const ordered = heads.toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber);
   for (const [i, head] of ordered.entries()) {
     const { chainNumber } = head.statement;
@@ -167,9 +169,11 @@ export function endChainCheck(
   }
   const head = headAfter.statement;
   if (head.chainId !== check.chainId || !isSignedHead(headAfter, tools)) {
-    return headProblem(check, "its head is not as signed");
+    return headProblem(check, NOT_SIGNED);
   }
-  if (last.seq > head.seq) return extraProblem(check, head.seq + 1);
+  if (last.seq > head.seq) {
+    return recordIs(check, "extra", head.seq + 1, "is beyond the end that the head names");
+  }
   return last.seq === head.seq && last.hash !== head.hash ? notTheHead(check, last.seq) : null;
 }
 
@@ -179,17 +183,13 @@ function claimsProblem(
   tools: AuditTools,
 ): AuditProblem | null {
   const { chainId, checkpoint, heads } = claims;
-  for (const head of heads) {
-    if (head.statement.chainId !== chainId || !isSignedHead(head, tools)) {
-      return headProblem(claims, "its head is not as signed");
-    }
-  }
+  const isOwn = (head: Signed<AuditHead>) =>
+    head.statement.chainId === chainId && isSignedHead(head, tools);
+  if (!heads.every(isOwn)) return headProblem(claims, NOT_SIGNED);
   if (checkpoint === null) return null;
   const { statement, signature } = checkpoint;
-  if (
-    statement.chainId !== chainId ||
-    !isSignedInput(() => checkpointInput(statement), signature, tools)
-  ) {
+  const isSigned = isSignedInput(() => checkpointInput(statement), signature, tools);
+  if (statement.chainId !== chainId || !isSigned) {
     return checkpointProblem(claims, "its checkpoint is not as signed");
   }
   const reached = ordered.at(-1);
@@ -256,7 +256,7 @@ export function isSignedHead(
 }
 
 /** A statement of a damaged store may have no canonical form; then it is not signed either. */
-function isSignedInput(
+export function isSignedInput(
   makeInput: () => string,
   signature: string,
   tools: Pick<AuditTools, "isSigned">,
@@ -276,10 +276,6 @@ function missingProblem(check: ChainCheck): AuditProblem {
 function notTheHead(of: Chain, seq: number): AuditProblem {
   const what = "is not the one that the head names: it or one before it was changed";
   return recordIs(of, "changed", seq, what);
-}
-
-function extraProblem(of: Chain, seq: number): AuditProblem {
-  return recordIs(of, "extra", seq, "is beyond the end that the head names");
 }
 
 function headProblem({ chainId }: Chain, what: string): AuditProblem {

@@ -4,7 +4,7 @@ import { parseJsonOr } from "../../shared/json.ts";
 import { formatMs } from "../../shared/time.ts";
 import { fromWire } from "../../shared/wire-names.ts";
 import { type AuditHead, canonicalJson, type Signed } from "./audit-chain.ts";
-import type { AuditProblem, AuditTools } from "./audit-check.ts";
+import { type AuditProblem, type AuditTools, isSignedInput } from "./audit-check.ts";
 
 const FORMAT = "repsync.audit.heads.v1";
 const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
@@ -86,16 +86,13 @@ export function checkChainCount(
   heads: number,
   tools: AuditTools,
 ): AuditProblem | null {
-  if (chainCount !== null && !isSigned(chainCount, tools)) return problem("is not as signed");
+  if (chainCount !== null) {
+    const { statement, signature } = chainCount;
+    const isSigned = isSignedInput(() => chainCountInput(statement), signature, tools);
+    if (!isSigned) return problem("is not as signed");
+  }
   const chains = chainCount?.statement.chains ?? 0;
   return chains === heads ? null : problem(`says ${chains}, and ${heads} have a head`);
-}
-
-/** A damaged store may hold a count that is not an integer. */
-function isSigned({ statement, signature }: Signed<ChainCount>, tools: AuditTools): boolean {
-  return (
-    Number.isSafeInteger(statement.chains) && tools.isSigned(chainCountInput(statement), signature)
-  );
 }
 
 function problem(what: string): AuditProblem {

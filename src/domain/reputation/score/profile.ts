@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { changeTime } from "../../sync/rows/row-time.ts";
 import { verifiedAccounts } from "./platform-account.ts";
-import type { PlatformPoints, Score } from "./score.ts";
+import type { Score } from "./score.ts";
 import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 
 // Bodies of the three lookups from stored rows, and what owners may change. R-2.1 to R-2.3, D-5.5, D-6.2.
@@ -38,16 +38,6 @@ export interface PlatformEntry {
   readonly lastSyncedAt: string;
 }
 
-/** The owner's explanation, in the field order of D-6.6. */
-export interface ScoreExplanation {
-  readonly username: string;
-  readonly score: number;
-  readonly starLevel: number;
-  readonly scoreVersion: string;
-  readonly updatedAt: string;
-  readonly points: readonly PlatformPoints[];
-}
-
 /** True when a stored profile may be looked up: `public` is true or null. D-6.2. */
 export function isPublicProfile(profile: JsonObject): boolean {
   return readBoolean(profile, "public") ?? true;
@@ -61,18 +51,6 @@ export function reputationBody(username: string, score: Score): ReputationBody {
     starLevel: score.starLevel,
     verifiedPlatforms: score.verifiedPlatforms,
     updatedAt: score.updatedAt,
-  };
-}
-
-/** The body of `GET /v1/me/reputation`. D-6.6. */
-export function scoreExplanation(username: string, score: Score): ScoreExplanation {
-  return {
-    username,
-    score: score.score,
-    starLevel: score.starLevel,
-    scoreVersion: score.scoreVersion,
-    updatedAt: score.updatedAt,
-    points: score.points,
   };
 }
 

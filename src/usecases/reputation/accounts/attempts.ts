@@ -62,32 +62,20 @@ export async function rememberAddress(
 }
 
 function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
-  return {
-    key: failuresKey(username),
-    limit: MAX_ACCOUNT_SIGN_IN_FAILURES,
-    windowMs: SIGN_IN_WINDOW_MS,
-    nowMs,
-  };
+  const limit = MAX_ACCOUNT_SIGN_IN_FAILURES;
+  return { key: failuresKey(username), limit, windowMs: SIGN_IN_WINDOW_MS, nowMs };
 }
 
 /** Full once somebody has signed in to the account from the address. */
 function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
-  return {
-    key: knownAddressKey(username, addressGroup(address)),
-    limit: 1,
-    windowMs: KNOWN_ADDRESS_MS,
-    nowMs,
-  };
+  const key = knownAddressKey(username, addressGroup(address));
+  return { key, limit: 1, windowMs: KNOWN_ADDRESS_MS, nowMs };
 }
 
 /** The counter of an address's failed sign-ins and of its signups. */
 export function addressCounter(address: string, nowMs: number): AttemptCounter {
-  return {
-    key: addressKey(addressGroup(address)),
-    limit: MAX_ADDRESS_SIGN_IN_FAILURES,
-    windowMs: SIGN_IN_WINDOW_MS,
-    nowMs,
-  };
+  const limit = MAX_ADDRESS_SIGN_IN_FAILURES;
+  return { key: addressKey(addressGroup(address)), limit, windowMs: SIGN_IN_WINDOW_MS, nowMs };
 }
 
 /** Counts a change that an account asks for. Throws `rate_limited` after too many within a minute. D-8.5. */
@@ -95,13 +83,8 @@ export async function countChange(
   { signIns, clock, accountWritesPerMinute: limit }: AccountDeps,
   username: string,
 ): Promise<void> {
-  const counter = {
-    key: changesKey(username),
-    limit,
-    windowMs: MINUTE_WINDOW_MS,
-    nowMs: clock.nowMs(),
-  };
-  requireNoWait(await signIns.count([counter]));
+  const window = { windowMs: MINUTE_WINDOW_MS, nowMs: clock.nowMs() };
+  requireNoWait(await signIns.count([{ key: changesKey(username), limit, ...window }]));
 }
 
 export function requireNoWait(seconds: number | null): void {

@@ -13,10 +13,8 @@ import {
   type ProfileBody,
   type ProfileChanges,
   profileBody,
-  type ScoreExplanation,
-  scoreExplanation,
 } from "../../../domain/reputation/score/profile.ts";
-import { computeScore } from "../../../domain/reputation/score/score.ts";
+import { computeScore, type Score } from "../../../domain/reputation/score/score.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import {
@@ -69,12 +67,15 @@ export async function listAccesses(
   });
 }
 
-/** Explains the score by platform. Throws `profile_not_found` when the account has no profile. */
-export async function explainScore(deps: AccountDeps, username: string): Promise<ScoreExplanation> {
+/** The score with its points by platform. Throws `profile_not_found` when the account has no profile. */
+export async function explainScore(
+  deps: AccountDeps,
+  username: string,
+): Promise<Score & { readonly username: string }> {
   const { profile, accounts } = await deps.profiles.read(username);
   if (profile === null) throw noProfile();
   const nowMs = deps.clock.nowMs();
-  return scoreExplanation(username, computeScore({ profile, accounts, nowMs }));
+  return { username, ...computeScore({ profile, accounts, nowMs }) };
 }
 
 /** Reads the owner's profile. Throws `profile_not_found` when there is none. */

@@ -29,10 +29,6 @@ const IS_RUNNING = "The audit log is being verified by this process: try again w
 const IS_STOPPING = "The service is stopping: verify the audit log again later";
 const IS_BROKEN = "The verification failed; the log of the service has the details";
 
-/**
- * One verification at a time in a process: each takes a share of the core that answers everybody, and two find nothing that
- * one does not.
- */
 export class AuditVerifications {
   readonly #deps: AuditVerificationsDeps;
   #isRunning = false;
@@ -56,25 +52,22 @@ export class AuditVerifications {
     this.#isStopping = true;
   }
 
-  /** The place is taken with the first event, not before: events that nobody ever asks for keep nobody out. */
   async *#events(): AsyncGenerator<AuditVerificationEvent, void, undefined> {
     if (this.#isRunning) yield { type: "error", error: IS_RUNNING };
-    else yield* this.#alone();
-    yield { type: "finished" };
-  }
-
-  async *#alone(): AsyncGenerator<AuditVerificationEvent, void, undefined> {
-    this.#isRunning = true;
-    try {
-      yield { type: "progress", records: 0 };
-      yield* this.#verify();
-    } catch (error) {
-      const isExpected = isAppError(error);
-      if (!isExpected) this.#deps.logger.error("Audit log could not be verified", error);
-      yield { type: "error", error: isExpected ? error.text : IS_BROKEN };
-    } finally {
-      this.#isRunning = false;
+    else {
+      this.#isRunning = true;
+      try {
+        yield { type: "progress", records: 0 };
+        yield* this.#verify();
+      } catch (error) {
+        const isExpected = isAppError(error);
+        if (!isExpected) this.#deps.logger.error("Audit log could not be verified", error);
+        yield { type: "error", error: isExpected ? error.text : IS_BROKEN };
+      } finally {
+        this.#isRunning = false;
+      }
     }
+    yield { type: "finished" };
   }
 
   async *#verify(): AsyncGenerator<AuditVerificationEvent, void, undefined> {

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import {
   CONSENT_PURPOSES,
   CONSENT_STATUSES,
+  COVERING_PURPOSES,
   type Consent,
   type ConsentPurpose,
   consentItem,
   consentStatus,
-  coveringPurposes,
   findCoveringConsent,
   type LookupEndpoint,
   matchesFilter,
@@ -17,6 +17,8 @@ import {
 } from "../../../../src/domain/reputation/accounts/consent.ts";
 import { readExpiry } from "../../../../src/domain/reputation/accounts/expiry.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
+import { namingOf } from "../../../../src/http/naming.ts";
+import { ConsentSchema } from "../../../../src/http/schemas/account.ts";
 
 const NOW = "2026-03-01T12:00:00.500Z";
 const NOW_MS = Date.parse(NOW);
@@ -79,7 +81,7 @@ describe("coverage", () => {
 
   test.each(allowed)("D-6.1 %s covers %p alone", (purpose, endpoints) => {
     const all: LookupEndpoint[] = ["reputation", "profile", "platforms"];
-    const covered = all.filter((endpoint) => coveringPurposes(endpoint).includes(purpose));
+    const covered = all.filter((endpoint) => COVERING_PURPOSES[endpoint].includes(purpose));
     const found = all.filter(
       (endpoint) => findCoveringConsent([{ ...ACTIVE, purpose }], endpoint, NOW_MS) !== null,
     );
@@ -175,16 +177,11 @@ test("D-6.1, D-6.3 revokeConsent() keeps an expired consent expired by every clo
 });
 
 describe("the list", () => {
-  test("R-2.4 consentItem() has the five fields in the document's order", () => {
-    const item = consentItem(EXPIRED, NOW_MS);
-    expect(item).toEqual({
-      id: 6,
-      purpose: "reputation_lookup",
-      grantedAt: "2026-01-01T00:00:00Z",
-      expiresAt: "2026-02-01T00:00:00Z",
-      status: "expired",
-    });
-    expect(Object.keys(item)).toEqual(["id", "purpose", "grantedAt", "expiresAt", "status"]);
+  test("R-2.4 a consent is shown with the five fields in the document's order", () => {
+    expect(JSON.stringify(namingOf(ConsentSchema)(consentItem(EXPIRED, NOW_MS)))).toBe(
+      '{"id":6,"purpose":"reputation_lookup","granted_at":"2026-01-01T00:00:00Z",' +
+        '"expires_at":"2026-02-01T00:00:00Z","status":"expired"}',
+    );
     expect(consentItem(ACTIVE, NOW_MS).expiresAt).toBeNull();
   });
 

@@ -65,14 +65,13 @@ describe("records", () => {
   });
 
   test("D-6.5 planAppend() goes on from the chain's tip, and signs the head that takes its place", () => {
-    const chain = { number: 4, tip: emptyChain("chain-a") };
+    const chain = { ...emptyChain("chain-a"), chainNumber: 4 };
     const plan = planAppend(chain, [FIRST, SECOND], sha256Hex);
     expect(plan.records).toEqual([first, second]);
     const tip = { chainId: "chain-a", seq: 2, hash: SECOND_HASH };
-    expect(plan.written).toEqual({ number: 4, tip });
     const head = { ...tip, chainNumber: 4, at: "2026-03-01T12:00:01Z" };
     expect(plan.head).toEqual({ statement: head, signature: sha256Hex(headInput(head)) });
-    const next = planAppend(plan.written, [FIRST], sha256Hex);
+    const next = planAppend(plan.head.statement, [FIRST], sha256Hex);
     expect(next.records[0]).toMatchObject({ seq: 3, previousHash: SECOND_HASH });
   });
 

@@ -4,11 +4,12 @@ import {
   platformEntries,
   profileBody,
   reputationBody,
-  scoreExplanation,
 } from "../../../../src/domain/reputation/score/profile.ts";
 import { computeScore } from "../../../../src/domain/reputation/score/score.ts";
 import { type JsonObject, rawNumber } from "../../../../src/domain/shared/json.ts";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
+import { namingOf } from "../../../../src/http/naming.ts";
+import { ExplanationSchema } from "../../../../src/http/schemas/reputation.ts";
 import { GOLDEN_NOW_MS } from "./golden-scores.ts";
 
 const PROFILE: JsonObject = {
@@ -142,8 +143,8 @@ describe("the score", () => {
     );
   });
 
-  test("D-6.6 scoreExplanation() has the decision's fields in its order", () => {
-    expect(JSON.stringify(toWire(scoreExplanation("ana", score)))).toBe(
+  test("D-6.6 the explanation of a score has the decision's fields in its order", () => {
+    expect(JSON.stringify(namingOf(ExplanationSchema)({ username: "ana", ...score }))).toBe(
       '{"username":"ana","score":1,"star_level":1,"score_version":"rep-2",' +
         '"updated_at":"2026-02-02T00:00:00Z","points":[{"platform":"etsy","points":1}]}',
     );
