@@ -20,8 +20,7 @@ import { DOCUMENTATION } from "../http/document.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
-import type { ValueCache } from "../ports/lookups/value-cache.ts";
-import type { CacheCounts, Metrics } from "../ports/runtime/metrics.ts";
+import type { Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Logger } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
@@ -30,7 +29,6 @@ import { Lifecycle } from "../usecases/operations/check-health.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
-import type { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
 import {
@@ -77,14 +75,14 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const { clock, timer, logger, storage, sync, accounts, lookups } = services;
   const runtimeVersion = runtimeName();
   warnOf(config, services);
-  const metrics = makeMetrics(runtimeVersion, clock);
+  const { version } = DOCUMENTATION.info;
+  const metrics = new PrometheusMetrics({ version, runtimeVersion, startedAtMs: clock.nowMs() });
   const activeRuns = new ActiveRuns({ ...sync, metrics });
   const verifications = new AuditVerifications({ ...services.audit, timer, logger });
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
   const registryKeeper = keepRegistry(config, services);
-  const counted = { metrics, activeRuns, lookups, registryKeeper };
   const handler = createRequestHandler({
     clock,
     timer,
@@ -100,7 +98,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     lifecycle,
     damage: services.damage,
     health,
-    metricsRoute: metricsRouteDeps(config, services, counted),
+    metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, registryKeeper }),
     pages: servedSync(config, services, remote),
     runs: {
       identity: accounts,
@@ -147,35 +145,15 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
 
 /** What `/metrics` works with. */
 function metricsRouteDeps(
-  config: Config,
+  { metricsToken }: Config,
   services: Services,
-  counted: {
-    readonly metrics: PrometheusMetrics;
-    readonly activeRuns: ActiveRuns;
-    readonly lookups: Lookups;
-    readonly registryKeeper: RegistryKeeper;
-  },
+  counted: Pick<MetricsRouteDeps, "metrics" | "activeRuns" | "registryKeeper">,
 ): MetricsRouteDeps {
-  const { metrics, activeRuns, lookups, registryKeeper } = counted;
-  const { clock, timer, logger, storage, sync, registry } = services;
-  return {
-    metricsToken: config.metricsToken,
-    comparison: new NodeSecretComparison(),
-    metrics,
-    activeRuns,
-    storage,
-    outbox: services.outbox,
-    memory: sync.memory,
-    rejected: sync.rejected,
-    settings: new Settings(storage.documents),
-    damage: services.damage,
-    registry,
-    registryKeeper,
-    lookupMetrics: { outcomes: () => lookups.counts(), cache: () => sumCounts(services.caches) },
-    clock,
-    timer,
-    logger,
-  };
+  const { storage, sync } = services;
+  const { memory, rejected } = sync;
+  const settings = new Settings(storage.documents);
+  const comparison = new NodeSecretComparison();
+  return { ...services, ...counted, metricsToken, comparison, memory, rejected, settings };
 }
 
 /** Looks at the registry file from now on. */
@@ -195,11 +173,6 @@ function warnOf({ isSyncEnabled, syncApiKey, tls }: Config, { clock, logger }: S
   if (tls !== null && tls.expiresAtMs <= clock.nowMs()) {
     logger.warn("The certificate of TLS_CERT_FILE has expired: clients refuse it");
   }
-}
-
-function makeMetrics(runtimeVersion: string, clock: Clock): PrometheusMetrics {
-  const { version } = DOCUMENTATION.info;
-  return new PrometheusMetrics({ version, runtimeVersion, startedAtMs: clock.nowMs() });
 }
 
 /** Null where `WEBHOOK_URL` is not set. */
@@ -276,34 +249,28 @@ function startSchedules(
 ): readonly (Schedule | BackupSchedule)[] {
   const scheduler = new CronerScheduler();
   const pruning = startPruning({ ...services.sync, scheduler }, config.tombstoneDays);
-  const backups = startScheduledBackups(config, services);
+  const backups = startScheduledBackups(config, services, scheduler);
   const runs = startRunSchedules(config, services, { activeRuns, scheduler });
   return [pruning, ...(backups === null ? [] : [backups]), ...runs];
 }
 
 /** Null where `BACKUP_SCHEDULE` is not set. */
-function startScheduledBackups(config: Config, services: Services): BackupSchedule | null {
+function startScheduledBackups(
+  config: Config,
+  services: Services,
+  scheduler: CronerScheduler,
+): BackupSchedule | null {
   if (config.backups === null) return null;
-  const { storage, sync, timer, logger, alerts } = services;
-  const scheduler = new CronerScheduler();
-  const deps = {
-    ...backUpDeps(config, services),
-    settings: new Settings(storage.documents),
-    deploymentId: storage.identity.deploymentId,
-    leases: sync.leases,
-    ids: sync.ids,
-    cron: scheduler,
-    scheduler,
-    timer,
-    logger,
-    alerts,
-  };
-  return startBackups(deps, config.backups);
+  const { storage, sync, alerts } = services;
+  const { deploymentId } = storage.identity;
+  const settings = new Settings(storage.documents);
+  const kept = { ...sync, ...backUpDeps(config, services), settings, deploymentId, alerts };
+  return startBackups({ ...kept, scheduler }, config.backups);
 }
 
 function startRunSchedules(
   { schedule, compareSchedule, compareRepair }: Config,
-  { storage, sync, timer, logger }: Services,
+  { storage, sync, logger }: Services,
   {
     activeRuns,
     scheduler,
@@ -315,12 +282,10 @@ function startRunSchedules(
     if (isAny) logger.warn(`${ignored} is ignored, because SYNC_ENABLED is not true`);
     return [];
   }
-  const { leases, ids, clock, registry, alerts = null } = sync;
   const settings = new Settings(storage.documents);
-  const times = { scheduler, cron: scheduler, settings, clock };
-  const deps = { ...times, activeRuns, leases, timer, ids, logger, registry };
+  const deps = { ...sync, settings, scheduler, activeRuns };
   return [
-    ...(alerts === null ? [] : [watchAbandonedRuns(sync)]),
+    ...(sync.alerts ? [watchAbandonedRuns(sync)] : []),
     ...(schedule === null ? [] : [startSchedule(deps, schedule)]),
     ...(compareSchedule === null
       ? []
@@ -336,17 +301,6 @@ async function drainWithin(graceMs: number, lifecycle: Lifecycle, clock: Clock):
   await Promise.race([lifecycle.drain(), over]);
   clearTimeout(timer);
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
-}
-
-function sumCounts(caches: readonly ValueCache<object>[]): CacheCounts {
-  const counts = caches.map((cache) => cache.counts());
-  const sum = (name: keyof CacheCounts) => counts.reduce((total, count) => total + count[name], 0);
-  return {
-    hits: sum("hits"),
-    misses: sum("misses"),
-    evictions: sum("evictions"),
-    entries: sum("entries"),
-  };
 }
 
 /** Answers while a deployment is put together. D-11.4. */

@@ -12,7 +12,7 @@ import {
   printParseErrorCode,
   stripComments,
 } from "jsonc-parser";
-import { isAppError } from "../domain/shared/errors.ts";
+import { AppError, isAppError } from "../domain/shared/errors.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
@@ -100,6 +100,14 @@ export function problemText({ line, column, message }: FileProblem): string {
 export function fileProblemText(path: string, problem: FileProblem): string {
   const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
   return `SYNC_TABLES: ${subject}${problemText(problem)}`;
+}
+
+/** The registry of a file's text. Throws `invalid_request` with every problem that the file has, or would have. */
+export function requireRegistry(path: string, source: string, verb = "has"): Registry {
+  const { registry, problems } = readRegistryFile(source);
+  if (registry !== null) return registry;
+  const details = problems.map((problem) => ({ pointer: "", detail: problemText(problem) }));
+  throw new AppError("invalid_request", `"${path}" ${verb} problems`, { problems: details });
 }
 
 /** The text of a registry file with these tables. */

@@ -39,7 +39,6 @@ import { StoreDamage } from "../usecases/operations/store-damage.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
 import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
 import {
-  type KeyedMac,
   keptSecret,
   OTHER_PEPPER,
   readReputationSecrets,
@@ -170,14 +169,14 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
-  const kept = makeReputation(storage, { get: (name) => findTable(registry, name) }, options);
-  const { lookupProcessor, stop, ...stores } = kept;
+  const prepared = { get: (name: string) => findTable(registry, name) };
+  const { lookupProcessor, stop, ...stores } = makeReputation(storage, prepared, options);
   const defer = systemDefer;
   const lookups = new Lookups({ lookupProcessor, pepperMac, clock, timer, tracing, defer });
   const tokens = new JoseTokenIssuer(jwtSecret, clock);
   const passwordRest = makePasswordRest(timer, () => lookups.begun());
-  const reputation = { stores, mac, pepperMac, tokens, passwordRest };
-  const accounts = await accountDeps(config, opened, reputation);
+  const kept = { ...stores, mac, pepperMac, tokens };
+  const accounts = await accountDeps(config, opened, kept, passwordRest);
   const traffic = new TrafficMeter({
     traffic: new Traffic(storage.documents),
     lookups: () => lookups.decided(),
@@ -252,34 +251,24 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncD
   };
 }
 
-interface OpenedReputation {
-  readonly stores: AccountStores;
-  readonly mac: NodeMac;
-  readonly pepperMac: KeyedMac;
-  readonly tokens: JoseTokenIssuer;
-  readonly passwordRest: PasswordRest;
-}
-
 async function accountDeps(
   config: Config,
   { clock, passwords }: OpenedStore,
-  { stores, mac, pepperMac, tokens, passwordRest }: OpenedReputation,
+  kept: Pick<AccountDeps, keyof AccountStores | "mac" | "pepperMac" | "tokens">,
+  rest: PasswordRest,
 ): Promise<AccountDeps> {
   const { BunPasswordHasher } = await import("../adapters/bun/bun-password-hasher.ts");
   return {
-    ...stores,
-    tokens,
+    ...kept,
     passwords: passwords ?? new BunPasswordHasher(),
     passwordSemaphore: new Semaphore({
       maxRunning: MAX_PASSWORD_TASKS,
       maxWaiting: MAX_WAITING_PASSWORDS,
       maxMs: PASSWORD_DEADLINE_MS,
       clock,
-      rest: passwordRest,
+      rest,
     }),
     identityProvider: identityProviderOf(config, clock),
-    mac,
-    pepperMac,
     clock,
     ids: new SystemIds(),
     isSignupEnabled: config.isSignupEnabled,

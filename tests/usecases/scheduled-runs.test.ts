@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import { findTable } from "../../src/domain/sync/table/table.ts";
-import type { Scheduler } from "../../src/ports/runtime/runtime.ts";
+import type { CronTimes, Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
 import { Settings } from "../../src/repositories/settings.ts";
 import {
@@ -35,7 +35,8 @@ function startInstance(shared: ReturnType<typeof shareStore>, holder: string) {
   let isStopped = false;
   let cronText = "";
   let end = () => {};
-  const scheduler: Scheduler = {
+  const scheduler: Scheduler & CronTimes = {
+    ...cron,
     start(text, given) {
       cronText = text;
       work = given;
@@ -48,7 +49,7 @@ function startInstance(shared: ReturnType<typeof shareStore>, holder: string) {
   };
   const schedule = startSchedule(
     {
-      ...{ scheduler, ...shared, cron, ids: { next: () => holder } },
+      ...{ scheduler, ...shared, ids: { next: () => holder } },
       activeRuns: {
         compare: () => {
           throw new Error("Not asked for");
@@ -197,11 +198,12 @@ describe("startCompareSchedule()", () => {
     let work = async () => {};
     const deps = {
       registry,
-      ...{ ...shareStore(), cron },
+      ...shareStore(),
       ids: { next: () => "one" },
       timer: { sleep: () => new Promise<void>(() => {}) },
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       scheduler: {
+        ...cron,
         start: (_: string, given: () => Promise<void>) => {
           work = given;
           return { stop() {} };

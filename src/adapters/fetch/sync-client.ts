@@ -64,9 +64,7 @@ export class SyncClient implements RemotePeer {
     const since = request.since || null;
     const beganMs = this.#clock.monotonicMs();
     const page = await readPullPage(reply, { tableName, since, offsetRows: request.offset ?? 0 });
-    const readMs = this.#clock.monotonicMs() - beganMs;
-    const bytesUncompressed = reply.body.byteLength;
-    return { page, bytesCompressed: wireBytes(reply), bytesUncompressed, readMs };
+    return { page, ...bytesOf(reply), readMs: this.#clock.monotonicMs() - beganMs };
   }
 
   /**
@@ -119,9 +117,7 @@ export class SyncClient implements RemotePeer {
       .map(([name, value]) => `${wireName(name)}=${encodeURIComponent(value)}`);
     const path = `/digest/${tablePath(tableName)}?${parameters.join("&")}`;
     const reply = await this.#get(path, signal);
-    const page = await readDigestPage(reply, tableName, query);
-    const bytesUncompressed = reply.body.byteLength;
-    return { page, bytesCompressed: wireBytes(reply), bytesUncompressed };
+    return { page: await readDigestPage(reply, tableName, query), ...bytesOf(reply) };
   }
 
   async readSchema(
@@ -137,8 +133,7 @@ export class SyncClient implements RemotePeer {
     const path = `/deleted/${tablePath(tableName)}${deletedQuery(request)}`;
     const reply = await this.#get(path, request.signal);
     const page = await readDeletedReply(reply, tableName, request.cursor || null);
-    const bytesUncompressed = reply.body.byteLength;
-    return { ...page, bytesCompressed: wireBytes(reply), bytesUncompressed };
+    return { ...page, ...bytesOf(reply) };
   }
 
   async readStatus({ signal }: StoppableRequest = {}): Promise<StatusReply> {
@@ -202,7 +197,8 @@ async function verifyChecksum(digest: Digest, reply: Reply): Promise<void> {
   throw new RemotePeerError("checksum_mismatch", text);
 }
 
-function wireBytes(reply: Reply): number {
-  const text = reply.headers.get("Content-Length") ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : reply.body.byteLength;
+function bytesOf({ headers, body: { byteLength: bytesUncompressed } }: Reply) {
+  const text = headers.get("Content-Length") ?? "";
+  const bytesCompressed = /^\d{1,15}$/.test(text) ? Number(text) : bytesUncompressed;
+  return { bytesCompressed, bytesUncompressed };
 }

@@ -4,6 +4,7 @@ import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts"
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
+import type { ValueCache } from "../../ports/lookups/value-cache.ts";
 import type {
   CacheCounts,
   Exposition,
@@ -17,17 +18,10 @@ import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";
 import type { RemoteMemory } from "../../repositories/remote-memory.ts";
 import type { Settings } from "../../repositories/settings.ts";
-import type { LookupCounts } from "../reputation/lookups/look-up.ts";
+import type { LookupCounts, Lookups } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
 import type { StoreDamage } from "./store-damage.ts";
-
-/** Counts of lookups by outcome, and of the caches that they use. */
-interface LookupMetrics {
-  outcomes(): LookupCounts;
-  /** Sums over all caches. */
-  cache(): CacheCounts;
-}
 
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;
@@ -40,7 +34,9 @@ export interface ReadMetricsDeps {
   readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
   readonly registryKeeper: Pick<RegistryKeeper, "problem">;
-  readonly lookupMetrics: LookupMetrics;
+  readonly lookups: Pick<Lookups, "counts">;
+  /** Those that lookups use. */
+  readonly caches: readonly Pick<ValueCache<object>, "counts">[];
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
@@ -48,13 +44,12 @@ export interface ReadMetricsDeps {
 
 /** All metrics as text. A store that does not answer within three seconds is reported as down. D-6.8. */
 export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
-  const { lookupMetrics } = deps;
   return await deps.metrics.expose({
     activeRuns: deps.activeRuns.count(),
     store: await tryReadStore(deps),
     isStoreDamaged: deps.damage.isMet,
     hasRegistryProblem: deps.registryKeeper.problem !== null,
-    lookups: { outcomes: lookupCounts(lookupMetrics.outcomes()), cache: lookupMetrics.cache() },
+    lookups: { outcomes: lookupCounts(deps.lookups.counts()), cache: sumCounts(deps.caches) },
   });
 }
 
@@ -110,6 +105,15 @@ async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
     pendingAlerts,
     backupAgeSeconds: backupAge,
   };
+}
+
+function sumCounts(caches: ReadMetricsDeps["caches"]): CacheCounts {
+  const sum = { hits: 0, misses: 0, evictions: 0, entries: 0 };
+  for (const cache of caches) {
+    const counts = cache.counts();
+    for (const name of Object.keys(sum) as (keyof CacheCounts)[]) sum[name] += counts[name];
+  }
+  return sum;
 }
 
 function lookupCounts(counts: LookupCounts): LookupCount[] {

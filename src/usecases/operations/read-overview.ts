@@ -10,7 +10,7 @@ import type { RememberedRemote, RemoteStatus } from "../sync/shared/read-remote-
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
-import { behindSeconds, countedAt, readTableHistories } from "./table-histories.ts";
+import { behindSeconds, countOf, readTableHistories } from "./table-histories.ts";
 
 export interface OverviewDeps {
   readonly sync: SyncDeps;
@@ -94,7 +94,7 @@ async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
         rowsHere,
         rowsThere,
         drift,
-        behindSeconds: await behindSeconds(sync, table, history, countedAt(there, drift)),
+        behindSeconds: await behindSeconds(sync, table, history, { remote: there, drift }),
         markerLagSeconds: {
           push: markerLagSeconds(memory.get(table)?.push, nowMs),
           pull: markerLagSeconds(memory.get(table)?.pull, nowMs),
@@ -103,11 +103,6 @@ async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
       };
     }),
   );
-}
-
-function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
-  const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
-  return rows < 0 ? null : rows;
 }
 
 function shownRun(run: SyncRun): LastRun {

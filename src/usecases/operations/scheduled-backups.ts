@@ -7,14 +7,13 @@ import {
 } from "../../domain/shared/backup-plan.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
-import type { Ids, Scheduler } from "../../ports/runtime/runtime.ts";
+import type { Ids } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
 import { isDue, type TimeTakers } from "../sync/shared/take-time.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";
 
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, TimeTakers, BackUpDeps {
-  readonly scheduler: Scheduler;
   readonly alerts: Alerts | null;
   readonly ids: Ids;
   readonly deploymentId: string;

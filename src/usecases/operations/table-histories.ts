@@ -88,19 +88,24 @@ function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
   return direction === "both" || kept === 0;
 }
 
-/** Rows that this end had more than the remote, at a time of this end's clock. */
-interface Counted {
-  readonly drift: number;
-  readonly atMs: number;
+/** The number of rows that an end told of a table; null where it told none, or could not count them. */
+export function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
+  const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
+  return rows < 0 ? null : rows;
 }
 
-/** Null without both numbers of rows. */
-export function countedAt(remote: RemoteStatus | null, drift: number | null): Counted | null {
-  if (remote === null || remote.status === null || remote.clockAheadMs === null) return null;
+interface Counted {
+  /** Which told its number of rows. */
+  readonly remote: RemoteStatus | null;
+  /** Rows that this end had more than the remote; null without both numbers. */
+  readonly drift: number | null;
+}
+
+/** Whether the ends had other numbers of rows after a time of this end's clock. */
+function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
+  if (!drift || !remote?.status || remote.clockAheadMs === null) return false;
   const time = parseDateTime(remote.status.serverTime);
-  return time === null || drift === null
-    ? null
-    : { drift, atMs: dateTimeMs(time) - remote.clockAheadMs };
+  return time !== null && dateTimeMs(time) - remote.clockAheadMs > sinceMs;
 }
 
 /**
@@ -112,13 +117,12 @@ export async function behindSeconds(
   { registry, tables, clock }: SyncDeps,
   tableName: string,
   { last, equalAtMs, oldestAtMs }: TableHistory,
-  counted: Counted | null,
+  counted: Counted,
 ): Promise<number | null> {
   const table = registry.get(tableName);
   if (table === undefined || last === null) return null;
   // What was counted before the run ended is older than what the run found.
-  const hasDrift = counted !== null && counted.drift !== 0 && counted.atMs > last.endMs;
-  if (last.isEqual && !hasDrift) {
+  if (last.isEqual && !hasDrift(counted, last.endMs)) {
     const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));
     if (sinceTime === null) return 0;
     const { rows } = await tables.page(table, { from: { offsetRows: 0 }, sinceTime, limitRows: 1 });

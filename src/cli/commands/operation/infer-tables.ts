@@ -5,9 +5,9 @@ import { createFile } from "../../../app/disk/create-file.ts";
 import { withFileLock } from "../../../app/disk/file-lock.ts";
 import { writeText } from "../../../app/disk/write-text.ts";
 import {
-  problemText,
   readRegistryFile,
   registryText,
+  requireRegistry,
   tablesOf,
   withEntry,
   withTables,
@@ -92,7 +92,7 @@ async function infer(
   }
   // Before a long file is read.
   const registry = target === null ? null : ((await textIfThere(target)) ?? registryText({}));
-  if (target !== null && registry !== null) requireSound(target, registry);
+  if (target !== null && registry !== null) requireRegistry(target, registry);
   const there = options.update === true && registry !== null ? tablesOf(registry) : {};
   const { found, keyless } = await guessAll(output, path, { options, there });
   const names = Object.keys(found);
@@ -272,7 +272,7 @@ async function putTables(
       if (await createFile(path, { text: registryText(found) })) return;
       throw new AppError("file_failed", `"${path}" cannot be read`);
     }
-    requireSound(path, text);
+    requireRegistry(path, text);
     const there = tablesOf(text);
     const others = Object.entries(found).filter(([name]) => !updated.includes(name));
     let put =
@@ -286,7 +286,7 @@ async function putTables(
       put = withEntry(put, name, entry);
       for (const difference of differences) output.warn(`  ${name}: ${difference}`);
     }
-    requireSound(path, put);
+    requireRegistry(path, put);
     await writeText(path, [put]);
   });
 }
@@ -305,13 +305,6 @@ function extended(
     throw new AppError("invalid_request", text, { hint });
   }
   return withTables(text, added);
-}
-
-function requireSound(path: string, text: string): void {
-  const { problems } = readRegistryFile(text);
-  if (problems.length === 0) return;
-  const details = problems.map((problem) => ({ pointer: "", detail: problemText(problem) }));
-  throw new AppError("invalid_request", `"${path}" has problems`, { problems: details });
 }
 
 async function textIfThere(path: string): Promise<string | null> {

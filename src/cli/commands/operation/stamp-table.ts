@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { withFileLock } from "../../../app/disk/file-lock.ts";
 import { writeText } from "../../../app/disk/write-text.ts";
-import { problemText, readRegistryFile, tablesOf, withEntry } from "../../../app/registry-file.ts";
+import { requireRegistry, tablesOf, withEntry } from "../../../app/registry-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
@@ -14,6 +14,8 @@ import {
   type RunCommand,
 } from "../../command-runner.ts";
 import { readTextFile } from "../../files/read-text.ts";
+
+const WOULD_HAVE = "would have";
 
 export function addStampCommand(group: Command, run: RunCommand): void {
   declareCommand(group, "stamp")
@@ -42,9 +44,7 @@ async function stamp(tools: CommandTools, tableName: string): Promise<void> {
 /** Writes the entry, and prepares the table by it. Where that cannot be, the file stays as it was. */
 async function stampIn(tools: CommandTools, path: string, tableName: string): Promise<TableEntry> {
   const before = await readTextFile(path);
-  const { registry, problems } = readRegistryFile(before);
-  if (registry === null) throw unsound(path, problems);
-  const { name } = findTable(registry, tableName);
+  const { name } = findTable(requireRegistry(path, before, WOULD_HAVE), tableName);
   const there = tablesOf(before);
   const given = Object.hasOwn(there, name) ? there[name] : undefined;
   if (given === undefined) {
@@ -72,8 +72,7 @@ async function prepareBy(
   { name, entry }: { readonly name: string; readonly entry: TableEntry },
 ): Promise<TableEntry> {
   const text = withEntry(before, name, entry);
-  const { problems } = readRegistryFile(text);
-  if (problems.length > 0) throw unsound(path, problems);
+  requireRegistry(path, text, WOULD_HAVE);
   await writeText(path, [text]);
   try {
     await open();
@@ -82,11 +81,6 @@ async function prepareBy(
     await writeText(path, [before]);
     throw error;
   }
-}
-
-function unsound(path: string, found: ReturnType<typeof readRegistryFile>["problems"]): AppError {
-  const problems = found.map((problem) => ({ pointer: "", detail: problemText(problem) }));
-  return new AppError("invalid_request", `"${path}" would have problems`, { problems });
 }
 
 /** The registry file of the environment. Throws `invalid_request` where there is none. */

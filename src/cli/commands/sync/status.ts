@@ -3,7 +3,7 @@ import { markerName } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import {
   behindSeconds,
-  countedAt,
+  countOf,
   readTableHistories,
 } from "../../../usecases/operations/table-histories.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
@@ -59,9 +59,9 @@ async function readBehind(
   const there = remote?.status?.tableCounts ?? {};
   const behind = new Map<string, number | null>();
   for (const [table, history] of await readTableHistories(sync)) {
-    const isCounted = (here[table] ?? -1) >= 0 && (there[table] ?? -1) >= 0;
-    const drift = isCounted ? (here[table] ?? 0) - (there[table] ?? 0) : null;
-    behind.set(table, await behindSeconds(sync, table, history, countedAt(remote, drift)));
+    const [rowsHere, rowsThere] = [countOf(here, table), countOf(there, table)];
+    const drift = rowsHere === null || rowsThere === null ? null : rowsHere - rowsThere;
+    behind.set(table, await behindSeconds(sync, table, history, { remote, drift }));
   }
   return behind;
 }

@@ -3,7 +3,7 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { Ids, Scheduler } from "../../../ports/runtime/runtime.ts";
+import type { Ids } from "../../../ports/runtime/runtime.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { isDue, type TimeTakers } from "../shared/take-time.ts";
@@ -21,7 +21,6 @@ interface RunStarter {
 }
 
 interface ScheduledRunsDeps extends Omit<LeaseDeps, "clock">, TimeTakers {
-  readonly scheduler: Scheduler;
   readonly activeRuns: RunStarter;
   readonly ids: Ids;
 }
