@@ -6,15 +6,9 @@ import { NodeMac, NodeSecretComparison } from "../adapters/node-crypto/node-cryp
 import { WebhookSender } from "../adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
 import { InstalledAssets } from "../adapters/swagger-ui/installed-assets.ts";
-import {
-  SystemClock,
-  SystemIds,
-  SystemRandom,
-  systemCollectGarbage,
-} from "../adapters/system/system.ts";
+import { SystemIds, systemCollectGarbage } from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
-import { createStartingHandler } from "../http/answering.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/document.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
@@ -82,7 +76,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
-  const registryKeeper = keepRegistry(config, services);
+  const registryKeeper = watchRegistry(config, services);
   const handler = createRequestHandler({
     clock,
     timer,
@@ -157,10 +151,10 @@ function metricsRouteDeps(
 }
 
 /** Looks at the registry file from now on. */
-function keepRegistry(config: Config, services: Services): RegistryKeeper {
-  const { sync, registry, prepareTables } = services;
-  const source = new RegistryFile(config.tablesFile, config.lagSeconds);
-  const keeper = new RegistryKeeper({ ...sync, registry, source, prepareTables });
+function watchRegistry({ tablesFile, lagSeconds }: Config, services: Services): RegistryKeeper {
+  const { ids, leases } = services.sync;
+  const source = new RegistryFile(tablesFile, lagSeconds);
+  const keeper = new RegistryKeeper({ ...services, ids, leases, source });
   keeper.watch();
   return keeper;
 }
@@ -182,19 +176,13 @@ function startAlertDelivery(
   metrics: Metrics,
 ): AlertDelivery | null {
   if (webhook === null) return null;
-  const { outbox, sync, clock, timer, logger } = services;
   const { url, secret, allowsPrivate } = webhook;
   const delivery = new AlertDelivery({
-    outbox,
-    leases: sync.leases,
+    ...services.sync,
+    outbox: services.outbox,
     sender: new WebhookSender({ url: new URL(url), allowsPrivate }),
     secret,
     mac: new NodeMac(),
-    random: new SystemRandom(),
-    ids: new SystemIds(),
-    clock,
-    timer,
-    logger,
     metrics,
   });
   void tellDamage(services, delivery);
@@ -293,7 +281,6 @@ function startRunSchedules(
   ];
 }
 
-/** As `Deployment.drain`. */
 async function drainWithin(graceMs: number, lifecycle: Lifecycle, clock: Clock): Promise<number> {
   const startedAtMs = clock.monotonicMs();
   const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -303,12 +290,6 @@ async function drainWithin(graceMs: number, lifecycle: Lifecycle, clock: Clock):
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
 }
 
-/** Answers while a deployment is put together. D-11.4. */
-export function startingHandler(): RequestHandler {
-  const [clock, ids] = [new SystemClock(), new SystemIds()];
-  return createStartingHandler({ clock, ids, runtimeVersion: runtimeName() });
-}
-
 /** How this runtime listens. */
 export async function serverOfRuntime(): Promise<StartHttpServer> {
   return typeof Bun === "undefined"
@@ -316,7 +297,7 @@ export async function serverOfRuntime(): Promise<StartHttpServer> {
     : (await import("../adapters/bun/http-server.ts")).startBunServer;
 }
 
-function runtimeName(): string {
+export function runtimeName(): string {
   if (typeof Bun !== "undefined") return `bun ${Bun.version}`;
   const { Deno } = globalThis as unknown as { Deno: { version: { deno: string } } };
   return `deno ${Deno.version.deno}`;

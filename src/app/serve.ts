@@ -3,14 +3,16 @@
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { SystemClock, SystemIds } from "../adapters/system/system.ts";
 import { codeOf, isAppError } from "../domain/shared/errors.ts";
+import { createStartingHandler } from "../http/answering.ts";
 import type {
   HttpServer,
   ListenOptions,
   RequestHandler,
   StartHttpServer,
 } from "../ports/http/http-server.ts";
-import { compose, type Deployment, serverOfRuntime, startingHandler } from "./compose.ts";
+import { compose, type Deployment, runtimeName, serverOfRuntime } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
 import { boundMemory } from "./memory.ts";
@@ -74,8 +76,12 @@ function endAtSecondInterrupt(): void {
 
 /** The port, whoever answers there. */
 class Port {
-  /** Answers from the next request on. */
-  handler: RequestHandler = startingHandler();
+  /** Answers from the next request on; at first while the deployment is put together. */
+  handler: RequestHandler = createStartingHandler({
+    clock: new SystemClock(),
+    ids: new SystemIds(),
+    runtimeVersion: runtimeName(),
+  });
   readonly #config: Config;
   readonly #startServer: StartHttpServer;
   #server!: HttpServer;

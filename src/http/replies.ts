@@ -44,6 +44,8 @@ export interface ReplyKind<Value> {
 type HeaderDocs = Readonly<Record<string, object>>;
 type ReplyOf<Schema extends TSchema> = ReplyKind<Named<Static<Schema>>>;
 
+const JSON_TYPE = { "Content-Type": "application/json" };
+
 /** JSON of exactly these fields. */
 export function json<Schema extends TSchema>(
   description: string,
@@ -53,7 +55,7 @@ export function json<Schema extends TSchema>(
   const naming = namingOf(schema);
   return {
     document: replyDocument(description, { "application/json": { schema } }, headers),
-    send: (value, sending) => send(JSON.stringify(naming(value)), "application/json", sending),
+    send: (value, sending) => send(JSON.stringify(naming(value)), JSON_TYPE, sending),
   };
 }
 
@@ -69,7 +71,7 @@ export function data<Schema extends TSchema>(
     document: replyDocument(description, content, { ...PRIVATE, ...headers }),
     send: (value, sending) => {
       const text = envelope(JSON.stringify(naming(value)), sending.tools.clock.nowMs());
-      return send(text, "application/json", sending);
+      return send(text, JSON_TYPE, sending);
     },
   };
 }
@@ -84,9 +86,9 @@ export function page<Schema extends TSchema>(description: string, schema: Schema
   const naming = namingOf(schema);
   return {
     document: replyDocument(description, { "application/json": { schema } }, PAGE_HEADERS),
-    send: async (value, { exchange, tools }) => {
-      const { bytes, headers } = await pageBody(tools, naming(value) as object);
-      return new Response(bytes, { headers: { ...headers, ...exchange.replyHeaders() } });
+    send: async (value, sending) => {
+      const { bytes, headers } = await pageBody(sending.tools, naming(value) as object);
+      return send(bytes, headers, sending);
     },
   };
 }
@@ -109,10 +111,9 @@ export function events<Schema extends TSchema>(
   const content = { "text/event-stream": { schema, "x-event": event } };
   return {
     document: replyDocument(description, content, { ...STREAM_HEADER_DOCS, ...headers }),
-    send: (told, { exchange, tools, headers: own }) => {
-      const body = streamOf(told as AsyncGenerator<object>, naming, tools.timer);
-      const all = { ...STREAM_HEADERS, ...own, ...exchange.replyHeaders() };
-      return new Response(body, { headers: all });
+    send: (told, sending) => {
+      const body = streamOf(told as AsyncGenerator<object>, naming, sending.tools.timer);
+      return send(body, STREAM_HEADERS, sending);
     },
   };
 }
@@ -147,17 +148,15 @@ export function file(description: string, types: readonly string[]): ReplyKind<S
   };
   return {
     document: replyDocument(description, content, headers),
-    send: ({ type, name, parts }, { exchange, tools, status }) =>
-      new Response(outgoing(parts, tools.timer), {
-        status,
-        headers: {
-          "Content-Type": type,
-          "Content-Disposition": `attachment; filename="${name}"`,
-          "Cache-Control": "no-store",
-          "X-Accel-Buffering": "no",
-          ...exchange.replyHeaders(),
-        },
-      }),
+    send: ({ type, name, parts }, sending) => {
+      const own = {
+        "Content-Type": type,
+        "Content-Disposition": `attachment; filename="${name}"`,
+        "Cache-Control": "no-store",
+        "X-Accel-Buffering": "no",
+      };
+      return send(outgoing(parts, sending.tools.timer), own, sending);
+    },
   };
 }
 
@@ -170,20 +169,17 @@ export function plain(
   const content = type === null ? null : { [type]: { schema: Type.String() } };
   return {
     document: replyDocument(description, content, headers),
-    send: (body, sending) => send(body, type, sending),
+    send: (body, sending) => send(body, type === null ? {} : { "Content-Type": type }, sending),
   };
 }
 
+/** `usual` are the headers of the kind. */
 function send(
-  body: string | null,
-  type: string | null,
-  { exchange, status, headers }: Sending,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+  usual: Readonly<Record<string, string>>,
+  { exchange, status, headers: own }: Sending,
 ): Response {
-  const typed = type === null ? {} : { "Content-Type": type };
-  return new Response(body, {
-    status,
-    headers: { ...typed, ...headers, ...exchange.replyHeaders() },
-  });
+  return new Response(body, { status, headers: { ...usual, ...own, ...exchange.replyHeaders() } });
 }
 
 // The body of a pull or a digest. S-4.1.3 to S-4.1.6.
@@ -201,7 +197,7 @@ export async function pageBody(
   const checksum = digest.sha256Hex(plain);
   const isLarge = plain.length >= COMPRESSION_THRESHOLD_BYTES;
   const [hash, bytes] = await Promise.all([checksum, isLarge ? gzip.compress(plain) : plain]);
-  const headers = { "Content-Type": "application/json", "X-Content-SHA256": hash };
+  const headers = { ...JSON_TYPE, "X-Content-SHA256": hash };
   if (!isLarge) return { bytes, headers };
   const encoding = { "Content-Encoding": "gzip", "X-Original-Size": String(plain.length) };
   return { bytes, headers: { ...headers, ...encoding, "Content-Length": String(bytes.length) } };

@@ -32,19 +32,12 @@ const MaxDeletes = Type.Optional(
   }),
 );
 
+const flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }));
+
 const FLAGS = {
-  full: Type.Optional(
-    Type.Boolean({ default: false, description: "Clear the last-sync markers first" }),
-  ),
-  dry_run: Type.Optional(
-    Type.Boolean({ default: false, description: "Count what would move; change nothing" }),
-  ),
-  force: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Overwrite newer rows, and move tables that go the other way; not with `both`",
-    }),
-  ),
+  full: flag("Clear the last-sync markers first"),
+  dry_run: flag("Count what would move; change nothing"),
+  force: flag("Overwrite newer rows, and move tables that go the other way; not with `both`"),
   max_deletes: MaxDeletes,
 };
 
@@ -78,18 +71,8 @@ export const CompareRequestSchema = Type.Object(
           "push: send the rows that differ; pull: fetch them; newest: copy missing ones both ways and keep the newer of two; null changes nothing",
       }),
     ),
-    delete: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: "With push or pull: remove what only the end being repaired has",
-      }),
-    ),
-    force: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'With push or pull: overwrite newer rows of a table with conflict "newer"',
-      }),
-    ),
+    delete: flag("With push or pull: remove what only the end being repaired has"),
+    force: flag('With push or pull: overwrite newer rows of a table with conflict "newer"'),
     max_deletes: MaxDeletes,
     // Of a trigger it promises that nothing is written, so it is not passed over as unknown fields are.
     dry_run: Type.Optional(

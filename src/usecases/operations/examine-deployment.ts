@@ -58,7 +58,7 @@ export async function* examineDeployment(
   if (sync.alerts) yield { check: "alerts", ...(await guarded(() => checkAlerts(deps))) };
   if (sync.remoteUrl !== null) yield { check: "owners", ...checkOwners(sync) };
   const remote = await readRemoteStatus(sync);
-  yield { check: "remote", ...checkRemote(remote, deps) };
+  yield { check: "remote", ...(await guarded(async () => checkRemote(remote, deps))) };
   if (remote === null || remote.status === null) return;
   yield { check: "remote clock", ...checkClock(remote, sync) };
   yield { check: "remote tables", ...checkRemoteTables(remote, sync) };
@@ -169,10 +169,8 @@ function checkSync({ sync, syncApiKey }: ExamineDeps): Verdict {
     return warn("it is disabled: pull and push answer 403", ERROR_KINDS.sync_disabled.hint);
   }
   if (syncApiKey === "") {
-    return warn(
-      "no key is set: pull and push answer 500",
-      ERROR_KINDS.sync_key_not_configured.hint,
-    );
+    const { hint } = ERROR_KINDS.sync_key_not_configured;
+    return warn("no key is set: pull and push answer 500", hint);
   }
   if (syncApiKey.length < SHORT_KEY_CHARS) {
     const hint = "Set a random SYNC_API_KEY, such as `openssl rand -hex 32` makes";
@@ -185,7 +183,7 @@ async function checkRejected({ rejected }: SyncDeps): Promise<Verdict> {
   const counts = [...(await rejected.countByTable())].filter(([, count]) => count > 0);
   if (counts.length === 0) return ok("there are none");
   const text = counts.map(([table, count]) => `${count} of ${table}`).join(", ");
-  return warn(`${text}`, "`repsync rejected list` says why; the next run tries them again");
+  return warn(text, "`repsync rejected list` says why; the next run tries them again");
 }
 
 async function checkLastRun({ runs }: SyncDeps): Promise<Verdict> {
@@ -202,15 +200,8 @@ function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdic
       ? warn("none is configured: no run can start here", "Set SYNC_REMOTE_URL to start runs here")
       : ok("none is configured");
   }
-  if (remote.status === null) {
-    return fail(remote.error, remote.hint);
-  }
-  try {
-    requireOther(sync, remote.status, { address: remote.url });
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    return failed(error);
-  }
+  if (remote.status === null) return fail(remote.error, remote.hint);
+  requireOther(sync, remote.status, { address: remote.url });
   if (remote.status.syncEnabled) return ok("it answers, and sync is enabled there");
   return fail("it answers, but sync is disabled there", REFUSALS.sync_disabled.hint);
 }
@@ -231,13 +222,11 @@ function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Ve
   const there = status?.tables ?? [];
   const lacking = [...registry.keys()].filter((name) => !there.includes(name));
   if (lacking.length === 0) return ok("it has every table of this deployment");
-  return warn(
-    `it does not have ${lacking.join(", ")}`,
-    "Give both deployments the same SYNC_TABLES",
-  );
+  const hint = "Give both deployments the same SYNC_TABLES";
+  return warn(`it does not have ${lacking.join(", ")}`, hint);
 }
 
-/** Pulls one row: the smallest request that needs the key. */
+/** Pulls one row: the smallest request that needs the key. Throws `RemotePeerError`. */
 async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise<Verdict> {
   const table = [...sync.registry.keys()].find((name) => status?.tables.includes(name));
   if (table === undefined)
@@ -246,10 +235,9 @@ async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise
     await openRemote({ ...sync, isSyncEnabled: true }).peer.pullPage(table, { limit: 1 });
     return ok("it is accepted");
   } catch (error) {
-    if (!(error instanceof RemotePeerError)) throw error;
-    return error.reason === "key_rejected"
-      ? fail("the remote refuses it", error.hint)
-      : failed(error);
+    const isRefused = error instanceof RemotePeerError && error.reason === "key_rejected";
+    if (!isRefused) throw error;
+    return fail("the remote refuses it", error.hint);
   }
 }
 

@@ -41,8 +41,7 @@ export const NO_CALLS: CallSums = {
 /** A page with as many bytes is full. */
 const PAGE_BYTES = 2_048;
 
-/** The sum of all calls. */
-function sumOfCalls({ pages }: CallSums): number {
+function sumOfCalls(pages: readonly PageSum[]): number {
   return pages.reduce((sum, [, calls]) => sum + calls, 0);
 }
 
@@ -61,8 +60,7 @@ export function neededPages(
   if (full.length === 0) return full;
   const endMs = nowMs - MINUTE_WINDOW_MS;
   const left = sums.pages.slice(pagesOver(sums, endMs));
-  const calls = left.reduce((sum, [, calls]) => sum + calls, 0);
-  if (sums.lastMs > nowMs || calls > callsPerMinute) return full;
+  if (sums.lastMs > nowMs || sumOfCalls(left) > callsPerMinute) return full;
   const [first] = left;
   if (first === undefined || first[0] > endMs || sums.lastMs <= endMs) return [];
   return full.slice(sums.pages.length - left.length).slice(0, 1);
@@ -97,7 +95,7 @@ export class CallWindow {
   }
 
   get calls(): number {
-    return sumOfCalls(this.#sums);
+    return sumOfCalls(this.#sums.pages);
   }
 
   /** Leaves the buckets that count at a time; those in the future, after a clock was set back, as if made then. */

@@ -62,21 +62,19 @@ interface AuditVerification {
   readonly keptHeads?: readonly Signed<AuditHead>[];
   /** Lets others have their turn. */
   readonly turns?: Pick<Turns, "isOver" | "next">;
+  /** Told after every page of records by `verifyAudit`; who takes steps is told by each. */
+  readonly onProgress?: (progress: AuditProgress) => void;
 }
 
-/** Verifies every chain; `onProgress` is told after every page of records. Throws `store_unavailable`. */
+/** Verifies every chain. Throws `store_unavailable`. */
 export async function verifyAudit(
   deps: VerifyAuditDeps,
-  { onProgress = () => {}, ...options }: AuditVerification & ProgressOption = {},
+  options: AuditVerification = {},
 ): Promise<AuditVerdict> {
   const steps = verifyInSteps(deps, options);
   let step = await steps.next();
-  for (; !step.done; step = await steps.next()) onProgress(step.value);
+  for (; !step.done; step = await steps.next()) options.onProgress?.(step.value);
   return step.value;
-}
-
-interface ProgressOption {
-  readonly onProgress?: (progress: AuditProgress) => void;
 }
 
 /** As `verifyAudit`, step by step: nothing more is read once nobody asks for the next step. */
