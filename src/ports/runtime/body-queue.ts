@@ -1,4 +1,4 @@
-interface PlaceInQueue {
+export interface PlaceInQueue {
   /** Resolves once all before have left. */
   readonly turn: Promise<void>;
   leave(): void;
@@ -8,25 +8,18 @@ interface PlaceInQueue {
  * Lets bodies of one process run one after the other that would meet each other: of 30 changes of one document at once each
  * ran six times on MongoDB, and lookups beside 30 consents a second fell to a ninth.
  */
-export class BodyQueue {
-  #last: Promise<void> = Promise.resolve();
-
-  /** Gives the place at the end. */
-  enter(): PlaceInQueue {
-    const turn = this.#last;
-    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-    this.#last = turn.then(() => left);
-    return { turn, leave };
-  }
-}
-
-/** A queue for each name. */
 export class BodyQueues {
-  readonly #queues = new Map<string, BodyQueue>();
+  /** The end of the last place, by the name of the bodies. */
+  readonly #last = new Map<string, Promise<void>>();
 
-  of(name: string): BodyQueue {
-    const queue = this.#queues.get(name) ?? new BodyQueue();
-    this.#queues.set(name, queue);
-    return queue;
+  /** Gives the place at the end of the queue of a name. */
+  enter(name: string): PlaceInQueue {
+    const turn = this.#last.get(name) ?? Promise.resolve();
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    this.#last.set(
+      name,
+      turn.then(() => left),
+    );
+    return { turn, leave };
   }
 }

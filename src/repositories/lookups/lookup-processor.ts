@@ -186,7 +186,7 @@ export class LookupProcessor {
     return { outcomes, counted, appended: this.#deps.chains.append(tx, from, entries), readAtMs };
   }
 
-  /** The hot documents of a batch, in the one read that proves all that it holds; what has changed is read anew. */
+  /** The documents that every batch changes. The same read proves what the batch holds; what has changed since is read anew. */
   async #readProven(facts: BatchFacts, tx: Transaction): Promise<readonly LookupLogDocument[]> {
     await this.#deps.reader.fill(facts, tx);
     const ids = new Set([...facts.accountIds, ...this.#ownChain.accountsInDoubt]);
@@ -204,7 +204,7 @@ export class LookupProcessor {
     // Most likely a commit has raised the versions of everybody.
     if (facts.people.size === 0 && people >= MANY_PEOPLE) this.#deps.cache.clear();
     facts.dropNewSubjects();
-    // Of the same moment: once more is enough.
+    // All reads are of one moment, so what was read anew holds.
     return await this.#readProven(facts, tx);
   }
 

@@ -35,7 +35,7 @@ export interface ReadMetricsDeps {
   readonly registry: Registry;
   readonly registryKeeper: Pick<RegistryKeeper, "problem">;
   readonly lookups: Pick<Lookups, "counts">;
-  /** Those that lookups use. */
+  /** What lookups remember. */
   readonly caches: readonly Pick<ValueCache<object>, "counts">[];
   readonly clock: Clock;
   readonly timer: Timer;

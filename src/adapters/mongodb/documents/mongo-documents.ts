@@ -126,9 +126,9 @@ export class MongoDocuments implements DocumentStore {
     const { isDivisible = false, isInTurn } = options;
     const maxConflictsMs = isDivisible ? MAX_CONFLICTS_MS : undefined;
     const hasQueue = isShort(options.limit ?? callLimit);
-    const queue = hasQueue ? this.#queues.of(options.name) : undefined;
+    const enterQueue = hasQueue ? () => this.#queues.enter(options.name) : undefined;
     const deadline = this.#deadlineOf(options);
-    const scope = { client, clock, deadline, isInTurn, maxConflictsMs, queue };
+    const scope = { client, clock, deadline, isInTurn, maxConflictsMs, enterQueue };
     const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.

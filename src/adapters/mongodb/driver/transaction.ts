@@ -1,7 +1,7 @@
 // Transactions that survive conflicts, elections and lost replies.
 import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
-import type { BodyQueue } from "../../../ports/runtime/body-queue.ts";
+import type { PlaceInQueue } from "../../../ports/runtime/body-queue.ts";
 import { DURABLE } from "./collections.ts";
 import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import {
@@ -31,8 +31,8 @@ export interface TransactionScope {
   readonly deadline: Deadline;
   /** Tries end once conflicts with other writers have lasted so long; absent: with the deadline. */
   readonly maxConflictsMs?: number | undefined;
-  /** Where a body that met another waits for its next try; absent: it pauses. */
-  readonly queue?: BodyQueue | undefined;
+  /** Gives a body that met another the place where it waits for its next try; absent: it pauses. */
+  readonly enterQueue?: (() => PlaceInQueue) | undefined;
   /** True for a body that waits there for its first try. */
   readonly isInTurn?: boolean | undefined;
 }
@@ -61,14 +61,14 @@ export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody
 
 /** Runs `body` in a transaction that `finish` ends, again from the start while it fails for a passing reason. */
 export async function runTransaction<T>(
-  { client, clock, deadline, maxConflictsMs, queue, isInTurn }: TransactionScope,
+  { client, clock, deadline, maxConflictsMs, enterQueue, isInTurn }: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
-  let place = isInTurn ? queue?.enter() : undefined;
+  let place = isInTurn ? enterQueue?.() : undefined;
   let isHanging = false;
   try {
     if (place !== undefined) await deadline.race(place.turn);
@@ -87,8 +87,8 @@ export async function runTransaction<T>(
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         const isConflict = hasCode(error, WRITE_CONFLICT);
         if (isConflict) await deadline.race(patience.noteConflict());
-        if (isConflict && queue !== undefined && place === undefined) {
-          place = queue.enter();
+        if (isConflict && enterQueue !== undefined && place === undefined) {
+          place = enterQueue();
           await deadline.race(place.turn);
           continue;
         }

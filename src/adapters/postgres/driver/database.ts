@@ -98,7 +98,7 @@ export class PostgresDatabase {
   async transact<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     const how = { isOneMoment: true, isReadOnly: false };
     const beganMs = this.#deps.clock.monotonicMs();
-    const place = options.isInTurn ? this.#queues.of(options.name).enter() : null;
+    const place = options.isInTurn ? this.#queues.enter(options.name) : null;
     // No longer than its own time: those before it began earlier, and have as much.
     await place?.turn;
     const work = this.#run(options, how, body, beganMs);
@@ -298,6 +298,6 @@ export function aTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function sleep(ms: number): Promise<void> {
+export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

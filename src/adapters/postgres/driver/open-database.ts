@@ -1,10 +1,10 @@
 // Connects, and looks whether the server is one that repsync may trust its rows to. D-12.2.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import type { CallLimit } from "../../../ports/documents.ts";
+import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 import { bunDriver, type Driver } from "./bun-driver.ts";
-import { PostgresDatabase } from "./database.ts";
+import { PostgresDatabase, sleep } from "./database.ts";
 import { Failure, isPassing, unavailable } from "./errors.ts";
 import { SCHEMA } from "./schema.ts";
 import { quoted } from "./sql.ts";
@@ -12,9 +12,8 @@ import { quoted } from "./sql.ts";
 const MAX_CONNECTIONS = 20;
 const CONNECT_SECONDS = 5;
 const LEAST_VERSION = 150_000;
-/** When the host is named that does not answer at start, and when the start ends, as with MongoDB. D-10.4. */
+/** When the host is named that does not answer at start, as with MongoDB. D-10.4. */
 const NOTICE_MS = 4_000;
-const REACH_MS = 20_000;
 const PAUSE_MS = 250;
 
 export interface OpenOptions {
@@ -94,9 +93,9 @@ export function problemOf(found: Looked, schema: string): string | null {
 async function reach(address: Address, { clock, logger }: OpenOptions): Promise<FirstConnection> {
   if (logger === undefined) return await firstConnection(address);
   const { host } = new URL(address.url);
-  const notice = `PostgreSQL at ${host} cannot be reached yet; it is tried for ${REACH_MS / 1_000} s`;
+  const notice = `PostgreSQL at ${host} cannot be reached yet; it is tried for ${START_CALLS.triesMs / 1_000} s`;
   const timer = setTimeout(() => logger.warn(notice), NOTICE_MS);
-  const lastMs = clock.monotonicMs() + REACH_MS - PAUSE_MS;
+  const lastMs = clock.monotonicMs() + START_CALLS.triesMs - PAUSE_MS;
   try {
     for (;;) {
       try {
@@ -104,7 +103,7 @@ async function reach(address: Address, { clock, logger }: OpenOptions): Promise<
       } catch (error) {
         if (!isAppError(error, "store_unavailable") || clock.monotonicMs() > lastMs) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await sleep(PAUSE_MS);
     }
   } finally {
     clearTimeout(timer);

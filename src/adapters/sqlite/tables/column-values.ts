@@ -94,7 +94,7 @@ function jsonText(value: ColumnValue): string {
   return typeof value === "number" ? numberText(value) : JSON.stringify(value);
 }
 
-/** What is bound for the values of columns of a row. */
+/** The values of a row in these columns, as a statement takes them. */
 export function boundValues(columns: readonly Column[], row: Row): SqliteValue[] {
   return columns.map((column) => valueEncoder(column)(row[column.name] ?? null));
 }

@@ -173,7 +173,7 @@ function ProfileForm({
     await request("patch /v1/me/profile", { body: changes });
     say("Your profile is saved");
     await onSaved();
-    // Without what was typed meanwhile.
+    // What was typed meanwhile is not saved yet.
     setChanges((now) => withoutSaved(now, changes));
   }
 

@@ -46,13 +46,13 @@ export const NOT_ADDED = "is missing in the database, and nothing is added there
 
 // Unique keys of other programs that serve as that of a table.
 
-/** The columns of a key, or of an index. */
+/** What an index is on, and whether all of its columns ascend. */
 export interface IndexColumns {
   readonly columns: readonly string[];
   readonly isAscending: boolean;
 }
 
-/** Those on just the columns of the upsert key, in any order. */
+/** The keys that have just the columns of the upsert key, in any order. */
 export function onUpsertKey<Key extends IndexColumns>(
   { keyColumns }: Table,
   keys: readonly Key[],

@@ -33,7 +33,7 @@ interface RepairPlan {
 export class Repair {
   readonly #table: Table;
   readonly #plan: RepairPlan;
-  /** Those that it may write to. */
+  /** The ends that the repair may change. */
   readonly #ends: readonly RepairEnd[];
   readonly #aheadLimit: string;
   #waiting = 0;

@@ -71,7 +71,7 @@ export class DryWriter implements ImportWriter {
     const recalled = records.flatMap(
       (one) => this.#recall(one, storedByKey.get(one.keyText)) ?? [],
     );
-    // Of several records with one key, the one that equals the row counts: the others tell only that they differ from it.
+    // Of records with one key the last one counts: here one that equals the row, as others tell only that they differ from it.
     for (const { key, found } of recalled.toSorted((a, b) => Number(a.isSame) - Number(b.isSame))) {
       rows.set(key, found);
     }

@@ -68,7 +68,7 @@ function scheduleWork(
   logger.info("Schedule started", { schedule: cronText, of: name });
   return deps.scheduler.start(cronText, async () => {
     try {
-      // One that is lost meanwhile does no harm: every transfer holds one of its own.
+      // A lease that is lost meanwhile does no harm: every transfer holds one of its own.
       const lease = await tryLease(deps, leaseName, holder, new AbortController().signal);
       if ("heldBy" in lease) {
         logger.info(`Scheduled ${name} skipped: another instance is running it`);
