@@ -37,7 +37,7 @@ type FieldOf<Doc> = Doc extends unknown ? keyof Doc & string : never;
 // biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
 export type AnyCollection = Collection<any>;
 
-/** Those whose documents copies take along. */
+/** The collections whose documents copies take along. */
 export function copiedOf(collections: readonly AnyCollection[]): readonly AnyCollection[] {
   return collections.filter(({ isCopied = true }) => isCopied);
 }
@@ -60,11 +60,11 @@ export interface Stretch {
 
 /** A stored document that is none of ours: another program has put or changed it. */
 export class Damaged {
-  /** Where it stands among the keys; null where that is no key. */
+  /** The document's key; null where what stands there is no key. */
   readonly key: Key | null;
-  /** The same, as it is stored, for people. */
+  /** The key as it is stored, for people. */
   readonly text: string;
-  /** The same, as only the store knows it. */
+  /** The key as the store understands it. */
   readonly place: unknown;
 
   constructor(key: Key | null, text: string, place: unknown) {
@@ -74,7 +74,7 @@ export class Damaged {
   }
 }
 
-/** What a read throws that meets such a document. */
+/** The error of a read that meets a damaged document. */
 export function damagedDocument({ name }: AnyCollection, cause?: unknown): AppError {
   const message = `A document of "${name}" is damaged: another program has changed it`;
   return new AppError("store_unavailable", message, { cause });
@@ -171,7 +171,7 @@ export interface CallLimit {
   readonly endMs: number;
 }
 
-/** Of requests under `/v1`. D-8.3. */
+/** For requests under `/v1`. D-8.3. */
 export const REQUEST_CALLS: CallLimit = {
   triesMs: REQUEST_DEADLINE_MS,
   endMs: REQUEST_DEADLINE_MS,
@@ -181,13 +181,13 @@ export function isShort({ triesMs }: CallLimit): boolean {
   return triesMs <= REQUEST_CALLS.triesMs;
 }
 /**
- * Of pages, pushes and runs, which survive the loss of a server: MongoDB elects another in 10 s by its default settings, measured
+ * For pages, pushes and runs, which survive the loss of a server: MongoDB elects another in 10 s by its default settings, measured
  * in all 11 to 13 s. A large push may take longer; but a connection that broke may hang for ever.
  */
 export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
-/** Of numbers that nothing depends on: a run waits 15 s for a status that is full of them. D-3.10, D-4.6. */
+/** For counts that nothing depends on: a run waits 15 s for a status that is full of them. D-3.10, D-4.6. */
 export const COUNT_CALLS: CallLimit = { triesMs: 5_000, endMs: 5_000 };
-/** Of what is made at a start: an index over a large table takes its time. */
+/** For what a start makes: an index over a large table takes its time. */
 export const START_CALLS: CallLimit = { triesMs: 20_000, endMs: Number.POSITIVE_INFINITY };
 
 /** One moment of the store. */
@@ -250,7 +250,7 @@ export interface DocumentStore {
    */
   tellsCommits?(table: Table): boolean;
 
-  /** What an owner says to the store so that commits to a table are told; null where they are, and where nothing helps. D-12.2. */
+  /** The statement by which an owner lets the store tell commits to a table; null where it tells them, or never can. D-12.2. */
   tellingGrant?(table: Table): string | null;
 
   /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */

@@ -16,7 +16,7 @@ export type FoundRecord = {
   readonly chars: number;
 } & (
   | {
-      /** Of CSV: the fields by the names of the header, each a text, or null for an empty one without quotes. */
+      /** In CSV the fields by the names of the header, each a text, or null for an empty one without quotes. */
       readonly record: JsonValue;
       readonly problem: null;
       /** Fields that are none of their column's type, by the column's name; their text is their value. */
@@ -27,7 +27,7 @@ export type FoundRecord = {
   | { readonly record: null; readonly problem: string }
 );
 
-/** What becomes of the names in a CSV file, which stand on its line `line`. */
+/** The reader of a CSV file's header, which stands on its line `line`. */
 export interface HeaderReader {
   /** Why no record can be made with these names; null when they do. Asked about other delimiters too, for a hint. */
   problemOf(names: readonly string[], line: number): string | null;
@@ -37,7 +37,7 @@ export interface HeaderReader {
 
 /** How bytes become text. */
 export interface DecodeOptions {
-  /** What messages call the file. */
+  /** The file's name in messages. */
   readonly name: string;
   /** Null: UTF-8. A byte order mark goes before either. */
   readonly encoding: Encoding | null;
@@ -45,7 +45,7 @@ export interface DecodeOptions {
 
 /** How rows are written as a file. */
 export interface WriteOptions {
-  /** Of CSV. */
+  /** The form of CSV. */
   readonly form: FileForm;
   /** True: fields of CSV that a spreadsheet would run are texts. D-11.3. */
   readonly isForSpreadsheet: boolean;
@@ -99,7 +99,7 @@ export interface ForeignTable {
    */
   rows(): Iterable<readonly JsonObject[]>;
 
-  /** What of the table becomes no column as it is: foreign keys, and blobs in the rows that were read. For people. */
+  /** Parts of the table that become no column as they are: foreign keys, and blobs in the rows that were read. For people. */
   notes(): readonly string[];
 }
 

@@ -1,8 +1,8 @@
-// What stores on servers say of a certificate that proves nothing to the client. D-10.4, D-12.2.
+// Errors about a server's certificate that the client cannot trust. D-10.4, D-12.2.
 import { AppError } from "../domain/shared/errors.ts";
 
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
-/** What to do where no authority helps. */
+/** Hints for errors that no authority mends. */
 const HINTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in STORAGE_URL as its certificate does",
   CERT_HAS_EXPIRED: "Renew the server's certificate",

@@ -5,7 +5,7 @@ import type { DocumentStore } from "./documents.ts";
 import type { TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
 
-/** One opened store, as far as pull and push need it. */
+/** An open store, as far as pull and push need it. */
 export interface Storage {
   readonly tables: TableStore;
 
@@ -19,7 +19,7 @@ export interface Storage {
 /** A store with everything that repsync keeps. */
 export interface FullStorage extends Storage, StoreCopies {
   readonly identity: StoreIdentity;
-  /** Of the collections that the store was opened with. */
+  /** The documents of the collections that the store was opened with. */
   readonly documents: DocumentStore;
   readonly tombstones: Tombstones;
 

@@ -11,7 +11,7 @@ import {
 } from "../domain/shared/document-key.ts";
 import { type AnyCollection, Damaged, damagedDocument, type Stretch } from "./documents.ts";
 
-/** What is kept of a document. */
+/** The columns of a stored document. */
 export interface StoredDocument {
   readonly key: Uint8Array;
   readonly text: string;
@@ -19,7 +19,7 @@ export interface StoredDocument {
   readonly others: readonly (Uint8Array | null)[];
 }
 
-/** What stands in the columns: anything, where another program has written it. */
+/** The columns as they were read: any value, where another program has written it. */
 export interface FoundDocument {
   readonly key: unknown;
   readonly text: unknown;
@@ -32,7 +32,7 @@ export class DocumentForm {
   readonly indexes: readonly string[];
   readonly bytesColumns: readonly string[];
   readonly placeColumns: readonly string[];
-  /** Those of bytes, and those of places. */
+  /** The names of the indexes of bytes, and of those of places. */
   readonly others: readonly string[];
   readonly #bytes: readonly string[];
 
@@ -53,7 +53,7 @@ export class DocumentForm {
     throw new Error(`Collection "${this.collection.name}" has no index "${index}"`);
   }
 
-  /** What is kept of a document as it is now. Throws what `JSON.stringify` does. */
+  /** The columns of a document. Throws what `JSON.stringify` throws. */
   stored(doc: object): StoredDocument {
     const { keyOf, indexes = {} } = this.collection;
     const key = keyOf(doc);
@@ -150,7 +150,7 @@ export function rangesOf(stretch: Stretch): readonly ByteRange[] {
   return isReverse ? kept.reverse() : kept;
 }
 
-/** What is left of ranges behind some bytes. */
+/** The parts of ranges behind some bytes. */
 export function rangesBehind(
   ranges: readonly ByteRange[],
   bytes: Uint8Array,
@@ -167,7 +167,7 @@ function rangeOf(parts: Key): ByteRange {
   return { from: bytes, before: Uint8Array.of(...bytes, AFTER_PARTS) };
 }
 
-/** What comes right behind some bytes. */
+/** The next bytes in order. */
 function behind(bytes: Uint8Array): Uint8Array {
   return Uint8Array.of(...bytes, 0);
 }

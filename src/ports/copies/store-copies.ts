@@ -2,7 +2,7 @@
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { DumpedPart, DumpedSource, DumpedStore, StoreKind } from "./store-dump.ts";
 
-/** What a backup tells of itself. */
+/** The facts that a backup states about itself. */
 export interface BackupFacts {
   readonly store: StoreKind;
   /** The format of the store that it was made of. */
@@ -15,7 +15,7 @@ export interface BackupFacts {
   readonly outsideSecrets: readonly string[];
 }
 
-/** What a copy holds. */
+/** The contents of a copy, counted. */
 export interface CopyCounts {
   /** Tables of rows, without the service's own. */
   readonly tables: number;
@@ -53,7 +53,7 @@ export interface StoreCopies extends DumpedSource {
   backUp?(job: BackUpJob): Promise<CopyCounts>;
 }
 
-/** What a backup says of itself. */
+/** A backup that was read to its end. */
 export interface CheckedBackup {
   readonly facts: BackupFacts;
   readonly counts: CopyCounts;

@@ -4,7 +4,7 @@ import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { ColumnType, Row, Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection } from "../documents.ts";
 
-/** What a dump is of. */
+/** The origin of a dump. */
 export interface DumpedStore {
   readonly store: StoreKind;
   readonly format: number;
@@ -28,11 +28,11 @@ export interface DumpedTable {
   readonly lastNumber: number;
   /** Null where deletes were never recorded. */
   readonly deletes: DumpedDeletes | null;
-  /** What `TableWrites.takeCommitted` would give; absent for nothing. */
+  /** The result of `TableWrites.takeCommitted`; absent for none. */
   readonly told?: string;
 }
 
-/** What is known of the deletes of a table. D-7.6. */
+/** The record of a table's deletes. D-7.6. */
 export interface DumpedDeletes {
   /** The id of its list of tombstones, with which their cursors begin. */
   readonly list: string;
@@ -45,9 +45,9 @@ export interface DumpedDeletes {
 export interface DumpedRow {
   /** Every column of the table, in the order of its entry. */
   readonly row: Row;
-  /** What the store keeps of the row beyond that; it means something to its own kind only. */
+  /** What else the store keeps of the row; only a store of its kind understands it. */
   readonly rest?: string;
-  /** Instead of it: why a store of that kind could not have the row back as it is. A clause without a full stop. */
+  /** In place of the row: why a store of that kind could not have it back as it is. A clause without a full stop. */
   readonly unkept?: string;
 }
 
@@ -100,7 +100,7 @@ export function tableOf({ name, entry, deletes }: DumpedTable): Table {
   return buildTable(name, { ...entry, deletes: deletes !== null });
 }
 
-/** What stores keep of the columns of a table. */
+/** The columns of a table as stores keep them. */
 interface KeptColumns {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly key: readonly string[];
@@ -121,12 +121,12 @@ export function dumpedEntry(kept: KeptColumns): DumpedTable["entry"] {
 
 type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
 
-/** What a store gives of one moment. */
+/** The contents of a store at one moment. */
 export interface DumpReader {
   documents(from: AnyCollection): Items<object>;
   rows(table: Table): Items<DumpedRow>;
   tombstones(table: Table): Items<DumpedTombstone>;
-  /** What the dump throws where reading has thrown this error. */
+  /** The error of the dump for an error of reading. */
   failure(error: unknown): unknown;
   /** Gives the moment up; called once. */
   end(): Promise<void> | void;
@@ -173,7 +173,7 @@ export function dumpOf(
 
 /** Items of a part. */
 const MOST_ITEMS = 1_000;
-/** Of a part, about. */
+/** The size of a part, about. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Cuts items into parts. Throws the reason of the signal when that stops. */
@@ -195,7 +195,7 @@ async function* inParts<Item>(
   if (part.length > 0) yield part;
 }
 
-/** Of texts and bytes, however deep; other values are small. */
+/** Counts texts and bytes, however deep; other values are small. */
 function estimatedBytes(value: unknown): number {
   if (typeof value === "string" || value instanceof Uint8Array) return value.length;
   if (typeof value !== "object" || value === null) return 8;

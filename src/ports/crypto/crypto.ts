@@ -56,7 +56,7 @@ export interface TokenClaims {
   readonly signedInAtMs: number;
   /** Whole seconds; a part of one is cut. */
   readonly issuedAtMs: number;
-  /** In whole seconds too. The token is valid until just before it. */
+  /** The end of the token, a whole second; it is valid until just before. */
   readonly expiresAtMs: number;
 }
 

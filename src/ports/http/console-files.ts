@@ -19,6 +19,6 @@ export interface BuiltConsole {
 
 /** The files of the web console. D-9.1. */
 export interface ConsoleFiles {
-  /** What the last build made, also when that was a moment ago; null when there was none. */
+  /** The files of the last build, even when it ended a moment ago; null without one. */
   read(): Promise<BuiltConsole | null>;
 }

@@ -35,7 +35,7 @@ export interface ServiceState {
     /** Seconds from each marker to now. */
     readonly markerLags: readonly TableGauge[];
     readonly rejectedRecords: readonly TableGauge[];
-    /** By table, the rows by which both ends differed when the last run ended; without tables that no run has counted. */
+    /** The number of rows by which both ends differed at the end of the last run, by table; without tables that no run has counted. */
     readonly driftRows: ReadonlyMap<string, number>;
     /** Alerts that wait for their delivery. */
     readonly pendingAlerts: number;
@@ -52,7 +52,7 @@ export interface ServiceState {
   };
 }
 
-/** What became of an attempt to deliver an alert, or of one that could not be delivered for a day. D-10.12. */
+/** The result of an attempt to deliver an alert; `expired` for one that could not be delivered for a day. D-10.12. */
 export type AlertOutcome = "delivered" | "failed" | "expired";
 
 /** Lookups with one outcome since the start. */

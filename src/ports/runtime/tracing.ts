@@ -1,7 +1,7 @@
-/** What a span tells beside its name. Never a key, token, password, row or name of a person. */
+/** The attributes of a span. Never a key, token, password, row or name of a person. */
 export type SpanFields = Readonly<Record<string, string | number | boolean>>;
 
-/** Whose work a span is: an answered request, a call of another program, or our own. */
+/** The kind of work: an answered request, a call of another program, or our own. */
 export type SpanKind = "server" | "client" | "internal";
 
 export interface SpanOptions {
@@ -57,7 +57,7 @@ export interface Tracing {
 /** A place in a trace, of the tracing that gave it. */
 export type SpanPlace = object | null;
 
-/** Of work that is in no trace that is kept. */
+/** The span of work that no trace keeps. */
 export const NO_SPAN: Span = {
   isRecorded: false,
   set() {},
@@ -66,7 +66,7 @@ export const NO_SPAN: Span = {
   end() {},
 };
 
-/** Where nothing is traced. */
+/** Tracing that is off. */
 export const NO_TRACING: Tracing = {
   isOn: false,
   beginRequest: () => null,

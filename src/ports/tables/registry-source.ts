@@ -1,8 +1,8 @@
-// Where the tables of the registry are written down. D-14.6.
+// The place where the tables of the registry are written down. D-14.6.
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 
-/** What the source holds. */
+/** The contents of the source. */
 export interface RegistryText {
   /** Null where it cannot be read. */
   readonly text: string | null;
@@ -24,7 +24,7 @@ export interface RegistrySource {
    */
   add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry>;
 
-  /** What somebody writes there by hand to add a table. */
+  /** The text that somebody adds there by hand to add a table. */
   textToAdd(table: NewTable): string;
 }
 

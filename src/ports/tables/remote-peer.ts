@@ -65,7 +65,7 @@ export interface DeletedReply extends TransferredBytes {
   readonly items: readonly SentTombstone[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
-  /** Where the next run goes on. */
+  /** The cursor from which the next run goes on. */
   readonly cursor: string;
   readonly earliestAvailable: string;
   readonly serverTime: string;
@@ -134,7 +134,7 @@ export class RemotePeerError extends AppError {
     this.isTooLong = options.isTooLong ?? false;
   }
 
-  /** Where it does not fit, the address is cut first: what was wrong says more. */
+  /** Cuts the address first where the message does not fit: the reason says more. */
   override messageWithin(maxChars: number): string {
     const fitting = super.messageWithin(maxChars);
     const [method = "", address = "", ...problem] = this.message.split(" ");

@@ -19,7 +19,7 @@ export interface KeyRange {
 }
 
 /**
- * Where the rows of a page begin. Rows that another tool wrote without a key are only in pages at an offset or a cursor; a
+ * The place where the rows of a page begin. Rows that another tool wrote without a key are only in pages at an offset or a cursor; a
  * position, and a key of a range, need not be that of a row that exists.
  */
 export type PageStart =
@@ -32,19 +32,19 @@ export type PageStart =
   | { readonly cursor: string | null }
   /** The row after which they come in the order of the table; null: the first row. It costs the same wherever it is. */
   | { readonly after: RowPosition | null }
-  /** The same in the order of the key. */
+  /** A range in the order of the key. */
   | KeyRange;
 
 /** Columns of rows: `pageColumns`, or those of them that runs move, which are in `pushColumns` as well. */
 export type RowColumns = "page" | "sent";
 
-/** In registry order. */
+/** The chosen columns, in registry order. */
 export function columnsOf(table: Table, columns: RowColumns): readonly Column[] {
   if (columns === "page") return table.pageColumns;
   return table.pageColumns.filter((column) => table.pushColumns.includes(column));
 }
 
-/** Which rows of a table a page holds. */
+/** The rows of a table that a page is to hold. */
 export interface RowsQuery {
   readonly from: PageStart;
   /**
@@ -69,12 +69,12 @@ export interface RowsQuery {
 
 /** Rows and their total, both from one consistent read. D-3.4. */
 export interface RowsPage<Total = number | null> {
-  /** In the order that was asked for, columns in registry order. */
+  /** The rows in the order that was asked for, their columns in registry order. */
   readonly rows: Row[];
   /** Rows that match `sinceTime`, whichever of them the page has, rows without a key too; null where nobody asked. */
   readonly totalRows: Total;
   /**
-   * Where the next page begins, whatever has changed until then: at most `MAX_CURSOR_CHARS` letters, digits, `-` and `_`. Behind a
+   * The place where the next page begins, whatever has changed until then: at most `MAX_CURSOR_CHARS` letters, digits, `-` and `_`. Behind a
    * row whose place is too long for that it may count rows. Null after the last row, and for a page that did not begin at a
    * cursor.
    */
@@ -86,7 +86,7 @@ export type PageOf<Query> = RowsPage<
   Query extends { readonly hasTotal: true } ? number : number | null
 >;
 
-/** Which rows are counted. */
+/** The rows that are counted. */
 export interface CountQuery {
   /** As in `RowsQuery`. */
   readonly sinceTime?: string | null;

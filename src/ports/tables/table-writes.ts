@@ -30,9 +30,9 @@ export interface WriteFailure {
 /** Why a record, or a tombstone, fails that a trigger of another program lets go nowhere without a word. */
 export const PASSED_OVER = "a trigger of the table passes over it";
 
-/** What a write of rows goes by. */
+/** The rules of a write. */
 export interface WriteRule {
-  /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
+  /** Replaces the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;
   /** Applied before the rows; in a table without `deletes` they remove rows, and are not kept. D-7.6, D-14.3. */
   readonly deleted?: readonly TombstoneWrite[];
@@ -40,7 +40,7 @@ export interface WriteRule {
   readonly stamps?: StampRule;
 }
 
-/** What a write of rows did. Positions are those of the records. */
+/** The result of a write. Positions are those of the records. */
 export interface WrittenRows {
   /** The records that the store refused or that may not be new; the others were written, kept or needed no change. */
   readonly failures: readonly WriteFailure[];
@@ -56,19 +56,19 @@ export interface WrittenRows {
   readonly refusedDeletes?: readonly WriteFailure[];
 }
 
-/** The same, with what is to be noted of it. */
+/** The result of a write, with the times that are to be noted. */
 export interface Written extends WrittenRows {
   /** The earliest canonical time of a row that was inserted or changed, as it stands now, or an earlier one; null for none. */
   readonly earliestChanged: string | null;
-  /** That of a row that was kept, or that outlives a tombstone of `deleted`; null for none. */
+  /** The earliest canonical time of a row that was kept, or that outlives a tombstone of `deleted`; null for none. */
   readonly earliestKept: string | null;
   /** The store's time, as `Reader.nowMs`, by which a commit that follows at once is visible. */
   readonly visibleMs: number;
 }
 
 /**
- * What a transaction does to the rows of the registry's tables, in the store's own ways. Versions of tables and people grow
- * with what changes; those of people whom a row names before the change as well. Of two bodies that change one row, one runs
+ * Writes of a transaction to the rows of the registry's tables. Versions of tables and people grow
+ * with each change; those of people whom a row named before it as well. Of two bodies that change one row, one runs
  * again. It fails with `commit_failed` where nothing was written, and with `batch_too_large` where the rows can
  * only be written in parts.
  */
@@ -106,7 +106,7 @@ export interface TableWrites {
   takeCommitted?(table: Table): Promise<string | null>;
 
   /**
-   * Of this body and any that writes rows of people whose versions this one raises, one runs again, however many people
+   * Makes one of two bodies run again: this one, or one that writes rows of people whose versions this one raises, however many people
    * those are: who read that they were not erased before this commit has not written after it. D-8.2.
    */
   excludePushes(): void;

@@ -10,7 +10,7 @@ export interface TombstoneQuery {
 }
 
 export interface TombstonePage {
-  /** In the order in which they became visible here. One that was listed anew stands at its last place only. */
+  /** The tombstones in the order in which they became visible here. One that was listed anew stands at its last place only. */
   readonly items: readonly Tombstone[];
   /**
    * The place behind the last item, or `after` without one: where to go on, now or in the next run. `<id of the list>-<place>` in
@@ -40,7 +40,7 @@ export interface Tombstones {
   /** The number of tombstones listed after a place; null: of all. */
   countAfter(table: Table, after: string | null): Promise<number>;
 
-  /** Those of the keys, once each, in any order, as far as they are in the record: it does not wait. */
+  /** The tombstones of keys, once each, in any order, as far as they are recorded by now. */
   byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]>;
 
   /** Forgets those listed after a place, without bringing rows back. Resolves to their number. */
@@ -50,7 +50,7 @@ export interface Tombstones {
   prune(table: Table, beforeTime: string): Promise<number>;
 }
 
-/** Of a store that refuses tables with `deletes`, so that nobody asks. */
+/** For a store that refuses tables with `deletes`: nobody asks it. */
 export class NoTombstones implements Tombstones {
   readonly list = none;
   readonly end = none;

@@ -14,14 +14,14 @@ export interface ColumnProblem {
   readonly message: string;
 }
 
-/** What was asked: columns that are absent stay as they are, and are null in a new row. */
+/** An edit as it was asked for: absent columns stay as they are, and are null in a new row. */
 export interface EditRequest {
   readonly row: JsonObject;
   /** The row as it was read; null for a new one. */
   readonly expected: JsonObject | null;
 }
 
-/** What is to be written where the row is still the expected one. */
+/** An edit to write where the row is still the expected one. */
 export interface RowEdit {
   /** The key columns as the table keeps them. */
   readonly key: Row;
@@ -136,13 +136,13 @@ export function stampedEdit(table: Table, here: Row | null, edit: RowEdit, nowMs
   const time = timestampColumnOf(table);
   if (time === null || time.isKey || Object.hasOwn(edit.changes, time.name)) return row;
   if (here !== null && !table.updateColumns.includes(time)) return row;
-  // What a new row has to win over the store knows: the tombstone of its key.
+  // The store knows the tombstone of the key, which a new row has to win over.
   if (here === null && table.deletes && !isOfPeople(table)) return row;
   const now = changeTime(here === null ? null : rowTime(table, here), nowMs);
   return { ...row, [time.name]: time.type === "date" ? now.slice(0, 10) : now };
 }
 
-/** What is the owner's is told by several columns of a row together. D-8.1. */
+/** The whole row where people may own it: several columns together tell what is the owner's. D-8.1. */
 function whole(table: Table, here: Row | null): Row {
   if (here === null || !isOfPeople(table)) return {};
   return Object.fromEntries(table.pushColumns.map(({ name }) => [name, here[name] ?? null]));

@@ -1,4 +1,4 @@
-// Which rows somebody looks for by hand, and in which order. D-14.5.
+// The filter and the order of rows that somebody looks for by hand. D-14.5.
 import { isNumber, numberText } from "../../shared/json.ts";
 import { markedValue, readCsvField } from "../rows/csv-fields.ts";
 import { importValue } from "../rows/import-value.ts";

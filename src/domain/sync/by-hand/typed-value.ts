@@ -19,7 +19,7 @@ export function withNumber(column: Column, value: JsonValue): JsonValue {
   return typeof value === "string" ? readNumberText(column, value) : value;
 }
 
-/** What is known of a column where rows are typed. */
+/** A column as known where rows are typed. */
 type TypedColumn = Pick<Column, "name" | "type" | "nullable" | "isKey">;
 
 /**

@@ -26,7 +26,7 @@ export interface DigestSegment {
   /** Null in the last segment of a query without `through`. */
   readonly through: UpsertKey | null;
   readonly count: number;
-  /** As `RowsDigest` has it. */
+  /** The digest that `RowsDigest` makes. */
   readonly digest: string;
 }
 
@@ -37,7 +37,7 @@ export interface DigestPage {
   readonly format: string;
   /** Names of the columns that were read, sorted. */
   readonly columns: readonly string[];
-  /** In the order of the key. The last one reaches the query's `through` unless there is more. */
+  /** Segments in the order of the key. The last one reaches the query's `through` unless there are more. */
   readonly segments: readonly DigestSegment[];
   /** True when the reply stops before the query's `through`: ask again behind the last segment. */
   readonly hasMore: boolean;

@@ -28,12 +28,12 @@ interface KindCount {
   readonly line: number;
 }
 
-/** What is known of a column before its values. */
+/** Hints about a column before its values are seen. */
 export interface ColumnHints {
   readonly form: ValueForm;
-  /** What the database declares; empty elsewhere. */
+  /** The type that the database declares; empty elsewhere. */
   readonly declared?: string;
-  /** What the files of the table are like. */
+  /** The form of the table's files. */
   readonly files?: FileForm;
   /** The type that may be asked for. */
   readonly wanted?: ColumnType | null;
@@ -49,7 +49,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
 ];
 const EXAMPLE_CHARS = 40;
 
-/** What the values of a type are called. */
+/** The names of a type's values in messages. */
 const PLURALS: readonly (readonly [type: ColumnType, plural: string])[] = [
   ["datetime", "times"],
   ["numeric", "numbers"],
@@ -59,7 +59,7 @@ const PLURALS: readonly (readonly [type: ColumnType, plural: string])[] = [
 const TIME_NAME =
   /(?:^|_)(?:at|on|time|date|datetime|timestamp|ts|epoch|when|since|until|expires|seen|(?:last_)?(?:created?|updated?|modified|changed?|edited))$/;
 
-/** Of those that are the same all day long the one with fixed digits comes first. */
+/** Formats with fixed digits come before those that read the same dates. */
 const DATES = [
   ...["DD.MM.YYYY", "D.M.YYYY", "DD/MM/YYYY", "D/M/YYYY", "MM/DD/YYYY", "M/D/YYYY"],
   ...["YYYY/MM/DD", "DD-MM-YYYY", "MM-DD-YYYY"],
@@ -69,10 +69,10 @@ const DATE_FORMATS = ["", " HH:mm", " HH:mm:ss"].flatMap((time) =>
 );
 
 export class ColumnGuess {
-  /** In the registry. */
+  /** The name in the registry. */
   readonly name: string;
   readonly #form: ValueForm;
-  /** In capitals. */
+  /** The declared type, in capitals. */
   readonly #declared: string;
   readonly #files: FileForm | null;
   readonly #wanted: WantedType | null;
@@ -82,7 +82,7 @@ export class ColumnGuess {
   readonly #words = new Set<string>();
   /** True once there was a whole number of SQLite beyond 2^53, which a double may not hold. */
   #hasRaw = false;
-  /** Of values that have a type of their own. */
+  /** The types of values that have one of their own. */
   readonly #types = new Set<string>();
   /** Formats that read every text so far. */
   #formats: readonly DateFormat[] = DATE_FORMATS;
@@ -164,7 +164,7 @@ export class ColumnGuess {
     return this.#all(["json", "object"]) ? "json" : "text";
   }
 
-  /** What the numbers of a column with times count; null where there are none. */
+  /** The unit of numbers that are times; null where none are. */
   epoch(): EpochUnit | null {
     const count = (kind: ValueKind) => this.#kinds.get(kind)?.count ?? 0;
     const [seconds, millis] = [count("seconds"), count("millis")];
@@ -176,7 +176,7 @@ export class ColumnGuess {
     return isNamed && this.#all([...TIMES, kind]) ? unit : null;
   }
 
-  /** What of the values the type does not understand: an import fails these rows. Null for nothing. */
+  /** Values that the type does not understand, whose rows an import fails; null for none. */
   misfits(type = this.type()): Misfits | null {
     if (type === this.#asked) return this.#wanted?.misfits(this.#isKey, this.epoch()) ?? null;
     const others = [...this.#kinds].filter(([kind]) => !this.#reads(type, kind));
@@ -195,7 +195,7 @@ export class ColumnGuess {
     return READS[type].includes(kind) || (isEpoch && WHOLES.includes(kind) && kind !== "bigint");
   }
 
-  /** What the guess rests on, for people. */
+  /** The basis of the guess, for people. */
   reason(records: number): string {
     if (this.#values === 0) return "no values";
     const lacking = records - this.#values;
@@ -250,7 +250,7 @@ export class ColumnGuess {
     return null;
   }
 
-  /** What no column takes says nothing about the type. */
+  /** True where all values are of these kinds; a value that no column takes says nothing about the type. */
   #all(kinds: readonly ValueKind[]): boolean {
     return [...this.#kinds.keys()].every((kind) => kind === "broken" || kinds.includes(kind));
   }
@@ -278,7 +278,7 @@ export class ColumnGuess {
     return has("bigint") || this.#declared === "BIGINT" ? "bigint" : "integer";
   }
 
-  /** Of a column of which only the declaration is known. */
+  /** The type of a column without values. */
   #declaredType(): ColumnType {
     const types: readonly (readonly [RegExp, ColumnType])[] = [
       [/^BOOL/, "boolean"],

@@ -1,4 +1,4 @@
-// Which columns identify rows, alone or together: of those whose values never repeat, the most believed. A name that is one of a
+// The guess of the columns that identify rows, alone or together: of those whose values never repeat, the most believed. A name that is one of a
 // key tells most, then the place in the file, then pairs and triples: a quantity may differ in every row of a short file.
 
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
@@ -208,7 +208,7 @@ export class KeyGuess {
 
 const words = new Uint32Array(HASH_WORDS);
 
-/** Of 53 bits; the same for values that would be one in the key. */
+/** A hash of 53 bits, the same for values that are one in the key. */
 function hashOf(value: Exclude<JsonValue, null>): number {
   hashText(keyText(value), words);
   return (words[0] ?? 0) * HALF + ((words[1] ?? 0) % HALF);
@@ -284,7 +284,7 @@ function rankOf(table: string, { name, isTime }: KeyColumn, place: number) {
   return { rank: place === 0 ? RANKS.first : RANKS.other, reason };
 }
 
-/** Of 0 to 99: what is named as an identity first, then by place, measures last. */
+/** 0 to 99: columns named as an identity first, then by place, measures last. */
 function partRank(table: string, column: KeyColumn, place: number): number {
   const { rank } = rankOf(table, column, place);
   if (rank <= RANKS.code) return Math.min(place, 9);

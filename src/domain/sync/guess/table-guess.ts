@@ -16,11 +16,11 @@ import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } fr
 import type { ValueForm } from "./value-kind.ts";
 import type { Misfits } from "./wanted-type.ts";
 
-/** What a database says of a table. */
+/** A database's declaration of a table. */
 export interface Declaration {
   readonly columns: readonly {
     readonly name: string;
-    /** As it was written, such as `VARCHAR(20)`; empty for none. */
+    /** The type as it was written, such as `VARCHAR(20)`; empty for none. */
     readonly type: string;
     readonly isNotNull: boolean;
   }[];
@@ -28,14 +28,14 @@ export interface Declaration {
   readonly key: readonly string[];
 }
 
-/** What somebody wants of the guess. D-14.1. */
+/** Wishes for the guess. D-14.1. */
 export interface GuessWishes {
   /** Columns, by their names in the file or the registry; null for a guess. */
   readonly key: readonly string[] | null;
   /** A column, or none; undefined for a guess. */
   readonly timestamp?: string | null;
   readonly types: ReadonlyMap<string, ColumnType>;
-  /** What the files are like. */
+  /** The form of the files. */
   readonly files: ImportEntry;
 }
 
@@ -47,7 +47,7 @@ export interface GuessedTable {
   readonly records: number;
   /** Null when no columns identify a row. */
   readonly entry: TableEntry | null;
-  /** In the order of the file. */
+  /** The columns in the order of the file. */
   readonly columns: readonly {
     readonly name: string;
     readonly type: ColumnType;
@@ -59,7 +59,7 @@ export interface GuessedTable {
   readonly keyReason: string | null;
   /** Why no column of the file is the timestamp column; null where one is. */
   readonly timelessReason: string | null;
-  /** What is to be looked at before the guess is believed. */
+  /** Doubts that somebody should look at first. */
   readonly warnings: readonly string[];
   /** Fields that no column can be made of. */
   readonly leftOut: readonly string[];
@@ -90,7 +90,7 @@ interface FieldGuess {
   readonly guess: ColumnGuess;
 }
 
-/** One that becomes a column of the table. */
+/** A field that becomes a column of the table. */
 interface KnownColumn extends FieldGuess {
   readonly type: ColumnType;
 }
@@ -102,7 +102,7 @@ export class TableGuess {
   readonly #declaration: Declaration | null;
   readonly #wishes: GuessWishes;
   readonly #isNumbered: boolean;
-  /** By the name in the file; null for a field that is left out. */
+  /** Columns by their names in the file; null for a field that is left out. */
   readonly #columns = new Map<string, ColumnGuess | null>();
   readonly #key: KeyGuess;
   #records = 0;
@@ -143,7 +143,7 @@ export class TableGuess {
     this.#key.add(record, line);
   }
 
-  /** In steps. Throws `invalid_request` for wishes about columns that there are not. */
+  /** Guesses, in steps. Throws `invalid_request` for wishes about columns that are missing. */
   *finish(): Generator<undefined, GuessedTable, undefined> {
     const { types, timestamp: wanted } = this.#wishes;
     for (const name of types.keys()) this.#find(name).guess.ask();
@@ -201,7 +201,7 @@ export class TableGuess {
     return Object.fromEntries([...number, ...entries]);
   }
 
-  /** What imports of the file have to know. */
+  /** The registry's entry about imports of the file. */
   #importEntry(known: readonly KnownColumn[]): ImportEntry {
     const headers = known.filter(({ field, guess }) => field !== guess.name);
     const epochs = known.flatMap(({ guess }) => {
@@ -232,7 +232,7 @@ export class TableGuess {
     return this.#declaration === null ? nameKey(this.#name, [...this.#columns.keys()]) : null;
   }
 
-  /** What speaks against the key. */
+  /** Warnings about the key. */
   *#warnings(key: KeyCandidate | null): Generator<undefined, string[], undefined> {
     const warnings: string[] = [];
     if (key === NUMBERED) {
@@ -322,7 +322,7 @@ export class TableGuess {
     return this.#declaration?.columns.some((c) => c.name === field && c.isNotNull) ?? false;
   }
 
-  /** Where its types may be in a key. */
+  /** The key that the database declares; null where its types may not be in a key. */
   #declaredKey(): KeyCandidate | null {
     const columns = this.#declaration?.key ?? [];
     const types = columns.map((field) => this.#columns.get(field)?.type());
@@ -346,7 +346,7 @@ function namesOf({ columns }: { readonly columns: readonly string[] }): string {
   return columns.join(", ");
 }
 
-/** Which records are in the way of a key. */
+/** The clause about records that are in the way of a key. */
 function strayText({ columns, count, lines }: Repeats): string {
   const value = columns.length === 1 ? "a value" : "values";
   const subject =

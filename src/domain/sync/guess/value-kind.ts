@@ -1,4 +1,4 @@
-// What a single value of a file looks like, and which types understand it.
+// The kinds of single values in a file, and the types that understand them.
 import { isSameDecimal, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
   isNumber,
@@ -55,7 +55,7 @@ export const WHOLES: readonly ValueKind[] = ["bit", "integer", "seconds", "milli
 export const NUMBERS: readonly ValueKind[] = [...WHOLES, "huge", "decimal", "quoted", "float"];
 export const FLAGS: readonly ValueKind[] = ["flag", "word", "bit"];
 export const TIMES: readonly ValueKind[] = ["date", "datetime"];
-/** What each type understands of a file; of epochs and JSON more, `#reads`. */
+/** The kinds that each type understands; `#reads` adds epochs and JSON. */
 export const READS: Readonly<Record<Exclude<ColumnType, "text" | "json">, readonly ValueKind[]>> = {
   integer: WHOLES,
   bigint: [...WHOLES, "huge"],

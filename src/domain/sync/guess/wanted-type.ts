@@ -8,11 +8,11 @@ import type { Column, ColumnType, EpochUnit, FileForm } from "../table/table.ts"
 export interface Misfits {
   readonly count: number;
   readonly text: string;
-  /** Of the record. */
+  /** The line of the record. */
   readonly line: number;
 }
 
-/** What decides beside the type, and is not known before the last value. */
+/** The way to read values, which is not known before the last one. */
 type Reading = "plain" | "key" | EpochUnit;
 
 const READINGS: Partial<Record<ColumnType, readonly Reading[]>> = {
@@ -22,7 +22,7 @@ const READINGS: Partial<Record<ColumnType, readonly Reading[]>> = {
 
 export class WantedType {
   readonly type: ColumnType;
-  /** What fields are like; null for values that have types of their own. */
+  /** The form of fields; null for values that have types of their own. */
   readonly #files: FileForm | null;
   readonly #misfits = new Map<Reading, Misfits>();
 

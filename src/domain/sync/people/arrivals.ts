@@ -13,23 +13,23 @@ import {
   ranksBelow,
 } from "./owned-row.ts";
 
-/** What is known of people, by name, as far as anything is. */
+/** The known facts about people, by name. */
 export type FactsByName = ReadonlyMap<string, NameFacts>;
 
 interface ArrivalRules {
   readonly facts: FactsByName;
   /** Rows here of the people of whom something is known. */
   readonly here: readonly Row[];
-  /** As in `rankTimes`. */
+  /** The limit that `rankTimes` takes. */
   readonly aheadLimit: string;
   /** True where a row that ranks below the one here is kept out anyway. */
   readonly isGuarded: boolean;
 }
 
 interface Arrivals<Arriving> {
-  /** What is left to write, with what is the owner's as it is here. */
+  /** Records that are left to write, with the owner's columns as they are here. */
   readonly records: readonly Arriving[];
-  /** Positions of the records of which nothing is written, as they differ in what is the owner's only. */
+  /** Positions of records of which nothing is written, as they differ in the owner's columns only. */
   readonly kept: readonly number[];
   /** Positions of the records of people who were erased. */
   readonly erased: readonly number[];
@@ -47,7 +47,7 @@ export function peopleOf(rows: Iterable<Row>): readonly string[] {
   return [...names];
 }
 
-/** What becomes of records, one after the other, as it stands here with those before; a step for each. */
+/** Decides about records one after the other, each as if those before were written; a step for each. */
 export function* meetPeople<Arriving extends { readonly index: number; readonly row: Row }>(
   table: Table,
   arriving: readonly Arriving[],

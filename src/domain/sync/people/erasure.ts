@@ -1,4 +1,4 @@
-// What is remembered of somebody who was erased here, and what follows for rows and people of the name. D-8.2.
+// The memory of people who were erased here, and what follows for rows and people of their names. D-8.2.
 import { rankTimes, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table } from "../table/table.ts";

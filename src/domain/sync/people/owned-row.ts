@@ -1,4 +1,4 @@
-// What becomes of a row that arrives for somebody who has an account here. D-8.1.
+// Rows that arrive for somebody who has an account here. D-8.1.
 import { AppError } from "../../shared/errors.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { comparedColumns } from "../rows/row-text.ts";
@@ -12,7 +12,7 @@ import {
 } from "../table/table.ts";
 import type { Erasure } from "./erasure.ts";
 
-/** What is known here of the person whom a row names. D-8.1, D-8.2. */
+/** The known facts about the person whom a row names. D-8.1, D-8.2. */
 export interface NameFacts {
   /** True with an account here that has a password: its owner alone changes the texts of the profile and `public`. */
   readonly ownsProfile: boolean;
@@ -116,7 +116,7 @@ function textOf(row: Row, name: string): string {
   return JSON.stringify(row[name] ?? null);
 }
 
-/** Where the time of the row cannot be told apart by 1 µs it stays as it came. */
+/** The time column with a time 1 µs later; empty where a time cannot be told apart so. */
 function laterTime(table: Table, arriving: Row): Row {
   const column = timestampColumnOf(table);
   if (column?.type !== "datetime" || !isVersioned(table)) return {};

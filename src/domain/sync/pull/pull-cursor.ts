@@ -1,4 +1,4 @@
-// Which page a pull asks for next, so that no row is missed though rows move while they are read. D-4.5.
+// Chooses the next page of a pull, so that no row is missed though rows move while they are read. D-4.5.
 //
 // A peer orders pages by timestamp, and rows that are written meanwhile move to the end. An offset over all rows would
 // then skip as many rows as have moved. So a pull resumes from the last timestamp it has seen, always at offset 0, and
@@ -32,7 +32,7 @@ import {
   sentTime,
 } from "./pull-parts.ts";
 
-/** What a page brought: records to apply, in order. */
+/** The yield of a page: records to apply, in order. */
 interface AcceptedPage extends BroughtRecords {
   /** A timestamp as received: every row before it has been brought, this page included. Null while there is none. */
   readonly seenUpTo: string | null;
@@ -42,7 +42,7 @@ interface AcceptedPage extends BroughtRecords {
   readonly isDone: boolean;
 }
 
-/** One pull of one table. Feed it every page it asked for, in order. */
+/** The state of one pull of a table. Feed it every page it asked for, in order. */
 export class PullCursor {
   readonly #pull: PullProgress;
   #part: PullPart | null;

@@ -37,14 +37,14 @@ interface GroupOptions {
 }
 
 export interface BroughtRecords {
-  /** Those that did not come before with the same content. */
+  /** Records that did not come before with the same content. */
   readonly records: readonly JsonObject[];
-  /** How many of them came before with another content. */
+  /** The number of these that came before with another content. */
   readonly repeated: number;
 }
 
 interface GroupPage extends BroughtRecords {
-  /** Where the rows behind the group begin on the page, once all of the group has been seen; null before that. */
+  /** The place on the page at which the rows behind the group begin, once all of the group has been seen; null before that. */
   readonly end: number | null;
   /** False when rows may stand between the group and `end`, as pages of one row never show both. */
   readonly isEndSure: boolean;
@@ -129,7 +129,7 @@ export class PullGroup {
   }
 }
 
-/** One way through the group, from its beginning to its end. */
+/** A pass through the group, from its beginning to its end. */
 interface Pass {
   /** Offset of the group's first row in it; null until a member has come. */
   start: number | null;

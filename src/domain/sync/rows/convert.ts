@@ -69,7 +69,7 @@ function timeProblem(table: Table, row: Row): string | null {
   return `${table.timestampColumn} is missing or null: runs and guarded pushes bring it`;
 }
 
-/** What a pulled record writes, or why it is refused. */
+/** The row that a pulled record writes, or why it is refused. */
 type PulledRecord =
   | { readonly write: PulledRow; readonly problem: null }
   | { readonly write: null; readonly problem: string };

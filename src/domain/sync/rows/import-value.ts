@@ -1,10 +1,10 @@
-// What a value of a file becomes in its column: conversion as in a push, and what an import has to tell about it. D-10.3.
+// Conversion of a value of a file for its column: as in a push, with what an import has to tell about it. D-10.3.
 import { isNumber, isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
 import { convertValue, isOfType } from "./convert.ts";
 
-/** What to write, with what is odd about it; or why the record fails. */
+/** The value to write, with what is odd about it; or why the record fails. */
 type ImportedValue =
   | { readonly value: ColumnValue; readonly oddity: string | null; readonly problem: null }
   | { readonly problem: string };
@@ -12,7 +12,7 @@ type ImportedValue =
 const TRUE_WORD = /^(?:true|1|yes|on|y|t)$/i;
 const FALSE_WORD = /^(?:false|0|no|off|n|f)$/i;
 
-/** What is said of a value that is none of its column's type. */
+/** The remark about a value that is not of its column's type. */
 const ODDITIES: Readonly<Record<ColumnType, string>> = {
   text: "is not a text",
   integer: "is not a whole number",
@@ -25,7 +25,7 @@ const ODDITIES: Readonly<Record<ColumnType, string>> = {
   json: "is not JSON",
 };
 
-/** What conversion has to know of a table. */
+/** The facts of a table that conversion goes by. */
 export interface ValueTable extends Pick<Table, "timestampColumn"> {
   readonly files: Pick<Table["files"], "epoch">;
 }
@@ -82,7 +82,7 @@ function givenValue(
   }
 }
 
-/** What is said of a field of CSV that its column does not read. */
+/** The remark about a field of CSV that its column does not read. */
 export function fieldOddity({ type }: Column): string {
   return ODDITIES[type];
 }

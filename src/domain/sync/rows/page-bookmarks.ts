@@ -8,7 +8,7 @@ const MAX_BOOKMARKS = 256;
 /** The rows of one table from one time on, as of one state of the store. */
 export interface PageSequence {
   readonly tableName: string;
-  /** As in the page query; null for every row. */
+  /** The `sinceTime` of the page query; null for every row. */
   readonly sinceTime: string | null;
   /**
    * Names the state of the store that the caller reads: equal only while nothing that could move a row or change a
@@ -20,7 +20,7 @@ export interface PageSequence {
 interface PageBookmark<Position> {
   /** Rows before this place, 1 or more. */
   readonly offsetRows: number;
-  /** Where the last of those rows stands in the order of the table; the next row comes right after it. */
+  /** The position of the last of those rows in the order of the table; the next row comes right after it. */
   readonly position: Position;
 }
 

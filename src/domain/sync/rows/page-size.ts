@@ -8,7 +8,7 @@ const MAX_BYTES_PER_UNIT = 6;
 /** More than any number that is no `RawNumber`, `false` and `null` take. */
 const MAX_WORD_BYTES = 32;
 
-/** What a page has beside its records and their list; more than enough. D-11.2. */
+/** Values of a page beside its records and their list; more than enough. D-11.2. */
 const OTHER_VALUES = 100;
 
 /** Counts the rows of a page. Rows that are small beside the page are only estimated, which costs next to nothing. */
@@ -19,7 +19,7 @@ export class PageSize {
   #bytes = 1;
   #values = OTHER_VALUES;
   #isEmpty = true;
-  /** Those that `#bytes` estimates. */
+  /** The rows that `#bytes` estimates. */
   #estimated: Row[] = [];
   #estimatedBytes = 0;
 

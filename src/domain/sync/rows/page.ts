@@ -4,7 +4,7 @@ import { parseSince } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 import type { Tombstone } from "./tombstone.ts";
 
-/** One page of a table as a caller asked for it, with the defaults and caps of S-4.1 applied. */
+/** A page as a caller asked for it, with the defaults and caps of S-4.1 applied. */
 interface PageRequest {
   /** `since` as received, after percent decoding; null when not given. Echoed, never used. */
   readonly since: string | null;
@@ -93,13 +93,13 @@ function parseInteger(text: string | null): number | null {
 /** A page of tombstones, in its field order. */
 export interface DeletedPage {
   readonly table: string;
-  /** In the order in which they became visible. */
+  /** Tombstones in the order in which they became visible. */
   readonly items: readonly Tombstone[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
-  /** Where the next run goes on; empty for a table without `deletes`, which means the start. */
+  /** The cursor from which the next run goes on; empty for a table without `deletes`, which means the start. */
   readonly cursor: string;
-  /** Since when the record is complete. */
+  /** The time since which the record is complete. */
   readonly earliestAvailable: string;
   readonly serverTime: string;
 }

@@ -45,7 +45,7 @@ export function noRecordsResult(table: Table): PushResult {
   return { table: table.name, upserted: 0, message: "No records to sync" };
 }
 
-/** What a committed push did. */
+/** The facts of a committed push. */
 interface CommittedPush {
   readonly records: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
@@ -56,7 +56,7 @@ interface CommittedPush {
   readonly deletes?: PushedDeletes | null;
 }
 
-/** What a guarded push tells beside. D-7.2, D-8.2. */
+/** The counts that a guarded push tells beside. D-7.2, D-8.2. */
 interface GuardedCounts {
   readonly kept: number;
   readonly changed: number;
@@ -64,7 +64,7 @@ interface GuardedCounts {
   readonly erased?: number;
 }
 
-/** What became of a push's `deleted`. D-7.6. */
+/** The outcome of a push's `deleted`. D-7.6. */
 interface PushedDeletes {
   readonly members: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];

@@ -46,7 +46,7 @@ export function convertKey(table: Table, record: Row): UpsertKey | null {
   return row === null ? null : keyOf(table, row);
 }
 
-/** As `convertKey`, for a place in the order: keys of rows that a shorter column would refuse today have theirs too. */
+/** As `convertKey`, for a place in the order: it takes keys that a shorter column would refuse today. */
 export function convertPosition(table: Table, record: Row): UpsertKey | null {
   const keyColumns = table.keyColumns.map((column) => ({ ...column, maxLength: null }));
   return convertKey({ ...table, keyColumns }, record);

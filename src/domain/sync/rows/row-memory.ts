@@ -116,7 +116,7 @@ function findSlot(slots: Uint32Array, high: number, low: number): number {
   }
 }
 
-// Which version of each row was seen: its content and its time, in some 50 bytes whatever its length.
+// The version of each row that was seen: its content and its time, in some 50 bytes whatever its length.
 
 /** A version of a row. */
 export interface RowVersion extends RowHash {
@@ -132,7 +132,7 @@ export function versionOf(table: Table, row: Row, content: string): RowVersion {
   return { ...hashRow({ key: keyText(table, row), content }), micros: microsOf(table, row) };
 }
 
-/** As in `RowVersion`. */
+/** The time of a row as `RowVersion` has it. */
 export function microsOf(table: Table, row: Row): number {
   const time = rowTime(table, row);
   return time === null ? NO_TIME : timeMicros(time);
@@ -161,7 +161,7 @@ export class RowVersions {
     this.#rows.noteHash(version, place);
   }
 
-  /** What is known of the row that a version is of; null when nothing is. */
+  /** The known version of the same row; null where there is none. */
   find(version: RowVersion): { readonly isSame: boolean; readonly micros: number } | null {
     const { note, isSame } = this.#rows.findHash(version);
     return note === 0 ? null : { isSame, micros: this.#micros[note - 1] ?? NO_TIME };

@@ -16,13 +16,13 @@ export function comparedColumns(table: Table): readonly Column[] {
   return columns;
 }
 
-/** One text per content of a row: equal for rows that differ only in how a decimal is written or JSON fields ordered. */
+/** The text of a row's content: equal for rows that differ only in how a decimal is written or JSON fields ordered. */
 export function rowText(table: Table, row: Row): string {
   return columnsText(comparedColumns(table), row);
 }
 
 /**
- * One text per key of a stored row, or of a key as the table keeps it. A record that was sent: `rowKey`. Numbers count as
+ * The text of the key of a stored row, or of a key as the table keeps it; of a record that was sent, `rowKey` has it. Numbers count as
  * they are written: in a key, `1.5` and `1.50` are two rows in every store. D-3.1.
  */
 export function keyText(table: Table, row: Row): string {

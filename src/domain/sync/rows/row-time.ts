@@ -64,7 +64,7 @@ function writeLike(sample: string, canonical: string): string {
   return canonical.replace("T", separator).replace("Z", utcZone);
 }
 
-// Which of two versions of a row is newer. D-7.1.
+// The newer of two versions of a row. D-7.1.
 
 /** A timestamp further ahead of the clock of the deployment that decides ranks below all that are not. */
 export const MAX_AHEAD_MS = 300_000;

@@ -4,7 +4,7 @@ import type { Row, Table } from "../table/table.ts";
 import { aheadLimit, changeTime } from "./row-time.ts";
 import { outlives } from "./tombstone.ts";
 
-/** What rows have that had no time when their table became stamped. Of two such rows nobody knows which is newer. */
+/** The stamp of rows that had no time when their table became stamped. Nobody knows the newer of two such rows. */
 export const FIRST_STAMP = "1970-01-01T00:00:00Z";
 
 /** How records are stamped. */
@@ -25,12 +25,12 @@ interface StampedWrite {
   readonly bringsTime: boolean;
   /** The row: its canonical time, and whether the record changes another of its columns; null without one. */
   readonly here: { readonly time: string | null; readonly isChanged: boolean } | null;
-  /** Of the tombstone of its key; null without one. */
+  /** The time of its key's tombstone; null without one. */
   readonly deletedAt: string | null;
   readonly nowMs: number;
 }
 
-/** What is to be done with a record: `own` writes it as it is, `same` and `deleted` do not write it. */
+/** The fate of a record: a time to stamp it with; `own` writes it as it is, `same` and `deleted` do not write it. */
 type StampFate = { readonly time: string } | "own" | "same" | "deleted";
 
 export function stampFate(rule: StampRule, write: StampedWrite): StampFate {

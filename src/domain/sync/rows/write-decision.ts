@@ -1,4 +1,4 @@
-// What a write does to the rows and tombstones of a table, decided by what a store has of the same keys: one way for every
+// Decides what a write does to rows and tombstones, by what a store has of the same keys: one way for every
 // store that reads first. D-3.6, D-7.1, D-7.4, D-7.6.
 import { compareDateTimes } from "../../shared/time.ts";
 import { type ConflictRule, isVersioned, type Row, type Table } from "../table/table.ts";
@@ -28,20 +28,20 @@ export interface FoundRow {
   readonly row: Row | null;
 }
 
-/** What a store has of the keys of a write, by `keyText`; deciding changes it. */
+/** The rows and tombstones that a store has of the keys of a write, by `keyText`; deciding changes them. */
 export interface FoundByKey {
   readonly rows: Map<string, FoundRow>;
   /** The `deletedAt` of tombstones. */
   readonly tombstones: Map<string, string>;
 }
 
-/** What arrives: tombstones come first. */
+/** The arriving tombstones and records; tombstones come first. */
 export interface Arrivals<Arriving> {
   readonly deleted: readonly Tombstone[];
   readonly records: readonly Arriving[];
 }
 
-/** What decides besides. */
+/** The rules of a decision. */
 export interface DecisionRule<Arriving> {
   readonly conflict: ConflictRule;
   /** Absent: records without a time stay so. D-14.2. */
@@ -52,7 +52,7 @@ export interface DecisionRule<Arriving> {
   readonly nowMs: number;
 }
 
-/** What is to be done, in this order, and what is told of it. Records in no list would change nothing. */
+/** The work to do, in this order, and its outcome. Records in no list would change nothing. */
 export interface WriteDecision<Arriving> {
   /** Keys whose rows go, by `keyText`. */
   readonly removed: ReadonlyMap<string, Row>;
@@ -62,7 +62,7 @@ export interface WriteDecision<Arriving> {
   readonly listed: readonly Tombstone[];
   /** The records that insert or change a row, with their stamps, in their order. */
   readonly sent: readonly Arriving[];
-  /** Those of them whose rows are new. */
+  /** The records of `sent` whose rows are new. */
   readonly added: readonly Arriving[];
   /** The records that failed. */
   readonly failures: readonly { readonly index: number; readonly message: string }[];

@@ -7,10 +7,10 @@ import { shownRow } from "../rows/shown-row.ts";
 import type { Row, Table } from "../table/table.ts";
 import type { CompareCounts, CompareRepair, FinishedEvent } from "./run.ts";
 
-/** One row as both ends have it; not both null. */
+/** A row as both ends have it; not both null. */
 export interface RowPair {
   readonly here: Row | null;
-  /** As the remote sent it. */
+  /** The row as the remote sent it. */
   readonly there: JsonObject | null;
 }
 
@@ -76,7 +76,7 @@ export type CompareEvent =
 /** A row that differs as it was found; the result counts, as the row may have come again in another state. */
 interface DifferenceEvent {
   readonly type: "difference";
-  /** As examples name it. */
+  /** The kind as examples name it. */
   readonly kind: "different" | "missing_here" | "missing_there";
   readonly key: JsonObject;
   /** Null at the end that does not have the row. */

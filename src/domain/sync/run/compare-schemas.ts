@@ -5,7 +5,7 @@ import { comparedColumns } from "../rows/row-text.ts";
 import type { Column, Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 
-/** What two registrations of a table mean for a run. */
+/** The differences of two registrations of a table, as far as they matter for a run. */
 export interface SchemaDifferences {
   /** Why the table cannot move in either direction; null when it can. */
   readonly problem: AppError | null;
@@ -13,7 +13,7 @@ export interface SchemaDifferences {
   readonly pushProblem: AppError | null;
   /** Columns here that the remote does not have: they do not take part. By name. */
   readonly leftOut: readonly string[];
-  /** What the user should know though it is no failure. */
+  /** Notes for the user that are no failures. */
   readonly warnings: readonly string[];
 }
 
@@ -123,14 +123,14 @@ function typeThere(there: TableSchema, name: string): Column["type"] | null {
   return has(there, name) ? (there.columns[name]?.type ?? null) : null;
 }
 
-// Which columns took part when a table was last moved in a direction: what tells a registry that has changed since, at
+// The columns that took part when a table was last moved in a direction: they tell a registry that has changed since, at
 // either end. D-7.3.
 
 /** The columns of a run that ended well. */
 export interface KnownColumns {
-  /** Those that both ends had. */
+  /** Columns that both ends had. */
   readonly moved: readonly string[];
-  /** Those here that the remote did not have. */
+  /** Columns here that the remote did not have. */
   readonly leftOut: readonly string[];
 }
 
@@ -146,7 +146,7 @@ export function addedColumns(then: KnownColumns | undefined, now: KnownColumns):
 }
 
 /**
- * Those of them that were not registered here then, though the remote had them or may have: nothing was fetched for them,
+ * The columns that were not registered here then, though the remote had them or may have: nothing was fetched for them,
  * so that a push would empty what the remote has.
  */
 export function unfetchedColumns(

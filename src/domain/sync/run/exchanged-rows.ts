@@ -24,7 +24,7 @@ interface KeptBlock {
  */
 export class ExchangedRows {
   readonly #table: Table;
-  /** Those that were not read yet, by their earliest time. */
+  /** Blocks that were not read yet, by their earliest time. */
   readonly #unread: KeptBlock[];
   readonly #ownTurn: number;
   #versions = new RowVersions();

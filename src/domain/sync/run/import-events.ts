@@ -1,23 +1,23 @@
-// What an import tells, in its result and to those who watch it. D-10.3, D-14.4.
+// The result of an import, and its events for those who watch it. D-10.3, D-14.4.
 import type { JsonValue } from "../../shared/json.ts";
 import type { Row } from "../table/table.ts";
 import type { FinishedEvent } from "./run.ts";
 
-/** What is told of one value, or of a whole record. */
+/** A remark about one value, or about a whole record. */
 export interface RecordProblem {
   /** Name of the column, or of a field that has none; null for the whole record. */
   readonly column: string | null;
-  /** As the file has it; null where there is none. */
+  /** The value as the file has it; null where there is none. */
   readonly value: JsonValue;
   readonly message: string;
 }
 
-/** One thing that could not be read, of a record that is written all the same. */
+/** A value that could not be read, of a record that is written all the same. */
 export interface ImportWarning extends RecordProblem {
   readonly line: number;
 }
 
-/** One thing that is wrong with a record that failed. */
+/** A problem of a record that failed. */
 export interface ImportFailure extends ImportWarning {
   /** `key=value, key=value`; null when there is no record to take it from. */
   readonly key: string | null;
@@ -26,21 +26,21 @@ export interface ImportFailure extends ImportWarning {
 /** A row that a dry run finds to be overwritten. */
 export interface ImportChange {
   readonly line: number;
-  /** As of a failure. */
+  /** The key as in `ImportFailure`. */
   readonly key: string | null;
-  /** The columns that would change, as they are. */
+  /** The columns that would change, as they are now. */
   readonly here: Row;
-  /** The same as they would be. */
+  /** The same columns as they would be. */
   readonly record: Row;
 }
 
 export interface ImportCounts {
   readonly read: number;
-  /** Of those, the ones that were deleted after the file was written, and stay so. D-14.2. */
+  /** Records among these whose rows were deleted after the file was written, and stay so. D-14.2. */
   readonly deleted: number;
-  /** Those that are in the table, or would be after a dry run. */
+  /** Records that are in the table, or would be after a dry run. */
   readonly written: number;
-  /** Of the written ones: rows that are new, rows that changed, and those that stay as they are. */
+  /** The written records by their rows: new ones, changed ones, and ones that stay as they are. */
   readonly new: number;
   readonly changed: number;
   readonly same: number;
@@ -69,7 +69,7 @@ export interface ImportResult extends ImportCounts {
   readonly warningCount: number;
   /** Rows that went, or would go, as the file does not have them; absent where that was not asked for. */
   readonly removed?: number;
-  /** Of a dry run: the first rows that would be overwritten. */
+  /** In a dry run the first rows that would be overwritten. */
   readonly changes?: readonly ImportChange[];
 }
 
@@ -79,12 +79,12 @@ export type ImportEvent =
   | ImportErrorEvent
   | FinishedEvent;
 
-/** It ended before the end of its file. */
+/** The end of an import that ended before its file did. */
 interface ImportErrorEvent {
   readonly type: "error";
   readonly table: string;
   /** As in an error of a run. S-6.1. */
   readonly error: string;
-  /** What was done before; null where nobody knows. */
+  /** The result until then; null where nobody knows it. */
   readonly result: ImportResult | null;
 }

@@ -10,7 +10,7 @@ const MAX_NOTES = 50;
 /** The number of a mark, and the earliest canonical time noted since the mark before. */
 type LateNote = readonly [number: number, time: string];
 
-/** What a store keeps of a table. */
+/** The notes that a store keeps of a table. */
 export interface LateNotes {
   /** Random; tells the marks of these notes from all others. */
   readonly origin: string;
@@ -46,7 +46,7 @@ interface CommittedTimes {
   readonly earliestKept: string | null;
 }
 
-/** What a commit notes that becomes visible at a time of the store's clock. `isOwnRun`: a run here brought its rows. */
+/** The times that a commit notes which becomes visible at a time of the store's clock. `isOwnRun`: a run here brought its rows. */
 export function lateTimesOf(
   table: Table,
   { earliestChanged, earliestKept }: CommittedTimes,
@@ -102,7 +102,7 @@ export function earliestAfter(
   return earliestOf(notes, mark, isForOwnPush ? [byOthers] : [byOthers, byOwnRuns]);
 }
 
-/** The same of rows that are not late. */
+/** As `earliestAfter`, of rows that are not late. */
 export function freshAfter(notes: LateNotes, mark: string, isForOwnPush: boolean): string | null {
   const { freshByOthers = [], freshByOwnRuns = [] } = notes;
   return earliestOf(notes, mark, isForOwnPush ? [freshByOthers] : [freshByOthers, freshByOwnRuns]);

@@ -3,7 +3,7 @@ import type { CompareEvent } from "./compare-events.ts";
 import type { ImportEvent } from "./import-events.ts";
 import type { BatchEvent, RetryNotice, RunNews } from "./run.ts";
 
-/** What runs, comparisons and imports tell. */
+/** The news of runs, comparisons and imports. */
 export type News = RunNews | CompareEvent | ImportEvent;
 
 /**
@@ -43,7 +43,7 @@ function summed(one: BatchEvent, other: BatchEvent, sign: 1 | -1) {
   };
 }
 
-/** What a run has told since a reader saw its news last: what `now` has and `told` lacks. Both are of `addNews`. */
+/** The news since a reader last looked: those that `now` has and `told` lacks. Both lists are made by `addNews`. */
 export function newsSince(told: readonly News[], now: readonly News[]): readonly News[] {
   const [before, after] = [lasting(told), lasting(now)];
   const [lastTold, sameNow] = [before.at(-1), after[before.length - 1]];

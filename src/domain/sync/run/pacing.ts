@@ -45,7 +45,7 @@ export class BatchSize {
     this.#rows = Math.min(this.#ceilingRows, this.#rows + stepRows);
   }
 
-  /** So many rows took so long to take in, of which the next ones are to take a third of a lease at most. D-11.1. */
+  /** Takes the time that rows took to be taken in: the next ones are to take a third of a lease at most. D-11.1. */
   takeIn(rows: number, tookMs: number): void {
     if (tookMs <= MAX_TAKING_IN_MS) return;
     this.#isSearching = false;
@@ -69,12 +69,12 @@ export class BatchSize {
 export class LearnedSizes {
   readonly #rows = new Map<string, number>();
 
-  /** So many were too much for a remote. */
+  /** Notes a number of rows that was too much for a remote. */
   learn(address: string, tableName: string, tooManyRows: number): void {
     this.#rows.set(`${tableName} ${address}`, Math.max(1, Math.floor(tooManyRows / 2)));
   }
 
-  /** Those that it may take; `otherwise` where it has refused none. */
+  /** The number of rows that a remote may take; `otherwise` where it has refused none. */
   rowsOf(address: string, tableName: string, otherwise: number): number {
     return Math.min(otherwise, this.#rows.get(`${tableName} ${address}`) ?? otherwise);
   }

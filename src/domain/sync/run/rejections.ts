@@ -4,9 +4,9 @@ import { hashHex } from "../../shared/hash.ts";
 import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
 import type { SyncDirection } from "./marker.ts";
 
-/** That an end refused a record. */
+/** A record that an end refused. */
 export interface Rejection {
-  /** As it was pulled, or the row that was pushed. */
+  /** The pulled record, or the row that was pushed. */
   readonly record: JsonObject;
   readonly message: string;
 }
@@ -75,7 +75,7 @@ export function namedPerson({ key, record }: Pick<NewRejection, "key" | "record"
   return utf8Bytes(name) <= MAX_PERSON_BYTES ? name : undefined;
 }
 
-/** What was noted of an entry within one commit. */
+/** A rejection that one commit notes in an entry. */
 export interface NotedRejection {
   readonly name: EntryName;
   readonly attempts: number;
@@ -84,7 +84,7 @@ export interface NotedRejection {
 }
 
 /**
- * What is to be noted of rejections, in their order, one for each entry. `droppedAs` has the fingerprints of those that were
+ * Plans the notes of rejections, in their order, one for each entry. `droppedAs` has the fingerprints of those that were
  * dropped, by `nameText`: such a record is not noted, another one of its key is, and the drop is forgotten.
  */
 export function planRejections(

@@ -1,4 +1,4 @@
-// What a table remembers of its remote, and whose that is. D-4.5, D-11.10. A table keeps the memory of one remote, known by the
+// The memory of a table about its remote. D-4.5, D-11.10. A table keeps the memory of one remote, known by the
 // id of its store. Each direction says whose it is; where either names another remote the next run takes nothing of both and
 // drops it in its first commit. So two processes with different remotes lose nothing.
 import {
@@ -11,9 +11,9 @@ import type { Table } from "../table/table.ts";
 import type { KnownColumns } from "./compare-schemas.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "./marker.ts";
 
-/** What a table remembers of a direction. What no run has kept is absent. */
+/** The memory of a direction. Fields that no run has kept are absent. */
 export interface DirectionMemory {
-  /** Up to where rows were moved, as the end that sent them writes times; empty once it was cleared. S-2.5, S-4.4.2. */
+  /** The time up to which rows were moved, as the end that sent them writes times; empty once it was cleared. S-2.5, S-4.4.2. */
   readonly marker?: string;
   /** The latest `server_time` that the remote sent. */
   readonly remoteClock?: string;
@@ -23,7 +23,7 @@ export interface DirectionMemory {
   readonly lateMark?: string;
   /** The columns that took part. It says what the rows here hold, not where a run begins, so it is not cleared. D-7.3. */
   readonly columns?: KnownColumns;
-  /** Up to where tombstones were moved. Deletes before it may not be known any more, so it is not cleared. D-7.6. */
+  /** The place up to which tombstones were moved. Deletes before it may not be known any more, so it is not cleared. D-7.6. */
   readonly deletes?: DeletePlace;
   /** Versions that pulls have added to the exchanged rows since they were put together. D-7.1. */
   readonly added?: number;
@@ -31,7 +31,7 @@ export interface DirectionMemory {
 
 export type TableMemory = Readonly<Record<SyncDirection, DirectionMemory>>;
 
-/** What changes: of each direction the fields that get another value. */
+/** A change of the memory: the fields of each direction that get another value. */
 export type MemoryChange = Partial<TableMemory>;
 
 export const NO_MEMORY: TableMemory = { push: {}, pull: {} };
@@ -64,7 +64,7 @@ export function bothChanges(first: MemoryChange, second: MemoryChange): MemoryCh
   };
 }
 
-/** What a remote is known by. */
+/** The identity of a remote. */
 export interface RemoteIdentity {
   /** The id that its deployment tells; null when it tells none. */
   readonly id: string | null;
@@ -90,7 +90,7 @@ export function markerLagSeconds(
   return time === null ? null : (nowMs - dateTimeMs(time)) / 1000;
 }
 
-// Up to where the tombstones of a table were moved in a direction, and how many rows they may delete. D-7.6.
+// The place up to which the tombstones of a table were moved in a direction, and the limit of rows that they may delete. D-7.6.
 
 export interface DeletePlace {
   /** A cursor of the end that the tombstones come from; null for the beginning of its list. */

@@ -25,7 +25,7 @@ export interface RunRequest {
 /** `partial`: it ended, and records were rejected at either end. D-4.3. */
 export type RunStatus = "running" | "success" | "partial" | "failed";
 
-/** What runs and comparisons have in common, as lists show them. D-4.9, D-7.8. */
+/** Common fields of runs and comparisons, as lists show them. D-4.9, D-7.8. */
 interface KeptRunBase {
   readonly runId: string;
   readonly trigger: RunTrigger;
@@ -58,10 +58,10 @@ export interface CompareRun extends KeptRunBase, CompareCounts {
   readonly repair: CompareRepair | null;
 }
 
-/** Which way rows that differ go: to the remote, from it, or the newer one of two to where it is not. D-7.5. */
+/** The way of rows that differ: to the remote, from it, or the newer one of two to the end that lacks it. D-7.5. */
 export type CompareRepair = SyncDirection | "newest";
 
-/** What a comparison found. D-4.10. */
+/** The counts of a comparison. D-4.10. */
 export interface CompareCounts {
   readonly matched: number;
   readonly different: number;
@@ -81,10 +81,10 @@ export interface ImportRun extends KeptRunBase {
   readonly table: string;
 }
 
-/** What lists of runs hold. */
+/** An entry of the list of runs. */
 export type ListedRun = SyncRun | CompareRun;
 
-/** The same, and, in no list, dry runs and imports. */
+/** An entry that is kept; dry runs and imports stand in no list. */
 export type KeptRun = ListedRun | ImportRun;
 
 export function isDryRun(run: KeptRun): boolean {
@@ -139,7 +139,7 @@ export interface SyncStatus {
 /** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
 export type RunEvent = StartEvent | BatchEvent | DoneEvent | ErrorEvent | FinishedEvent;
 
-/** What an event is about. */
+/** The subject of an event. */
 interface OfTable {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -201,10 +201,10 @@ export interface RetryNotice extends OfTable {
   readonly reason: string;
 }
 
-/** What a run tells those who watch it. */
+/** The news of a run for those who watch it. */
 export type RunNews = RunEvent | RetryNotice;
 
-/** Such as `retry 3 of 8 in 4 s: <reason>`; part of a second counts as one. D-7.11. */
+/** The text of a notice, such as `retry 3 of 8 in 4 s: <reason>`; part of a second counts as one. D-7.11. */
 export function retryText({ attempt, maxAttempts, waitMs, reason }: RetryNotice): string {
   return `retry ${attempt} of ${maxAttempts} in ${Math.ceil(waitMs / 1000)} s: ${reason}`;
 }

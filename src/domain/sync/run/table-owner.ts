@@ -1,4 +1,4 @@
-// Which end a table is written at, and what that means for a run. D-11.9.
+// The end at which a table is written, and what that means for a run. D-11.9.
 import { AppError } from "../../shared/errors.ts";
 import type { Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
@@ -12,7 +12,7 @@ export function lacksOwner({ timestampColumn, direction }: Table): boolean {
   return timestampColumn === null && direction === null;
 }
 
-/** Those of a run's directions in which a table goes; a forced run leaves nothing out. */
+/** The directions of a run in which a table goes; a forced run leaves nothing out. */
 export function ownedDirections(
   { direction }: Table,
   directions: readonly SyncDirection[],
@@ -27,7 +27,7 @@ export function otherWay(direction: SyncDirection): OwnerProblem {
   return direction === "push" ? "not_pushed" : "not_pulled";
 }
 
-/** What both registries say of who owns a table; `ownId` is the id of this deployment. */
+/** Compares what both registries say about the owner of a table; `ownId` is the id of this deployment. */
 export function compareDirections(
   { name, direction }: Table,
   there: TableSchema | null,

@@ -1,6 +1,6 @@
-// What a run did to a table: one result from the end of a transfer to the list of runs. D-4.3.
+// The result of a run for a table: one type from the end of a transfer to the list of runs. D-4.3.
 
-/** What came of the rows of a table, or of a whole run. */
+/** Counts of the rows of a table, or of a whole run. */
 export interface RowCounts {
   /** Records rejected there or here. */
   readonly errorCount: number;
@@ -29,7 +29,7 @@ export interface TableResult extends RowCounts, EndCounts {
   readonly bytesCompressed: number;
   readonly bytesUncompressed: number;
   readonly durationMs: number;
-  /** What the user should know though it is no failure. D-7.3. */
+  /** Notes for the user that are no failures. D-7.3. */
   readonly warnings: readonly string[];
   /** There, and true, for a table that did not come to its end while others did. */
   readonly isFailed?: true;

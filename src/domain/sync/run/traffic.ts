@@ -3,7 +3,7 @@
 export const TRAFFIC_UNITS = ["minute", "hour"] as const;
 export type TrafficUnit = (typeof TRAFFIC_UNITS)[number];
 
-/** What happened within a minute, or an hour. */
+/** The traffic of a minute, or an hour. */
 export interface TrafficCounts {
   /** Start of the minute or hour, in milliseconds since 1970. */
   readonly atMs: number;
@@ -14,9 +14,9 @@ export interface TrafficCounts {
 }
 
 export interface TrafficHistory {
-  /** Of the last day, the oldest first; a minute without any is left out. */
+  /** The minutes of the last day, the oldest first; without those that had no traffic. */
   readonly minutes: readonly TrafficCounts[];
-  /** Of the last 31 days, in the same way. */
+  /** The hours of the last 31 days, in the same way. */
   readonly hours: readonly TrafficCounts[];
 }
 
@@ -31,7 +31,7 @@ export function startOf(unit: TrafficUnit, atMs: number): number {
   return Math.floor(atMs / UNIT_MS[unit]) * UNIT_MS[unit];
 }
 
-/** Those that start before are forgotten, in ms since 1970. */
+/** The time before which units are forgotten, in ms since 1970. */
 export function keptFrom(unit: TrafficUnit, nowMs: number): number {
   return nowMs - KEPT_MS[unit];
 }

@@ -27,11 +27,11 @@ interface MarkerOptions {
   readonly kept: TableMemory;
   /** The columns that take part. */
   readonly columns: KnownColumns;
-  /** What to keep of the columns of the last push once a pull has ended; null for no change. */
+  /** The columns of the last push to keep once a pull has ended; null for no change. */
   readonly pushedAnew: KnownColumns | null;
-  /** By how much later than their times rows may be committed at the source, without being noted. */
+  /** The time by which rows may be committed later than their times at the source, without being noted. */
   readonly lagSeconds: number;
-  /** By how much the clock of an end may be set back between two runs. */
+  /** The time by which the clock of an end may be set back between two runs. */
   readonly clockLagSeconds: number;
   /** True of a remote that tells its late rows. */
   readonly tellsOfLateRows: boolean;
@@ -48,7 +48,7 @@ export class TransferMarkers {
    */
   readonly lateFrom: string | null;
   readonly #options: MarkerOptions;
-  /** What is remembered of the direction, with what has been committed since. */
+  /** The memory of the direction, with what has been committed since. */
   #written: DirectionMemory;
   /** The clocks: without them a marker cannot be trusted. */
   readonly #companions: DirectionMemory;
@@ -79,7 +79,7 @@ export class TransferMarkers {
     return time !== null && compareDateTimes(time, this.lateFrom) >= 0;
   }
 
-  /** What to commit once every row before this time has been applied; empty when the marker does not move on. */
+  /** The change to commit once every row before this time has been applied; empty when the marker does not move on. */
   advance(seenUpTo: string | null): MemoryChange {
     if (seenUpTo === null) return {};
     const { table, lagSeconds } = this.#options;
@@ -93,8 +93,8 @@ export class TransferMarkers {
   }
 
   /**
-   * By the clock of the source. What is too far ahead for the other end stays out there for now: a remote that tells of
-   * such rows does so in time, of any other they are met again. D-7.1, D-7.4.
+   * The start by the clock of the source. Rows that are too far ahead for the other end stay out there for now: a remote that tells of
+   * such rows does so in time; to any other they are sent again. D-7.1, D-7.4.
    */
   #startedAtMs(): number {
     const { direction, clocks, tellsOfLateRows } = this.#options;
@@ -103,7 +103,7 @@ export class TransferMarkers {
     return tellsOfLateRows ? sourceMs : Math.min(sourceMs, targetMs + MAX_AHEAD_MS);
   }
 
-  /** What to commit when the transfer ends well; empty when nothing changes. */
+  /** The change to commit when the transfer ends well; empty when nothing changes. */
   finish(): MemoryChange {
     const { columns, pushedAnew } = this.#options;
     const change = this.#keep({ columns, ...this.#mark });

@@ -2,7 +2,7 @@
 import { parseDate, parseDateTime } from "../../shared/time.ts";
 
 const TOKEN = /YYYY|MM|DD|HH|mm|ss|SSS|M|D|H|[\s\S]/g;
-/** What a token stands for in ISO 8601, and its digits. */
+/** The part of ISO 8601 that a token stands for, and its digits. */
 const PARTS: Readonly<Record<string, readonly [part: Part, digits: string]>> = {
   YYYY: ["year", String.raw`\d{4}`],
   MM: ["month", String.raw`\d{2}`],
@@ -23,7 +23,7 @@ type Part = "year" | "month" | "day" | "hour" | "minute" | "second" | "milli";
 const DATE_PARTS: readonly Part[] = ["year", "month", "day"];
 
 export class DateFormat {
-  /** As it was given. */
+  /** The format as it was given. */
   readonly text: string;
   readonly #tokens: readonly string[];
   readonly #pattern: RegExp;

@@ -11,7 +11,7 @@ import {
 } from "../../shared/time.ts";
 import type { Column, EpochUnit, FileForm } from "./table.ts";
 
-/** One to three digits, then groups of three behind the same character. */
+/** A pattern of one to three digits, then groups of three behind the same character. */
 const groups = (between: string, point: string) =>
   new RegExp(String.raw`^[+-]?\d{1,3}(?:([${between}])\d{3}(?:\1\d{3})*)?(?:[${point}]\d+)?$`);
 const PLAIN_COMMA = /^[+-]?\d*(?:,\d*)?(?:[eE][+-]?\d+)?$/;

@@ -95,12 +95,12 @@ function freeName({ columns }: TableEntry): string | undefined {
   return NAMES.find((name) => !taken.has(name));
 }
 
-// What a newer file changes in the registry entry of its table: columns are added, and everything else is only told. D-14.1.
+// Changes that a newer file makes to the registry entry of its table: columns are added, and everything else is only told. D-14.1.
 
 interface UpdatedEntry {
   /** The entry with the columns that are new, which may be null. */
   readonly entry: TableEntry;
-  /** What else the file has otherwise, for people. */
+  /** The other differences of the file, for people. */
   readonly differences: readonly string[];
 }
 

@@ -51,7 +51,7 @@ export const ENCODINGS = [
 
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** What the files of a table are like. D-14.1. */
+/** The form of a table's files. D-14.1. */
 const IMPORT_SCHEMA = Type.Object(
   {
     delimiter: Type.Optional(

@@ -16,7 +16,7 @@ import {
 } from "./registry-schema.ts";
 import { type Column, type FileForm, type Registry, ROW_NUMBER, type Table } from "./table.ts";
 
-/** In the place of a column whose structure is wrong: it may be a key as well as a timestamp column. */
+/** Stands for a column whose structure is wrong: it may be a key as well as a timestamp column. */
 const ANY_COLUMN: ColumnEntry = { type: "datetime" };
 
 /**
@@ -74,7 +74,7 @@ function soundParts(entry: unknown): TableEntry | null {
   };
 }
 
-/** One problem per place: problems inside an invalid value say nothing more. */
+/** Problems of the structure, one per place: those inside an invalid value say nothing more. */
 function structuralProblems(file: unknown): InputProblem[] {
   const problems = new Map<string, InputProblem>();
   for (const error of Value.Errors(REGISTRY_SCHEMA, file)) {
@@ -155,7 +155,7 @@ function columnOf(entry: TableEntry, name: string): ColumnEntry | undefined {
   return Object.hasOwn(entry.columns, name) ? entry.columns[name] : undefined;
 }
 
-/** What needs a timestamp column, and what it has to be. */
+/** Reports what a timestamp column lacks, and what needs one. */
 function reportTimestamp(entry: TableEntry, report: (place: string, text: string) => void): void {
   const timestamp = entry.timestamp_column ?? null;
   const column = timestamp === null ? undefined : columnOf(entry, timestamp);
@@ -188,7 +188,7 @@ function isLeftOut(updated: readonly string[], name: string): boolean {
   return updated.length > 0 && !updated.includes(name);
 }
 
-/** What the files of a table cannot be like. D-14.1. */
+/** Reports what is wrong about the form of a table's files. D-14.1. */
 function reportImport(entry: TableEntry, report: (place: string, text: string) => void): void {
   const { date_format: format, columns = {}, epoch = {}, number_rows } = entry.import ?? {};
   if (format !== undefined && DateFormat.parse(format) === null) {
@@ -217,7 +217,7 @@ function reportImport(entry: TableEntry, report: (place: string, text: string) =
   }
 }
 
-/** What a format has to be, for people. */
+/** The message about a wrong format. */
 export const NO_DATE_FORMAT =
   "is no date format: it is made of YYYY, MM, DD, HH, mm, ss, SSS, or M, D, H for one digit or two, such as DD.MM.YYYY HH:mm";
 

@@ -1,4 +1,4 @@
-// What is said of tables of the registry that a store cannot have: all of them at once, a line each. D-2.4, D-11.4.
+// Messages about tables of the registry that a store cannot have: all of them at once, a line each. D-2.4, D-11.4.
 import { AppError } from "../../shared/errors.ts";
 import { showHidden } from "../../shared/text.ts";
 import type { Table } from "./table.ts";
@@ -12,7 +12,7 @@ export interface TableRefusal {
   readonly problems: readonly string[];
 }
 
-/** What to do about a change of the registry that rows cannot follow. */
+/** The advice about a change of the registry that rows cannot follow. */
 export const CHANGE_ADVICE =
   "Undo the change in the registry, or export the table, drop it and import it again";
 
@@ -33,7 +33,7 @@ export function sharedKey(keys: readonly string[]): string {
   return `rows in the database share an upsert key (${keys.join(", ")})`;
 }
 
-/** Of a column that a table lacks: one with its name in other letters, if any; null where there is none. */
+/** The name of a column that differs from the given one in upper and lower case only; null where there is none. */
 export function otherLetters(name: string, names: Iterable<string>): string | null {
   for (const other of names) {
     if (other.toLowerCase() === name.toLowerCase()) return `is called "${other}" in the database`;
@@ -41,12 +41,12 @@ export function otherLetters(name: string, names: Iterable<string>): string | nu
   return null;
 }
 
-/** Of a column that a table of another program lacks. */
+/** The message about a column that a table of another program lacks. */
 export const NOT_ADDED = "is missing in the database, and nothing is added there";
 
 // Unique keys of other programs that serve as that of a table.
 
-/** What an index is on, and whether all of its columns ascend. */
+/** The columns of an index, and whether all of them ascend. */
 export interface IndexColumns {
   readonly columns: readonly string[];
   readonly isAscending: boolean;
@@ -64,7 +64,7 @@ export function onUpsertKey<Key extends IndexColumns>(
   );
 }
 
-/** Of those the one that rows can be read by in the order of the upsert key, if there is one; undefined without any. */
+/** The index by which rows can be read in the order of the upsert key; another on the same columns where none can; undefined without any. */
 export function servingKey<Key extends IndexColumns>(
   table: Table,
   keys: readonly Key[],
@@ -73,7 +73,7 @@ export function servingKey<Key extends IndexColumns>(
   return serving.find((key) => isInOrder(key, table)) ?? serving[0];
 }
 
-/** True for what rows can be read by in the order of the upsert key. */
+/** True for an index by which rows can be read in the order of the upsert key. */
 export function isInOrder({ columns, isAscending }: IndexColumns, { keyColumns }: Table): boolean {
   return (
     isAscending &&
@@ -90,7 +90,7 @@ export function refuseTables(tables: readonly TableRefusal[], ownAdvice = ""): v
     const whose = isForeign ? ", which another program made, cannot be used" : "";
     const advice = isForeign ? FOREIGN_ADVICE : ownAdvice;
     const line = `Table "${tableName}"${whose}: ${problems.join("; ")}`;
-    // What another program called its types may hold anything.
+    // The names of another program's types may hold any character.
     return showHidden(advice === "" ? line : `${line}. ${advice}`);
   });
   throw new AppError("schema_conflict", lines.join("\n"));

@@ -12,9 +12,9 @@ export type SyncExtension = (typeof SYNC_EXTENSIONS)[number];
 export interface SchemaColumn {
   readonly type: ColumnType;
   readonly nullable: boolean;
-  /** Of a text, in code points; null for no limit, absent of a deployment that does not tell. D-14.8. */
+  /** The limit of a text, in code points; null for none, absent of a deployment that does not tell. D-14.8. */
   readonly maxLength?: number | null;
-  /** There where the store numbers the rows. D-14.8. */
+  /** True where the store numbers the rows; absent elsewhere. D-14.8. */
   readonly autoIncrement?: true;
 }
 
@@ -23,9 +23,9 @@ export interface TableSchema {
   readonly table: string;
   readonly timestampColumn: string | null;
   readonly upsertKey: readonly string[];
-  /** As registered, without columns that are not serialized. */
+  /** `update_columns` as registered, without columns that are not serialized. */
   readonly updateColumns: "__all__" | readonly string[];
-  /** By name, in registry order, without columns that are not serialized. */
+  /** Columns by name, in registry order, without those that are not serialized. */
   readonly columns: Readonly<Record<string, SchemaColumn>>;
   readonly deletes: boolean;
   /** False of a deployment that does not tell. D-14.2. */
@@ -39,13 +39,13 @@ export interface TableSchema {
   readonly late: LateRowsTold;
 }
 
-/** What came late, or was kept, after a mark. D-7.4. */
+/** The rows that came late, or were kept, after a mark. D-7.4. */
 export interface LateRowsTold {
   /** Stands for all that was noted so far; opaque. */
   readonly mark: string;
   /** Canonical time; null for nothing or without a mark; empty, the start, for a mark never given. */
   readonly from: string | null;
-  /** The same of all other rows that were committed since, of an own store that tells of every commit. */
+  /** The earliest time of all other rows that were committed since; only of an own store that tells of every commit. */
   readonly freshFrom?: string | null;
 }
 

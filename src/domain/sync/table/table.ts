@@ -40,21 +40,21 @@ export type ConflictRule = "overwrite" | "newer";
 
 export type EpochUnit = "seconds" | "milliseconds";
 
-/** What the files of a table are like, where that is not told by themselves. D-14.1. */
+/** The form of a table's files, where they do not tell it themselves. D-14.1. */
 export interface FileForm {
-  /** Between two fields of CSV; null for a comma. */
+  /** The character between two fields of CSV; null for a comma. */
   readonly delimiter: string | null;
-  /** Of numbers in CSV, with groups of three; null for a point without groups. */
+  /** The decimal sign in CSV, where groups of three have the other sign; null for a point without groups. */
   readonly decimal: "," | "." | null;
-  /** Of dates and times in CSV, beside ISO 8601. */
+  /** The format of dates and times in CSV, beside ISO 8601. */
   readonly dateFormat: DateFormat | null;
-  /** Of CSV; null for UTF-8, or what a byte order mark says. */
+  /** The encoding of CSV; null for UTF-8, or what a byte order mark says. */
   readonly encoding: Encoding | null;
   /** Names to the array of records within a JSON file, separated by points; null for a file that is one. */
   readonly path: string | null;
   /** True: records are numbered into the column `row`. */
   readonly numberRows: boolean;
-  /** What a file calls columns whose names are others, by the column's name. */
+  /** The names that a file has for columns, by the column's name. */
   readonly headers: ReadonlyMap<string, string>;
   /** Columns whose times are numbers since 1970. */
   readonly epoch: ReadonlyMap<string, EpochUnit>;
@@ -91,10 +91,10 @@ export interface Table {
   readonly maxDeletes: number | null;
   /** Columns that only the remote has, or that are hidden here: a push to a remote of another kind may leave them out. D-7.3. */
   readonly remoteOnly: readonly string[];
-  /** Which way the rows go: `push`, they are written here, `pull`, at the remote; null for both ways. D-11.9. */
+  /** The end that writes the rows: `push` for this one, `pull` for the remote; null for both. D-11.9. */
   readonly direction: "push" | "pull" | null;
   readonly files: FileForm;
-  /** As it stands in the registry file. */
+  /** The entry in the registry file. */
   readonly entry: TableEntry;
 }
 

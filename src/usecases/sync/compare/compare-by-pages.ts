@@ -92,7 +92,7 @@ export class PageComparison {
     const { table } = remote;
     const difference = differenceOfRecord(table, pair);
     const isNew = this.#keys.find({ key: key.text }).note === 0 && !this.#there.knows(key.text);
-    // One that has come since is on its way.
+    // A row that appeared since may be on its way.
     if (difference !== null && isNew && isYoung(this.#comparison, pair.there)) return;
     this.#keys.note({ key: key.text }, COUNTED);
     if (difference === null) findings.match(1);

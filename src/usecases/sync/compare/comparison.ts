@@ -23,7 +23,7 @@ export const SECOND_LOOK_MS = 1_000;
 export const MAX_YOUNG_ROWS = 10_000;
 
 export interface ComparePlan {
-  /** Which way rows that differ are to go; null to change nothing. */
+  /** The way that differing rows are to go; null changes nothing. */
   readonly repair: CompareRepair | null;
   /** Removes what only the end being repaired has; only with `push` or `pull`. D-7.6. */
   readonly deletes?: boolean;
@@ -53,7 +53,7 @@ export function isYoung({ remote: { table }, youngFromMs }: Comparison, row: Row
 /** Called with each row that becomes an example. */
 export type OnExample = (difference: Difference, pair: RowPair, key: JsonObject) => void;
 
-/** Those who watch a comparison. */
+/** Callbacks for whoever watches a comparison. */
 export interface CompareWatch {
   readonly onExample: OnExample;
   /** Called whenever more rows were looked at. */

@@ -25,10 +25,10 @@ import { RecordWriter } from "../transfer/write-records.ts";
 import { SentRowsCheck } from "./sent-rows-check.ts";
 
 interface QueuedRow {
-  /** As the other end has it. */
+  /** The row of the other end. */
   readonly row: JsonObject;
   readonly key: JsonObject;
-  /** What it is to replace; null for nothing. */
+  /** The row that it replaces; null where there is none. */
   readonly present: JsonObject | null;
 }
 
@@ -36,7 +36,7 @@ interface QueuedRow {
 const REMOVED_TOGETHER = 1_000;
 const REPAIR_ROWS = 500;
 
-/** What the queue of both ends has in common. */
+/** The queue of rows that the repair of either end works through. */
 export abstract class RepairEnd {
   readonly #updated: ReadonlySet<string>;
   protected readonly transfer: Transfer;
@@ -145,9 +145,9 @@ export class RepairHere extends RepairEnd {
 export class RepairThere extends RepairEnd {
   readonly where = "there";
   readonly #size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
-  /** What the remote refuses waits for the next run, as in a run. D-4.10. */
+  /** Records that the remote refuses wait for the next run, as in a run. D-4.10. */
   readonly #rejections: TableRejections;
-  /** Null where the remote tells what becomes of rows, by its answers or by how it has the table registered. */
+  /** Null where the remote's answers, or its registration of the table, tell what becomes of rows. */
   readonly #check: SentRowsCheck | null;
 
   constructor(transfer: Transfer, rejections: TableRejections, maxDeletes: number | null) {
@@ -174,7 +174,7 @@ export class RepairThere extends RepairEnd {
     const sent = await sendRows(this.transfer, this.#size, wanted);
     await this.#rejections.commit(sent.rejected, sent.accepted);
     this.changed += sent.changed - this.#doubt(sent.accepted, rows);
-    // Which ones it kept is not told.
+    // The remote does not tell which ones it kept.
     const kept = sent.kept === sent.accepted.length ? sent.accepted : [];
     const examples = stayed(rows, sent.rejected, kept);
     return { count: sent.rejected.length + sent.kept, examples };
@@ -188,7 +188,7 @@ export class RepairThere extends RepairEnd {
     for (const row of accepted) {
       const present = replaced.get(row) ?? null;
       if (present === null) continue;
-      // Of a remote that tells its columns only its rule is not known.
+      // Of a remote that tells its columns, only the conflict rule is unknown.
       if (this.transfer.handshake.schema !== null && !this.#isOlder(row, present)) continue;
       this.#check.add(row, present);
       count++;

@@ -14,7 +14,7 @@ import { recordsFrom } from "../transfer/pull-table.ts";
 export class SentRowsCheck {
   readonly #remote: RemoteTable;
   readonly #sent = new RowVersions();
-  /** Of the rows sent, in microseconds. */
+  /** The earliest time of the rows sent, in microseconds. */
   #earliest = Number.POSITIVE_INFINITY;
   #sampleTime: string | null = null;
 

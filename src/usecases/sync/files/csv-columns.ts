@@ -4,7 +4,7 @@ import { matchColumn } from "../../../domain/sync/table/names.ts";
 import { type Column, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
 
-/** What of the header of a CSV file and of its table does not meet. */
+/** Columns of a CSV file that its table lacks, and the other way round. */
 export interface CsvHeader {
   readonly line: number;
   /** Names that are not columns of the table. */
@@ -19,7 +19,7 @@ export interface CsvHeader {
 export class CsvColumns implements HeaderReader {
   readonly #table: Table;
   readonly #onHeader: (header: CsvHeader) => void;
-  /** Of the header. */
+  /** The fields of the header. */
   #fields: readonly { readonly field: string; readonly column: Column | null }[] = [];
 
   constructor(table: Table, onHeader: (header: CsvHeader) => void) {

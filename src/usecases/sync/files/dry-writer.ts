@@ -1,4 +1,4 @@
-// Of an import that writes nothing: what it would do, decided as a store would. D-14.7.
+// The dry run of an import: it decides as a store would, and writes nothing. D-14.7.
 import { meetPeople, peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
@@ -24,7 +24,7 @@ import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type ImportWriter, NOTHING, type RowChange, type WrittenBatch } from "./import-writer.ts";
 
-/** Where a dry run looks. */
+/** Everything that a dry run reads. */
 export type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
 
 type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
@@ -40,7 +40,7 @@ export class DryWriter implements ImportWriter {
   readonly #deps: DryDeps | null;
   readonly #table: Table;
   readonly #rule: { readonly nowMs: number; readonly stamps: StampRule };
-  /** What rows would be by now: their contents without the time, noted with the place of that, from 1. */
+  /** Contents that rows would have by now, without their times: the note is the place of the time in `#times`, from 1. */
   readonly #written = new RowMemory();
   readonly #times: (string | null)[] = [];
 
@@ -71,7 +71,7 @@ export class DryWriter implements ImportWriter {
     const recalled = records.flatMap(
       (one) => this.#recall(one, storedByKey.get(one.keyText)) ?? [],
     );
-    // Of records with one key the last one counts: here one that equals the row, as others tell only that they differ from it.
+    // The last record of a key counts: here one that equals the row, as others tell only that they differ from it.
     for (const { key, found } of recalled.toSorted((a, b) => Number(a.isSame) - Number(b.isSame))) {
       rows.set(key, found);
     }
@@ -90,7 +90,7 @@ export class DryWriter implements ImportWriter {
     };
   }
 
-  /** What the row of a record would be by now, where the file brought one of its key before; null where it did not. */
+  /** The row that an earlier record of the same key would have left; null where there was none. */
   #recall({ row, keyText: key, time }: ArrivingRecord, stored: Row | undefined) {
     const { timestampColumn, updateColumns } = this.#table;
     const here: Record<string, ColumnValue> = { ...stored, ...row };
@@ -113,7 +113,7 @@ export class DryWriter implements ImportWriter {
     this.#written.noteHash(hash, place);
   }
 
-  /** Of what an update changes. */
+  /** The hash of the columns that an update changes. */
   #hash(key: string, row: Row) {
     const { timestampColumn, updateColumns } = this.#table;
     const others = updateColumns.filter(({ name }) => name !== timestampColumn);
@@ -121,7 +121,7 @@ export class DryWriter implements ImportWriter {
     return hashRow({ key, content });
   }
 
-  /** What the store can hold, and why it refuses the others. */
+  /** Sorts the writes: those that the store can hold, and why it refuses the others. */
   #judge(writes: readonly RowWrite[]) {
     const refusals = new Map<number, Omit<WriteFailure, "index">>();
     const able = writes.filter(({ index, row }) => {

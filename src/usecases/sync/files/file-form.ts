@@ -1,4 +1,4 @@
-// What a file is like, as callers say it: it goes before what the registry says of the table. D-14.1.
+// The form of a file as callers describe it; it overrides the registry's entry of the table. D-14.1.
 
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DateFormat } from "../../../domain/sync/table/date-format.ts";
@@ -26,7 +26,7 @@ export type OptionName = (name: string) => string;
 
 const onCommandLine: OptionName = (name) => `--${name}`;
 
-/** As the registry has it. Throws `invalid_request` for what the format does not have; `named` is how the caller knows options. */
+/** The options as a registry entry. Throws `invalid_request` for options that the format lacks; `named` gives the caller's names of options. */
 export function importEntry(
   options: FormOptions,
   format: FileFormat | "sqlite",

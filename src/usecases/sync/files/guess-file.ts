@@ -9,7 +9,7 @@ import type { Turns } from "../../../ports/runtime/turns.ts";
 import { type FileGuess, type GuessSource, guessTable } from "./guess-table.ts";
 
 interface GuessedFile {
-  /** Of the table, a name that the registry takes. */
+  /** The table's name, one that the registry takes. */
   readonly name: string;
   readonly format: FileFormat;
   readonly bytes: AsyncIterable<Uint8Array>;

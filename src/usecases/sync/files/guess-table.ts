@@ -13,15 +13,15 @@ import type { Turns } from "../../../ports/runtime/turns.ts";
 
 /** Records that are to become a table. */
 export interface GuessSource {
-  /** Of the table, a name that the registry takes. */
+  /** The table's name, one that the registry takes. */
   readonly name: string;
   readonly form: ValueForm;
-  /** What a database declares; null for a file of records. */
+  /** The database's declaration; null for a file of records. */
   readonly declaration: Declaration | null;
   readonly wishes: GuessWishes;
   /** Once. `onNames` is told the names of a header. */
   read(onNames: (names: readonly string[]) => void): AsyncIterable<readonly FoundRecord[]>;
-  /** What of the table was not read as it is; to be asked after reading. */
+  /** Parts of the table that were not read as they are; complete after reading. */
   notes(): readonly string[];
 }
 

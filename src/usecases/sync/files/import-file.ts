@@ -158,7 +158,7 @@ interface TextFile {
   readonly format: FileFormat;
   /** With what the file is like. */
   readonly table: Table;
-  /** Of JSON; that of CSV is the table's. */
+  /** The encoding of JSON; that of CSV is the table's. */
   readonly encoding: Encoding | null;
   /** Its text by its encoding. Read once. */
   chunks(encoding: Encoding | null): AsyncIterable<string>;

@@ -1,4 +1,4 @@
-// What an import tells: counts, and what could not be read, by line and column. D-10.3.
+// The report of an import: counts, and the values that could not be read, by line and column. D-10.3.
 import { isRawNumber, type JsonValue } from "../../../domain/shared/json.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import {

@@ -1,4 +1,4 @@
-// Where the rows of an import go, a batch at a time: into the store, or in a dry run nowhere (`DryWriter`). Both tell which rows
+// The writers of an import, a batch at a time: into the store, or in a dry run nowhere (`DryWriter`). Both tell which rows
 // are new, which change and which stay as they are. D-14.7.
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -8,7 +8,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
-/** What became of a batch. */
+/** The result of a batch. */
 export interface WrittenBatch {
   /** Why a record failed, by its position. */
   readonly refusals: ReadonlyMap<number, Omit<WriteFailure, "index">>;
@@ -17,7 +17,7 @@ export interface WrittenBatch {
   /** Rows that are new, and rows that changed; all others stay as they are. */
   readonly added: number;
   readonly changed: number;
-  /** Of a dry run: the rows that would change, once each. */
+  /** In a dry run the rows that would change, once each. */
   readonly changes?: readonly RowChange[];
 }
 

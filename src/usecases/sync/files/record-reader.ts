@@ -21,7 +21,7 @@ interface ReadRecord {
   /** The record with the names of the table's columns. */
   readonly record: JsonValue;
   readonly problems: readonly RecordProblem[];
-  /** What is written as it came, because its column's type does not understand it. */
+  /** Values that are written as they came, because their column's type does not understand them. */
   readonly oddities: readonly RecordProblem[];
   /** Fields without a column that were not told before. */
   readonly leftOut: readonly RecordProblem[];
@@ -87,7 +87,7 @@ export class RecordReader {
       .map((name) => this.unknownField(name))
       .filter((field) => field !== null);
     if (problems.length > 0 || (!this.#isLax && oddities.length > 0)) {
-      // It is told with all that is wrong with it, as nothing of it is written.
+      // Nothing of the record is written, so all that is wrong with it is a problem.
       const all = [...problems, ...oddities];
       return { row: null, record: fields, problems: all, oddities: [], leftOut };
     }

@@ -5,7 +5,7 @@ import { ROW_NUMBER, type Row, type Table } from "../../../domain/sync/table/tab
 import type { FileFormat, FoundRecord } from "../../../ports/files.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** Where numbers come from: lines, places among the records, or places behind the greatest number that there is. */
+/** The source of numbers: lines, places among the records, or places behind the greatest number in the table. */
 type Numbering = "line" | "place" | number;
 
 /** Gives each record its number. */

@@ -16,7 +16,7 @@ import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 interface Removal {
   /** Null where there is no store yet. */
   readonly deps: DeleteRowDeps | null;
-  /** What became of the file's records; it is told how many rows were removed, or would be, however the removal ends. */
+  /** The report of the import; it gets the number of rows that were removed, or would be, however the removal ends. */
   readonly report: ImportReport;
   /** Null for the limit of the registry. */
   readonly maxDeletes: number | null;

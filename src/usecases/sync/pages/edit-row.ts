@@ -53,13 +53,13 @@ interface Forcible extends AdminRequest {
 const EDIT = { name: "rows.edit", looksAtDeletes: true };
 const FORCED = "Change them there, or here with force";
 
-/** What became of an edit: as the row is now; it is another than the expected one; or what its columns refuse. */
+/** The outcome of an edit: the row as it is now; a row other than the expected one; or the problems of its columns. */
 export type EditOutcome =
   | { readonly row: JsonObject }
   | { readonly differs: JsonObject | null }
   | { readonly problems: readonly ColumnProblem[] };
 
-/** What became of a removal; `warning` where the row comes back. */
+/** The outcome of a removal; `warning` where the row comes back. */
 export type RemovalOutcome =
   | { readonly warning: string | null }
   | { readonly differs: JsonObject | null };

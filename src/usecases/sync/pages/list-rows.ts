@@ -18,7 +18,7 @@ import { findTable, type Row, type Table } from "../../../domain/sync/table/tabl
 import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** As texts; null, absent or empty is none. */
+/** Parameters as texts; null, absent and empty mean none. */
 export interface ListRowsQuery extends ListParameters {
   /** Only rows whose timestamp is at or after this time. */
   readonly since?: string | null;
@@ -32,7 +32,7 @@ export interface ListRowsQuery extends ListParameters {
 
 export interface RowList {
   readonly table: string;
-  /** In the order asked for, else that of the table, as `shownRow` shows them. */
+  /** The rows in the order asked for, by default that of the table, as `shownRow` shows them. */
   readonly items: readonly JsonObject[];
   /** Null after the last part. */
   readonly nextCursor: string | null;

@@ -72,13 +72,13 @@ export async function readTableSchema(
 // Reads what a deployment that is to be joined has registered. D-14.8.
 
 interface JoinedTables {
-  /** By name, as they are to be registered here; without the built-in ones that are there as here. */
+  /** Entries to register here, by name; without built-in tables that are the same at both ends. */
   readonly entries: Readonly<Record<string, TableEntry>>;
-  /** What the deployment does not tell, for people. */
+  /** Facts that the deployment does not tell, for people. */
   readonly unknown: readonly string[];
 }
 
-/** What no schema says, for people. */
+/** Facts that no schema tells, for people. */
 const NEVER_TOLD = [
   'columns that it hides ("serialize": false)',
   'how many rows a run may delete ("max_deletes")',

@@ -7,7 +7,7 @@ import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypt
 import type { Clock, CollectGarbage, Timer } from "../../../ports/runtime/runtime.ts";
 import { readJson, Turns } from "../../../ports/runtime/turns.ts";
 
-/** What parsing a larger body leaves is collected before it is copied to be hashed, and that before its rows are written. D-11.2.2. */
+/** Garbage of parsing a larger body is collected before the body is copied to be hashed, and again before its rows are written. D-11.2.2. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 export interface ReadPushBodyDeps {
@@ -64,7 +64,7 @@ export async function readPushBody(
 
 async function freeMemory({ timer, collectGarbage }: ReadPushBodyDeps, lengthBytes: number) {
   if (lengthBytes <= LARGE_BYTES) return;
-  // What is still on the stack of a turn stays.
+  // Values on the stack of the present turn cannot be collected.
   await timer.sleep(0);
   collectGarbage();
 }

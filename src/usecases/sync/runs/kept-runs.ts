@@ -49,10 +49,10 @@ export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
   }
 }
 
-/** The same of one run, or dry run. */
+/** Marks one run, or dry run, as failed that is `running` and whose process has ended. */
 export async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
   const { leases, runs, clock } = deps;
-  // What is no run's id is not asked of the leases either.
+  // An id of no run takes no lease.
   if ((await runs.find(runId))?.status !== "running") return;
   const request = { name: runLeaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
@@ -102,7 +102,7 @@ export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun>
   throw new AppError("not_found", "It was a dry run, which has ended: nothing is kept of it");
 }
 
-/** As it is kept; one whose process has ended has failed. Throws `not_found`. */
+/** A run as it is kept; one whose process has ended has failed. Throws `not_found`. */
 async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
   await endIfAbandoned(deps, runId);
   return (await deps.runs.find(runId)) ?? noRun();
@@ -191,7 +191,7 @@ function* endOf(run: KeptRun): Generator<News, void, undefined> {
   yield { type: "finished" };
 }
 
-/** What operators are told of a run that has ended; nothing of a dry run, which somebody watches. */
+/** The alerts of a run that has ended; none of a dry run, which somebody watches. */
 function alertsOf(run: KeptRun): readonly Alert[] {
   if (!isListed(run)) return [];
   const { status } = run;

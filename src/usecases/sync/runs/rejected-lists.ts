@@ -20,7 +20,7 @@ const REJECTED_CURSOR = /^\d{16}$/;
 
 /** One rejected record with the record itself. */
 export interface RejectedDetail extends RejectedItem {
-  /** As it was pulled, or the row that a push would send now, as `shownRow` shows it; null when that is gone. */
+  /** The pulled record, or the row that a push would send now, as `shownRow` shows it; null when that is gone. */
   readonly record: JsonObject | null;
 }
 
@@ -30,7 +30,7 @@ export interface RetryResult {
    * also for one that need not be sent any more: the row is gone, or newer there.
    */
   readonly status: "written" | "rejected" | "dropped";
-  /** As it is now; as it was before when it waits no more. */
+  /** The entry as it is now; as it was before when it waits no more. */
   readonly item: RejectedItem;
 }
 
@@ -83,7 +83,7 @@ export async function retryRejected(
   return { status: isDropped ? "dropped" : "written", item: rejectedItem(entry) };
 }
 
-/** What is no failure of the retry itself. */
+/** True for errors that are no failure of the retry itself. */
 function isForCaller(error: unknown): boolean {
   return isAppError(error, "conflict", "store_unavailable", "commit_failed");
 }

@@ -19,7 +19,7 @@ const toldUnowned = new WeakSet<Table>();
 
 export class RunProgress extends StartedWork<RunNews, SyncRun> {
   readonly request: RunRequest;
-  /** In the order in which each table takes them. D-4.3. */
+  /** The directions in the order in which each table takes them. D-4.3. */
   protected readonly directions: readonly SyncDirection[];
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
@@ -40,7 +40,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
   }
 
   /**
-   * What names each table that has no owner, and the first other failure with how many more tables failed, as callers may know
+   * The error that names each table without an owner, and the first other failure with the number of tables that failed beside it, as callers may know
    * it; null without either.
    */
   get error(): AppError | null {
@@ -78,7 +78,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
     this.#addWarning(table, text);
   }
 
-  /** The same, of a matter that concerns the whole run: with its first table only. */
+  /** Tells the user something that concerns the whole run, with its first table only. */
   warnOnce(table: string, text: string): void {
     if (this.#warnedOnce.has(text)) return;
     this.#warnedOnce.add(text);

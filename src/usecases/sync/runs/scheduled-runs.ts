@@ -45,7 +45,7 @@ export function startCompareSchedule(
 ): Schedule {
   return scheduleWork(deps, cronText, "comparison", async () => {
     for (const tableName of [...deps.registry.keys()]) {
-      // One that the registry has lost since is left out.
+      // The registry may have lost the table since.
       if (!deps.registry.has(tableName)) continue;
       await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
     }

@@ -24,7 +24,7 @@ interface ImportDeps extends SyncDeps {
 export interface ImportRequest {
   readonly tableName: string;
   readonly format: FileFormat;
-  /** What the file is like. */
+  /** The form of the file. */
   readonly form: FormOptions;
   readonly isDryRun: boolean;
   readonly isLax: boolean;
@@ -47,7 +47,7 @@ export interface ImportRequest {
 /** Least time between two notices of progress. */
 const PROGRESS_MS = 500;
 
-/** It goes on as long as its file comes, whether or not its events are read. */
+/** An import; it goes on as long as its file comes, whether or not its events are read. */
 export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
   /** Never rejects. */
   readonly outcome: Promise<ImportRun>;
@@ -170,7 +170,7 @@ async function importBytes(
   started.publish({ type: "done", ...report.result() });
 }
 
-/** What was written is told, whether or not it can be noted. */
+/** Notes what was written; a failure is logged, as the rows are there all the same. */
 async function noteIn({ logger }: ImportDeps, { report, request }: StartedImport): Promise<void> {
   const { new: added, changed, same, failed } = report.counts;
   const removed = report.removed === null ? {} : { removed: report.removed };

@@ -1,4 +1,4 @@
-// What goes on to its end whether or not anybody waits for it or reads its news, on any instance: a run, a comparison or an
+// Work that goes on to its end whether or not anybody waits for it or reads its news, on any instance: a run, a comparison or an
 // import. It is published, kept in the store meanwhile, and can be cancelled. S-6, D-4.4, D-7.8, D-7.11, D-9.5.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
@@ -12,7 +12,7 @@ import { depsOfRun, type RunContext, type RunPlan } from "../shared/run-context.
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { endAbandonedRuns, saveEnded } from "./kept-runs.ts";
 
-/** All that it tells: `finished` is always the last. */
+/** The news of some work: `finished` is always the last. */
 type Told<Some extends News> = Some | FinishedEvent;
 
 interface Reader<Some extends News> {
@@ -64,9 +64,9 @@ export class RunEvents<Some extends News> {
   }
 }
 
-/** What is to be done, and what of it is told. */
+/** The work to do, and how it is traced. */
 interface Work<Given> {
-  /** Of its span. */
+  /** The name of its span. */
   readonly name: string;
   readonly fields: SpanFields;
   /** True: its result is kept though it could not begin. */
@@ -102,9 +102,9 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
     this.#tellBegun = resolve;
   }
 
-  /** As lists show it while it goes on. */
+  /** The run as lists show it while it goes on. */
   abstract running(): Run;
-  /** As it ended. */
+  /** The run as it ended. */
   protected abstract ended(): Run;
   /** Notes and publishes why it failed. */
   abstract fail(cause: unknown): void;
@@ -129,7 +129,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
     tell();
   }
 
-  /** What lists show of when it began and ended. */
+  /** The times that lists show. */
   protected times(status: RunStatus) {
     const { clock } = this.deps;
     return {
@@ -139,7 +139,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
     };
   }
 
-  /** What a run with the remote works with. Throws `sync_misconfigured`. */
+  /** The context of a run with the remote. Throws `sync_misconfigured`. */
   protected openRun(plan: RunPlan): RunContext {
     const { runId, deps, stopping: stop } = this;
     return { ...plan, runId, deps, remote: openRemote(deps), startedAt: this.#startedAt, stop };
@@ -190,7 +190,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
       this.fail(error);
     }
     ended.abort();
-    // What is being kept must not replace the result.
+    // A save under way must not replace the result.
     await keeping;
     const result = this.ended();
     if (isKept) await this.#keepResult(result);

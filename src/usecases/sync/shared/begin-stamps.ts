@@ -38,7 +38,7 @@ async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
       }));
     await writeRows(deps, timed, { writes, conflict: "newer" });
     after = rows.at(-1) ?? null;
-    // One that cannot be read is among them, and stays as it is.
+    // A row with a time ends the search; one whose time cannot be read stays as it is.
     if (after === null || rowTime(table, after) !== null) return;
   }
 }

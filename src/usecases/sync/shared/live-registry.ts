@@ -6,7 +6,7 @@ import type { Registry, Table } from "../../../domain/sync/table/table.ts";
 interface RegistryChange {
   /** With the tables as they are in place of those that are the same. */
   readonly registry: Registry;
-  /** What is different, such as `added a, b; gone c`. */
+  /** The differences, such as `added a, b; gone c`. */
   readonly summary: string;
 }
 

@@ -53,7 +53,7 @@ export async function readRemoteStatus(
 
 const MAX_REMOTE_MS = 3_000;
 
-/** What to tell before the first row of an import, of a stamped table that is empty here and not at the remote; else null. */
+/** The warning before the first row of an import into a stamped table that is empty here and not at the remote; null otherwise. */
 export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
   if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
     return null;

@@ -24,7 +24,7 @@ import type { RunContext } from "./run-context.ts";
 /** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
 type PassesFailure = (error: RemotePeerError) => boolean;
 
-/** What rows come and go in. */
+/** The bundle in which rows come or go. */
 type Bundle = "page" | "batch";
 
 /**
@@ -107,7 +107,7 @@ export class RemoteTable {
     return learned.rowsOf(address, `${of} of ${this.table.name}`, otherwise);
   }
 
-  /** So many were refused as too large, or took too long. */
+  /** Notes a number of rows that was refused as too large, or took too long. */
   learnTooMany(of: Bundle, rows: number): void {
     const { address, learned } = this.run.remote;
     learned.learn(address, `${of} of ${this.table.name}`, rows);

@@ -1,4 +1,4 @@
-// One run, or the comparison of a table: what all its parts work with, and how it counts what it moves. S-6, D-4.4.
+// The context of a run, or of the comparison of a table, and the counts of what it moves. S-6, D-4.4.
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
@@ -8,7 +8,7 @@ import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import type { Remote, SyncDeps } from "./sync-deps.ts";
 
-/** What is wanted of a run, or of the comparison of a table. */
+/** The plan of a run, or of the comparison of a table. */
 export interface RunPlan {
   /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
   readonly isFull: boolean;
@@ -23,7 +23,7 @@ export interface RunPlan {
   publish(news: RunNews): void;
 }
 
-/** One run, or the comparison of a table: what all its parts work with. It is passed on as it is. */
+/** The context of a run, or of the comparison of a table. All its parts get it as it is. */
 export interface RunContext extends RunPlan {
   readonly runId: string;
   /** Their logger names the run in every line. */
@@ -34,7 +34,7 @@ export interface RunContext extends RunPlan {
   readonly stop: AbortSignal;
 }
 
-/** To which a caller adds what it wants; nobody is told of retries. */
+/** The plan that callers begin with; nobody is told of retries. */
 export const PLAIN_PLAN: RunPlan = {
   isFull: false,
   directions: [],
@@ -59,12 +59,12 @@ function runLogger(logger: Logger, runId: string): Logger {
   };
 }
 
-/** What came of rows that were sent, or records that arrived. */
+/** The result of rows that were sent, or records that arrived. */
 export interface MovedRecords {
   readonly rejected: readonly Rejection[];
-  /** Those that stayed at the receiving end, being newer. */
+  /** Rows that stayed at the receiving end, being newer. */
   readonly kept: number;
-  /** Those that it left out, as the people whom they name were erased there. D-8.2. */
+  /** Records that the receiving end left out, as the people whom they name were erased there. D-8.2. */
   readonly erased: number;
   /** Rows really written. */
   readonly changed: number;
@@ -88,7 +88,7 @@ const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
 export class TransferReport {
   readonly direction: SyncDirection;
   readonly #run: RunContext;
-  /** What every event of it names. */
+  /** The fields that every event has. */
   readonly #of: { readonly table: string; readonly direction: SyncDirection };
   readonly #startedAtMs: number;
   #isStarted = false;
@@ -147,7 +147,7 @@ export class TransferReport {
   batch(batch: MovedBatch): void {
     const { rows, kept, erased } = batch;
     const rejected = batch.rejected.length;
-    // What a dry run would write is not known without writing it.
+    // Nobody knows which rows a dry run would change.
     const changed = this.#run.isDryRun ? 0 : batch.changed;
     const accepted = Math.max(0, rows - rejected - erased);
     this.#batches++;
@@ -196,7 +196,7 @@ export class TransferReport {
     });
   }
 
-  /** What it did to the table so far. */
+  /** The result so far. */
   result(): TableResult {
     return { ...this.#done, durationMs: this.#elapsedMs() };
   }

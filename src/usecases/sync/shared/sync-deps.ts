@@ -28,7 +28,7 @@ export interface SyncDeps extends SyncRepositories {
   /** `SYNC_MAX_BATCH_SIZE`: rows of a page or batch at most. */
   readonly maxPageRows: number;
   readonly registry: Registry;
-  /** By which a remote is known to be this deployment; absent: it never is. D-10.4. */
+  /** The id of this deployment, by which a remote that is this one is recognized; absent: none is. D-10.4. */
   readonly deploymentId?: string;
   readonly tables: TableStore;
   readonly tombstones: Tombstones;
@@ -39,7 +39,7 @@ export interface SyncDeps extends SyncRepositories {
   /** Tells operators of what went wrong; absent or null: nobody is to be told. */
   readonly alerts?: Alerts | null;
   readonly connectPeer: ConnectPeer;
-  /** What this process has learned of remotes; absent: each run learns anew. */
+  /** Sizes that this process has learned of remotes; absent: each run learns anew. */
   readonly learned?: LearnedSizes;
   readonly clock: Clock;
   readonly timer: Timer;
@@ -51,7 +51,7 @@ export interface SyncDeps extends SyncRepositories {
 
 export interface Remote {
   readonly peer: RemotePeer;
-  /** As it is remembered. */
+  /** The address as it is remembered. */
   readonly address: string;
   readonly learned: LearnedSizes;
 }

@@ -32,9 +32,9 @@ export type WriteRowsDeps = Pick<
 /** Rows, and tombstones that take effect before them; of a profile with an owner none does. D-8.1. */
 export interface RowsToWrite {
   readonly writes: readonly RowWrite[];
-  /** In a table without `deletes` they only remove rows, by hand. D-7.6, D-14.3. */
+  /** Tombstones; in a table without `deletes` they only remove rows, by hand. D-7.6, D-14.3. */
   readonly deleted?: readonly TombstoneWrite[];
-  /** Instead of the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
+  /** Replaces the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;
   /** How records without a time get one; absent: they do not. D-14.2. */
   readonly stamps?: StampRule;
@@ -47,9 +47,9 @@ export interface RowsToWrite {
   readonly isDivisible?: boolean;
 }
 
-/** What a run keeps in the same commit as its rows. */
+/** State that a run commits with its rows. */
 export interface CommitExtras {
-  /** What the table remembers of its remote. */
+  /** The table's memory of its remote. */
   readonly memory?: MemoryChange;
   /** Refused records. */
   readonly rejected?: readonly NewRejection[];
@@ -74,7 +74,7 @@ export interface RunCommit {
   extrasOf(outcome: WriteOutcome): CommitExtras;
 }
 
-/** What a write did, or is about to commit. */
+/** The result of a write, or of one that is about to be committed. */
 export interface WriteOutcome extends WrittenRows {
   /** The records that were left out, as the person whom they name was erased here. D-8.2. */
   readonly erased: readonly number[];
@@ -185,7 +185,7 @@ async function begin(tx: Transaction, { name }: Table, { claim, owner }: RunComm
   return { memory, last };
 }
 
-/** What becomes of rows of people of whom something is known; null where they stay as they arrived. */
+/** Decides about rows of people of whom something is known; null where all stay as they arrived. */
 async function meet(
   names: Names,
   tx: Transaction,

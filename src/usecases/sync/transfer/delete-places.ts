@@ -1,4 +1,4 @@
-// Up to where deletes were moved, whether all of them behind that are still on record, and how many rows they may remove. D-7.6.
+// Places up to which deletes were moved, gaps in the record of deletes behind them, and the limit of rows that they may remove. D-7.6.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
@@ -31,7 +31,7 @@ export function placeOf(transfer: Transfer, direction: SyncDirection): DeletePla
   return transfer.last[direction].deletes ?? null;
 }
 
-/** What to commit once deletes were moved up to a place; empty when that is kept, and not long ago. */
+/** The change to commit once deletes were moved up to a place; empty where that place was kept recently. */
 export function movedPlace(
   transfer: Transfer,
   cursor: string | null,
@@ -52,7 +52,7 @@ export async function requireKnownHere(transfer: Transfer): Promise<void> {
 }
 
 /**
- * The same of the remote's deletes. It is asked only where some were fetched before; in a run that fetches them later, for
+ * As `requireKnownHere`, of the remote's deletes. The remote is asked only where some were fetched before; in a run that fetches them later, for
  * the whole page that it will need then.
  */
 export async function requireKnownThere(transfer: Transfer): Promise<void> {
@@ -115,8 +115,8 @@ export async function readDeletedPage(
 
 /**
  * The places of both directions for a repair to keep, once it has made one end like the other; read them before it compares.
- * What was deleted where the rows come from is moved again from the first tombstone on; what was deleted at the other end so
- * far is not moved any more.
+ * Deletes of the end that rows come from are moved again from the first tombstone on; deletes that the other end has so
+ * far are not moved any more.
  */
 export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
   const { deps, table, remote, handshake, direction } = transfer;
@@ -167,7 +167,7 @@ export class DeleteBudget {
     this.#done += count;
   }
 
-  /** What the user is told of `count` deletes to come that are too many. */
+  /** The error for `count` more deletes that are too many. */
   problem(count: number): AppError {
     const total = this.#done + count;
     const done = this.#done === 0 ? "none was" : `${this.#done} were`;

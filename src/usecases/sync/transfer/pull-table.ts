@@ -222,7 +222,7 @@ class PullExchange {
   page(passed: MemoryChange): ExtrasOfRows {
     const before = this.#added;
     return (rows, changed) => {
-      // What comes again, as nothing has changed since, would be added again and again.
+      // Rows that come again unchanged would be added again with every run.
       const isKnown = changed === 0 && !this.#isFromStart;
       const { table } = this.#transfer;
       const exchanged = isKnown ? null : exchangedBlock(table, rows, this.#pushMarker);

@@ -29,7 +29,7 @@ import { inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
 export interface PushRows {
-  /** In the order of the table; empty at the end. */
+  /** The next rows in the order of the table; empty at the end. */
   readonly rows: readonly Row[];
   /** Timestamp of the last row as kept; null when it has none. Every row before it has been read. */
   readonly readUpTo: string | null;
@@ -194,7 +194,7 @@ export async function sendRows(
   // Every record failed, and each has its message, in the order of the records.
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
   if (!isEachNamed && rows.length > 1) {
-    // Those that did not fail are written by now: sent again they change nothing more.
+    // Rows that did not fail are written by now: sent again they change nothing more.
     const parts = await halved();
     return isGuarded(transfer) ? { ...parts, changed: parts.changed + changed } : parts;
   }

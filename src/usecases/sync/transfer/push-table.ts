@@ -34,12 +34,12 @@ interface Push {
   readonly transfer: Transfer;
   readonly markers: TransferMarkers;
   readonly rejections: TableRejections;
-  /** What need not go. */
+  /** Rows that need not go. */
   readonly exchanged: ReadExchanged;
   readonly size: BatchSize;
-  /** What a remote that guards nothing has; null when it guards its rows, or is to be overwritten. */
+  /** Rows of a remote that guards nothing; null when it guards its rows, or is to be overwritten. */
   there: RemoteRows | null;
-  /** True once rows stayed here only as they are too far ahead for such a remote now: the next push meets them again. */
+  /** True once rows stayed here only because they are too far ahead for such a remote now: the next push meets them again. */
   isLeftOver: boolean;
 }
 
@@ -200,7 +200,7 @@ async function pushBatch(
   const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
   if (settled.length < newerThere.length) push.isLeftOver = true;
   const passed = markers.advance(readUpTo);
-  // Which rows were left out is not told: all of them are sent again while the allowance lasts. D-8.2.
+  // The remote does not tell which rows it left out: all are sent again while the allowance lasts. D-8.2.
   const arrived = sent.erased > 0 ? [] : sent.accepted;
   const alike = [...arrived, ...settled, ...sameThere];
   const block = push.exchanged.rows.note(alike, markers.current);
@@ -234,13 +234,13 @@ function sortRows(push: Push, batch: readonly Row[]) {
   });
   const wanted = rows.get("wanted") ?? [];
   return {
-    // The same array where it can be: it is encoded already.
+    // The same array where possible: it is encoded already.
     wanted: wanted.length === batch.length ? batch : wanted,
-    // Known to be newer at a remote that guards nothing.
+    // Rows that are newer at a remote that guards nothing.
     newerThere: rows.get("newer") ?? [],
-    // Such a remote has them as they are here: sent again, they would undo what is written there meanwhile.
+    // Rows that such a remote has as they are here: sent again, they would undo what is written there meanwhile.
     sameThere: rows.get("same") ?? [],
-    // They last went, or came, as they are here.
+    // Rows that last went, or came, as they are here.
     exchanged: rows.get("exchanged") ?? [],
   };
 }

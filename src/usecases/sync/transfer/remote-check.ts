@@ -1,5 +1,5 @@
-// What a run learns of a table before it moves it, asked once for all its directions: the remote's clock, what it can do, how
-// it has the table, what is remembered of it, and what the two registries mean for the run. D-7.2 to D-7.4.
+// The check of a remote before a table moves, asked once for all directions of the run: its clock, what it can do, how
+// it has the table, what is remembered of it, and what differing registries mean for the run. D-7.2 to D-7.4.
 import { REFUSALS } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
@@ -24,7 +24,7 @@ import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
 import { requireOther } from "../shared/sync-deps.ts";
 
-/** What the remote tells. */
+/** The answers of the remote. */
 export interface Handshake {
   readonly clocks: Clocks;
   readonly extensions: ReadonlySet<string>;
@@ -38,9 +38,9 @@ export interface Handshake {
   readonly firstRecord: JsonObject | null;
 }
 
-/** What follows from it. */
+/** The conclusions for the run. */
 export interface RemoteCheck {
-  /** Where it was asked. */
+  /** The table at the remote. */
   readonly remote: RemoteTable;
   readonly handshake: Handshake;
   /** The mark of the remote's late rows that the handshake asked with. */
@@ -137,12 +137,12 @@ function differencesOf(table: Table, { schema, firstRecord }: Handshake): Schema
   return { problem: null, pushProblem, leftOut: [], warnings: [] };
 }
 
-/** What a table remembers, as far as it is of the remote that it is moved with. D-11.10. */
+/** The memory of a table about the remote that it is moved with. D-11.10. */
 export interface TransferMemory {
   readonly remote: RemoteIdentity;
   /** True when what was kept is another remote's. */
   readonly isOther: boolean;
-  /** As it was kept; nothing of another remote. */
+  /** The memory as it was kept; empty where it is another remote's. */
   readonly kept: TableMemory;
   /** True lets the next commit remove the exchanged rows. */
   forgetsExchanged: boolean;
@@ -157,12 +157,12 @@ export async function readMemory(
   return { remote: identity, isOther, kept, forgetsExchanged: false };
 }
 
-/** What the user is told of a table that is moved with another remote than before. */
+/** The warning for a table that is moved with another remote than before. */
 export function otherRemoteText({ name }: Table): string {
   return `The remote is another one than in the run before: what was remembered of "${name}" is that one's, so all rows are looked at`;
 }
 
-/** What the runs before have kept of the columns of a table. */
+/** The columns of a table beside those of earlier runs. */
 export function columnHistory(
   table: Table,
   columns: KnownColumns,
@@ -170,7 +170,7 @@ export function columnHistory(
   memory: TableMemory,
 ) {
   const then = (of: SyncDirection) => memory[of].columns;
-  // Whoever owns the rows has nothing to fetch. D-11.9.
+  // The owner of the rows has nothing to fetch. D-11.9.
   const isOwner = table.direction === "push";
   const unfetched = isOwner ? [] : unfetchedColumns(then("pull"), columns);
   const added = addedColumns(then(direction), columns);
@@ -195,7 +195,7 @@ const LACKS: readonly (readonly [SyncExtension, string])[] = [
   ["deletes", "deletes do not travel"],
 ];
 
-/** What cannot be had from a remote without the extensions of this service; null when it has them. D-7.2. */
+/** The note about a remote that lacks extensions of this service; null when it has all. D-7.2. */
 export function lacksText(handshake: Handshake): string | null {
   const lacks = LACKS.filter(([name]) => !hasExtension(handshake, name)).map(([, text]) => text);
   if (lacks.length === 0) return null;

@@ -12,12 +12,12 @@ import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejecti
 import type { CommitExtras } from "../shared/write-rows.ts";
 import { commitExtras, type OwnTransfer } from "./transfer.ts";
 
-/** Those that are read, and tried again, at once. */
+/** Records that are read, and tried again, at once. */
 const PART_RECORDS = 500;
 /** Notes of records: one that waits, and those that need no further attempt while they are as they were noted. */
 const WAITING = 1;
 const SETTLED = 2;
-/** By this transfer. */
+/** Refused by this transfer. */
 const REFUSED = 3;
 
 export class TableRejections {
@@ -59,7 +59,7 @@ export class TableRejections {
     return rejections;
   }
 
-  /** Those that earlier runs left and nobody dropped since, the oldest first; some may be retried between two parts. */
+  /** Records that earlier runs left and nobody dropped since, the oldest first; some may be retried between two parts. */
   async *waitingParts(): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
     if (this.waiting > 0) yield* this.#parts(this.#lastId);
   }
@@ -71,7 +71,7 @@ export class TableRejections {
     return note >= SETTLED && isSame;
   }
 
-  /** What to commit when records were rejected and others were not. Changes nothing here. */
+  /** The state to commit for rejected and accepted records. Changes nothing here. */
   extras(
     rejected: readonly Rejection[],
     accepted: readonly JsonObject[],
@@ -125,7 +125,7 @@ export class TableRejections {
     return before;
   }
 
-  /** Those up to an id, null for all. */
+  /** Records up to an id, null for all. */
   async *#parts(lastId: string | null): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
     if (this.#only !== null) return yield [this.#only];
     const { deps, table, direction } = this.#transfer;
@@ -151,7 +151,7 @@ export class TableRejections {
   }
 }
 
-/** What tells records apart. Those without a usable key are no versions of one row. */
+/** The texts by which records are compared. Two without a usable key are no versions of one row. */
 function textsOf({ text, isUsable }: RowKey, fingerprint: string) {
   return { key: isUsable ? text : text + fingerprint, content: fingerprint };
 }

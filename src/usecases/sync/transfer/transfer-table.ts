@@ -1,4 +1,4 @@
-// One table moves in one direction, or one rejected record of it does by the same way. D-4.6, D-4.8.
+// The transfer of one table in one direction, and of one rejected record by the same way. D-4.6, D-4.8.
 import { AppError, assert } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { columnsNow } from "../../../domain/sync/run/compare-schemas.ts";
@@ -25,9 +25,9 @@ import { type Transfer, transferOf } from "./transfer.ts";
 import { RecordWriter } from "./write-records.ts";
 
 interface TransferOutcome {
-  /** What it did, also when it failed; null when it never began. */
+  /** The result, also of a failure; null when the transfer never began. */
   readonly result: TableResult | null;
-  /** Why it failed, as it was thrown; null when it ended well. */
+  /** The error as it was thrown; null when the transfer ended well. */
   readonly error: unknown;
   /** Why deletes stayed behind though the rows moved; null when they did not. */
   readonly deletesError?: AppError | null;

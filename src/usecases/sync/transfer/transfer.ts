@@ -1,5 +1,5 @@
-// One table that moves in one direction: what all parts of a transfer work with, and the commits that they make here. Each
-// part has it passed as it is. D-4.5, D-4.6, D-7.4.
+// The transfer of a table in one direction: what all its parts work with, and the commits that they make here. Each
+// part gets it as it is. D-4.5, D-4.6, D-7.4.
 
 import type { Key } from "../../../domain/shared/document-key.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
@@ -25,16 +25,16 @@ import {
 } from "../shared/write-rows.ts";
 import type { RemoteCheck, TransferMemory } from "./remote-check.ts";
 
-/** What writing here takes: all there is of a transfer that asks no remote. */
+/** The part of a transfer that writes here; a retry of a pulled record has no more. */
 export interface OwnTransfer {
   readonly deps: SyncDeps;
   readonly table: Table;
   readonly direction: SyncDirection;
-  /** That of a dry run claims nothing, so nothing is committed. */
+  /** The lease; that of a dry run claims nothing, so nothing is committed. */
   readonly lease: RunLease;
-  /** Null where it is not known which remote something came from. */
+  /** The table's memory; null where the remote of a record is unknown. */
   readonly memory: TransferMemory | null;
-  /** Which rows stay at the end that is written to: the newer ones in a run. Null, with `force`: as its table says. D-7.1. */
+  /** The rule of the end that is written to: `newer` in a run; null, with `force`, is its table's own. D-7.1. */
   readonly conflict: ConflictRule | null;
   /** Columns that took no part before: all rows are moved for them. */
   readonly added: readonly string[];
@@ -46,7 +46,7 @@ export interface Transfer extends OwnTransfer, RemoteCheck {
   readonly run: RunContext;
   readonly report: TransferReport;
   readonly memory: TransferMemory;
-  /** That of `memory` by which it begins. */
+  /** The memory by which the transfer begins. */
   readonly last: TableMemory;
 }
 
@@ -80,7 +80,7 @@ export function openMarkers(transfer: Transfer, late: LateRowsTold | null): Tran
     table,
     columns,
     clocks: handshake.clocks,
-    // What a pull left here in added columns, and wrote to rows that came, is not there: the next push begins anew. D-7.3.
+    // The remote lacks what a pull left here in added columns, and wrote to rows that came: the next push begins anew. D-7.3.
     pushedAnew: direction === "push" || pushed === undefined ? null : leavingOut(pushed, added),
     lagSeconds: lagAtSource === 0 ? 0 : greaterLag,
     clockLagSeconds: greaterLag,
@@ -91,7 +91,7 @@ export function openMarkers(transfer: Transfer, late: LateRowsTold | null): Tran
   return new TransferMarkers({ ...options, direction, late });
 }
 
-/** What is committed beside the rows, by what will have happened to them. Called again when a commit is. */
+/** Makes the state to commit with the rows from what will have happened to them. Called again when a commit is tried again. */
 type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
 
 /**
@@ -153,7 +153,7 @@ export async function pushAtOnce(
   }
 }
 
-/** What came of a part of some rows: numbers, and lists. */
+/** The result of a part of some rows: numbers, and lists. */
 type Done<Of> = { readonly [Name in keyof Of]: number | readonly unknown[] };
 
 /** Does both halves of a batch, one after the other; what came of them is added up. */
@@ -178,7 +178,7 @@ export function addUp<Of extends Done<Of>>(before: Of, after: Of): Of {
 /** Exchanged rows as they were read. */
 export interface ReadExchanged {
   readonly rows: ExchangedRows;
-  /** Where the blocks stand. */
+  /** The keys of the blocks. */
   readonly keys: readonly Key[];
   readonly versions: number;
 }

@@ -1,4 +1,4 @@
-// Where records of the remote are written here, by pulls and repairs: the rows of a page, the marker behind it and what was
+// Writes records of the remote here, for pulls and repairs: the rows of a page, the marker behind it and what was
 // refused of it in one commit. D-4.5, D-7.1, D-7.7.
 import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
@@ -19,11 +19,11 @@ import type { TableRejections } from "./table-rejections.ts";
 import { commitRows, inHalves, type OwnTransfer } from "./transfer.ts";
 
 export interface AppliedRecords extends MovedRecords {
-  /** Those that were kept. */
+  /** Records that a newer row here kept out. */
   readonly stayed: readonly JsonObject[];
 }
 
-/** What is committed with the rows that are here as they came, `changed` of them otherwise than before. */
+/** Makes the state to commit with rows that are here as they came, `changed` of which were other before. */
 export type ExtrasOfRows = (
   rows: readonly Row[],
   changed: number,
@@ -127,7 +127,7 @@ export class RecordWriter {
     return { rejected, kept: stayed.length, stayed, erased, changed };
   }
 
-  /** Those that the row here, or its tombstone, keeps out anyway. D-7.6, D-11.10. */
+  /** Refused records that the row here, or its tombstone, keeps out anyway. D-7.6, D-11.10. */
   async #olderOf(refused: readonly RefusedRecord[]): Promise<ReadonlySet<unknown>> {
     const { deps, table } = this.#transfer;
     const keys = new Map(refused.map((one) => [one, rowKey(table, one.record)]));
@@ -149,7 +149,7 @@ export class RecordWriter {
     return new Set(older);
   }
 
-  /** What is not known to be a row of somebody who was erased is not kept among the rejected ones either. D-8.2. */
+  /** Refused records without those of people who were erased here. D-8.2. */
   async #withoutErased(refused: readonly RefusedRecord[]): Promise<readonly RefusedRecord[]> {
     const { deps, table } = this.#transfer;
     if (refused.length === 0 || !isOfPeople(table)) return refused;
@@ -181,7 +181,7 @@ async function planWrites(
   return { records, writes, refused };
 }
 
-/** What has the store keep a refused record out and note what it has instead. D-7.4, D-7.6. */
+/** A write that the store keeps out, so that it notes the row or tombstone it has in place of a refused record. D-7.4, D-7.6. */
 function placeWrite(table: Table, { index, record, message }: RefusedRecord): RowWrite {
   const column = table.columns.find(({ name }) => name === table.timestampColumn);
   const hasTime = column !== undefined && rowTime(table, record) !== null;
@@ -264,7 +264,7 @@ async function filledRows(
   });
 }
 
-/** What says which version of a row this is. */
+/** The key and time of a row, which name its version. */
 function placeOf(table: Table, row: Row): Row {
   const { timestampColumn } = table;
   const time = timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
