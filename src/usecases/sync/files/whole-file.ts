@@ -7,15 +7,17 @@ import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
-import type { DeleteRowDeps } from "../deletes/delete-row.ts";
-import { writeRows } from "../shared/write-rows.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
+import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { exportRows } from "./export-rows.ts";
 import type { ImportReport } from "./import-report.ts";
 import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 
+type RemovalDeps = WriteRowsDeps & Pick<SyncDeps, "clock">;
+
 interface Removal {
   /** Null where there is no store yet. */
-  readonly deps: DeleteRowDeps | null;
+  readonly deps: RemovalDeps | null;
   /** The report of the import; it gets the number of rows that were removed, or would be, however the removal ends. */
   readonly report: ImportReport;
   /** Null for the limit of the registry. */
@@ -62,7 +64,7 @@ export class WholeFile implements ImportWriter {
   }
 
   async #countOthers(
-    { tables }: DeleteRowDeps,
+    { tables }: RemovalDeps,
     { maxDeletes, requireGoingOn }: Removal,
   ): Promise<number> {
     const table = this.#table;
@@ -79,7 +81,7 @@ export class WholeFile implements ImportWriter {
     throw new AppError("sync_failed", text, { hint });
   }
 
-  async #remove(deps: DeleteRowDeps, removal: Removal): Promise<void> {
+  async #remove(deps: RemovalDeps, removal: Removal): Promise<void> {
     const { report } = removal;
     const table = this.#table;
     for await (const part of exportRows(deps.tables, table)) {

@@ -21,7 +21,6 @@ import {
   requireNoOwner,
 } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
@@ -34,7 +33,7 @@ import {
 import type { Transaction } from "../../../ports/documents.ts";
 import type { Administration } from "../../../repositories/accounts/administration.ts";
 import {
-  requireRemoved,
+  removeWithin,
   transactRows,
   type WriteRowsDeps,
   writeWithin,
@@ -117,10 +116,7 @@ export async function removeRow(
       return { differs: shownOf(table, here) };
     }
     requireNoOwner(table, facts);
-    const deletedAt = changeTime(rowTime(table, here), tx.nowMs);
-    const deleted = [{ index: 0, key, deletedAt }];
-    const { refusedDeletes } = await writeWithin(deps, tx, { table, writes: [], deleted });
-    requireRemoved(refusedDeletes);
+    await removeWithin(deps, tx, { table, row: here });
     await note(deps, tx, "row.removed", { ...asked, table, key });
     return { warning: table.deletes ? null : comesBack(table) };
   });

@@ -4,19 +4,25 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import {
+  aheadLimit,
+  changeTime,
+  earliestTime,
+  rowTime,
+} from "../../../domain/sync/rows/row-time.ts";
 import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
-import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
+import {
+  type ConflictRule,
+  isVersioned,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import { type CallOptions, SYNC_CALLS, type Transaction } from "../../../ports/documents.ts";
-import type {
-  RowWrite,
-  TombstoneWrite,
-  WriteFailure,
-  WrittenRows,
-} from "../../../ports/tables/table-writes.ts";
+import type { RowWrite, TombstoneWrite, WrittenRows } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
 import { forgetBlocks, lastBlockQuery } from "../../../repositories/exchanged-blocks.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
@@ -133,8 +139,16 @@ export async function transactRows<T>(
   return done;
 }
 
-/** Throws `conflict` with why the store would not remove a row. */
-export function requireRemoved([refused]: readonly WriteFailure[] = []): void {
+/** Removes a row within a body, with a tombstone where its table keeps them. Throws `conflict` where the store refuses. */
+export async function removeWithin(
+  deps: WriteRowsDeps,
+  tx: Transaction,
+  { table, row }: { readonly table: Table; readonly row: Row },
+): Promise<void> {
+  const key = keyRow(table, keyOf(table, row));
+  const deleted = [{ index: 0, key, deletedAt: changeTime(rowTime(table, row), tx.nowMs) }];
+  const { refusedDeletes = [] } = await writeWithin(deps, tx, { table, writes: [], deleted });
+  const [refused] = refusedDeletes;
   if (refused !== undefined) throw new AppError("conflict", `The row stays: ${refused.message}`);
 }
 

@@ -1,6 +1,7 @@
 // Deletes on request here, taking them back, and forgetting old ones. D-7.6.
 import { describe, expect, test } from "bun:test";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
+import type { CallOptions, DocumentStore, Transaction } from "../../../../src/ports/documents.ts";
 import { deleteRow } from "../../../../src/usecases/sync/deletes/delete-row.ts";
 import {
   dropTombstones,
@@ -56,17 +57,22 @@ describe("deleteRow()", () => {
 
   test("D-7.6.6 deletes the version that is there when another one comes in between", async () => {
     const ends = await makeEqualEnds(["a"]);
-    const { tables } = ends.deps;
-    let reads = 0;
-    const racing = Object.assign(Object.create(tables), {
-      async byKeys(...asked: Parameters<typeof tables.byKeys>) {
-        const found = await tables.byKeys(...asked);
-        if (++reads === 1) put(ends.here, ends.table, [["a", "edited", "2026-03-01T12:00:30Z"]]);
-        return found;
+    const { documents } = ends.deps;
+    let tries = 0;
+    const racing: DocumentStore = Object.assign(Object.create(documents), {
+      transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>) {
+        return documents.transact(options, async (tx) => {
+          const done = await body(tx);
+          if (++tries === 1) put(ends.here, ends.table, [["a", "edited", "2026-03-01T12:00:30Z"]]);
+          return done;
+        });
       },
     });
-    await deleteRow({ ...ends.deps, tables: racing }, ends.table, { k: "a" });
-    expect([reads, keysOf(ends.here, ends)]).toEqual([2, []]);
+    await deleteRow({ ...ends.deps, documents: racing }, ends.table, { k: "a" });
+    expect([tries, keysOf(ends.here, ends)]).toEqual([2, []]);
+    const query = { after: null, sinceTime: null, limitRows: 10 };
+    const [tombstone] = (await ends.here.tombstones.list(ends.table, query)).items;
+    expect(tombstone?.deletedAt).toBe("2026-03-01T12:00:30.000001Z");
   });
 });
 
