@@ -1,11 +1,10 @@
 // Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
 
-import { BuiltConsoleFiles } from "../adapters/console-build/built-console-files.ts";
+import { BuiltConsoleFiles, InstalledAssets } from "../adapters/built-files/built-files.ts";
 import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
 import { NodeMac, NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
 import { WebhookSender } from "../adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
-import { InstalledAssets } from "../adapters/swagger-ui/installed-assets.ts";
 import { SystemIds, systemCollectGarbage } from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
@@ -13,7 +12,7 @@ import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/document.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
-import type { RequestHandler, StartHttpServer } from "../ports/http/http-server.ts";
+import type { RequestHandler, StartHttpServer } from "../ports/http/http.ts";
 import type { Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Logger } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";

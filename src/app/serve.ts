@@ -11,7 +11,7 @@ import type {
   ListenOptions,
   RequestHandler,
   StartHttpServer,
-} from "../ports/http/http-server.ts";
+} from "../ports/http/http.ts";
 import { compose, type Deployment, runtimeName, serverOfRuntime } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, readTlsAnew } from "./environment.ts";

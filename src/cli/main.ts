@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
-// Starts the command line: handles broken streams, bounds its memory, and runs the program.
-import { systemReason } from "../app/disk/system-reason.ts";
 import { boundMemory } from "../app/memory.ts";
+// Starts the command line: handles broken streams, bounds its memory, and runs the program.
+import { systemReason } from "../domain/shared/errors.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
 import { runProgram } from "./program.ts";

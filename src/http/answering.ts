@@ -2,7 +2,7 @@
 import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
-import type { ConnectionInfo, RequestHandler } from "../ports/http/http-server.ts";
+import type { ConnectionInfo, RequestHandler } from "../ports/http/http.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import type { Clock, Ids, Logger, Timer } from "../ports/runtime/runtime.ts";
 import {

@@ -1,5 +1,5 @@
 // One request, from its arrival to its reply.
-import type { ConnectionInfo } from "../ports/http/http-server.ts";
+import type { ConnectionInfo } from "../ports/http/http.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 
 export interface BrowserSettings {

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { type Alert, alertWaitMs } from "../../src/domain/alerts/alert.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
-import type { AlertMessage } from "../../src/ports/alerts/alert-sender.ts";
+import type { AlertMessage } from "../../src/ports/http/http.ts";
 import { AlertOutbox, alertsAbout } from "../../src/repositories/alert-outbox.ts";
 import { Leases } from "../../src/repositories/leases.ts";
 import { ALERTS } from "../../src/repositories/run-collections.ts";

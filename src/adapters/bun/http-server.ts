@@ -1,6 +1,6 @@
 import { closeSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http-server.ts";
+import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http.ts";
 
 /** Seconds a connection may be silent; handlers that may take longer call `keepOpen`. */
 const IDLE_TIMEOUT_SECONDS = 60;

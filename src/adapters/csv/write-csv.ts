@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { spreadsheetField } from "../../domain/shared/spreadsheet-field.ts";
+import { spreadsheetField } from "../../domain/shared/text.ts";
 import { type CsvField, csvField } from "../../domain/sync/rows/csv-fields.ts";
 import type { Column, Row } from "../../domain/sync/table/table.ts";
 import type { RowEncoder, WriteOptions } from "../../ports/files.ts";

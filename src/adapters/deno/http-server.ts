@@ -1,4 +1,4 @@
-import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http-server.ts";
+import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http.ts";
 
 /** The part of Deno's API used here; the project's types are Bun's. */
 interface DenoServe {

@@ -6,7 +6,7 @@ import { request as requestHttp } from "node:http";
 import { type RequestOptions, request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { codeOf } from "../../domain/shared/errors.ts";
-import type { AlertMessage, AlertSender } from "../../ports/alerts/alert-sender.ts";
+import type { AlertMessage, AlertSender } from "../../ports/http/http.ts";
 import { isPrivateAddress } from "./private-addresses.ts";
 
 /** Time in which a receiver has to answer, from the lookup of its name on. */

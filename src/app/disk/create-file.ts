@@ -3,8 +3,7 @@
 import { link, lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SystemIds } from "../../adapters/system/system.ts";
-import { AppError, codeOf } from "../../domain/shared/errors.ts";
-import { systemReason } from "./system-reason.ts";
+import { AppError, codeOf, systemReason } from "../../domain/shared/errors.ts";
 
 interface NewFile {
   readonly text: string;

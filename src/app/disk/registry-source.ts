@@ -1,7 +1,7 @@
 // The registry file as a running service sees it: read again and again, and given a table. D-14.6.
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, systemReason } from "../../domain/shared/errors.ts";
 import { readRegistry } from "../../domain/sync/table/registry.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type { NewTable, RegistrySource, RegistryText } from "../../ports/tables/registry-source.ts";
@@ -13,7 +13,6 @@ import {
   withTables,
 } from "../registry-file.ts";
 import { withFileLock } from "./file-lock.ts";
-import { systemReason } from "./system-reason.ts";
 import { writeText } from "./write-text.ts";
 
 export class RegistryFile implements RegistrySource {

@@ -5,9 +5,8 @@ import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, systemReason } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
-import { systemReason } from "./system-reason.ts";
 
 /** The name of standard input and output. */
 export const STANDARD_STREAM = "-";

@@ -1,10 +1,9 @@
 // Opens a file or standard input, to be read as text.
 import { open, readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { systemReason } from "../../app/disk/system-reason.ts";
 import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
 import { fileFormats } from "../../app/files.ts";
-import { AppError, isAppError } from "../../domain/shared/errors.ts";
+import { AppError, isAppError, systemReason } from "../../domain/shared/errors.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 
 const CHUNK_BYTES = 64 * 1024;

@@ -72,6 +72,21 @@ export function codeOf(error: unknown): string | null {
   return typeof code === "string" ? code : null;
 }
 
+/** Why the system refuses something, in plain words; the system's own message would name paths. */
+export function systemReason(error: unknown): string {
+  const code = codeOf(error) ?? "unknown reason";
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such file or folder",
+    EACCES: "permission denied",
+    EPERM: "permission denied",
+    EISDIR: "it is a folder",
+    ENOSPC: "the disk is full",
+    EROFS: "the disk is read-only",
+    EPIPE: "the reader has gone",
+  };
+  return reasons[code] ?? code;
+}
+
 /** Ends what one part of the program cannot go on with, as another has broken what it relies on: a sentence says what. */
 export function assert(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new Error(sentence);

@@ -1,4 +1,4 @@
-// Lengths of texts, in characters (code points), and texts of numbers and problems.
+// Lengths of texts, in characters (code points), texts of numbers and problems, and what others would take for a command.
 
 /** Cuts a text to a number of characters without splitting one. */
 export function cutText(text: string, maxChars: number): string {
@@ -73,6 +73,17 @@ export function escapeHiddenInJson(json: string): string {
     const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i));
     return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
   });
+}
+
+const FORMULA_START = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The text of a field as a spreadsheet may open it: with `'` before what it would take for a formula and run. Numbers as
+ * JSON writes them, with `+` too, stay. D-11.3.
+ */
+export function spreadsheetField(text: string): string {
+  return FORMULA_START.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
 /** More mistakes than these make another word. */

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import type { SecretComparison } from "../../ports/crypto/crypto.ts";
-import type { ConnectionInfo } from "../../ports/http/http-server.ts";
+import type { ConnectionInfo } from "../../ports/http/http.ts";
 import { ANYBODY, type Guard } from "../description.ts";
 import { bearerCredentials } from "./bearer.ts";
 import { headerBytes } from "./sync-key.ts";

@@ -6,8 +6,8 @@ import {
   alertWaitMs,
   type QueuedAlert,
 } from "../../domain/alerts/alert.ts";
-import type { AlertSender } from "../../ports/alerts/alert-sender.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
+import type { AlertSender } from "../../ports/http/http.ts";
 import type { AlertOutcome } from "../../ports/runtime/metrics.ts";
 import type { Clock, Ids, Random } from "../../ports/runtime/runtime.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { spreadsheetField } from "../../../src/domain/shared/spreadsheet-field.ts";
+import { spreadsheetField } from "../../../src/domain/shared/text.ts";
 
 test.each([
   ...[

@@ -1,12 +1,7 @@
 // What a push or a run does to the rows of a table, within its transaction. D-3.6, D-7.1, D-7.4.
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { aheadLimit, rankTimes } from "../../../domain/sync/rows/row-time.ts";
-import {
-  FIRST_STAMP,
-  isTimeless,
-  type StampRule,
-  stampFate,
-} from "../../../domain/sync/rows/stamp.ts";
+import { aheadLimit, isTimeless, rankTimes } from "../../../domain/sync/rows/row-time.ts";
+import { FIRST_STAMP, type StampRule, stampFate } from "../../../domain/sync/rows/stamp.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { spreadsheetField } from "../../../domain/shared/spreadsheet-field.ts";
+import { spreadsheetField } from "../../../domain/shared/text.ts";
 import type { RequestOptions, RowList } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import type { Resource } from "../../api/use-resource.ts";

@@ -19,7 +19,7 @@ import {
   parseDateTime,
 } from "../../shared/time.ts";
 import type { Column, ColumnType, ColumnValue, Row, Table } from "../table/table.ts";
-import { isTimeless } from "./stamp.ts";
+import { isTimeless } from "./row-time.ts";
 
 /** A record's row, or why the record fails. */
 type ConvertedRecord =

@@ -8,8 +8,8 @@ import {
 } from "../../shared/limits.ts";
 import { cutText } from "../../shared/text.ts";
 import type { Table } from "../table/table.ts";
-import { tombstoneKey } from "./convert-tombstone.ts";
 import { recordKey } from "./row-key.ts";
+import { tombstoneKey } from "./tombstone.ts";
 
 export type Integrity = "verified" | "no_checksum";
 

@@ -18,6 +18,11 @@ export function rowTime(table: Table, row: Row): string | null {
   return typeof value === "string" ? parseDateTime(value) : null;
 }
 
+/** True where a record brings no value for the time of its table. */
+export function isTimeless({ timestampColumn }: Table, row: Row): boolean {
+  return timestampColumn !== null && (row[timestampColumn] ?? null) === null;
+}
+
 /** True for a row at or after a canonical time; for every row where that is null. */
 export function isSince(table: Table, row: Row, sinceTime: string | null): boolean {
   if (sinceTime === null) return true;

@@ -1,6 +1,5 @@
 // The time that a record gets which brings none. D-14.2.
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
-import type { Row, Table } from "../table/table.ts";
 import { aheadLimit, changeTime } from "./row-time.ts";
 import { outlives } from "./tombstone.ts";
 
@@ -45,11 +44,6 @@ export function stampFate(rule: StampRule, write: StampedWrite): StampFate {
   const isBuried =
     deletedAt !== null && fileTime !== null && compareDateTimes(deletedAt, fileTime) >= 0;
   return { time: isOfFile && !isBuried ? fileTime : timeBehind(write) };
-}
-
-/** True where a record brings no value for the time of its table. */
-export function isTimeless({ timestampColumn }: Table, row: Row): boolean {
-  return timestampColumn !== null && (row[timestampColumn] ?? null) === null;
 }
 
 /** True for a record whose row was deleted after its file was written, unless its own time is later still. */

@@ -1,7 +1,11 @@
-import type { Row } from "../table/table.ts";
-import { rankTimes } from "./row-time.ts";
+// A tombstone: what it is, what outlives it, and how a member of a push's `deleted` becomes one. D-7.6.
+import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
+import type { Row, Table } from "../table/table.ts";
+import { convertFields } from "./convert.ts";
+import { LAST_TIME, rankTimes } from "./row-time.ts";
 
-/** That a row was deleted. D-7.6. */
+/** The key of a deleted row, and when it was deleted. D-7.6. */
 export interface Tombstone {
   /** The key columns, as the table keeps them. */
   readonly key: Row;
@@ -12,4 +16,41 @@ export interface Tombstone {
 /** True when a row with this canonical time wins over a tombstone. `limit` is an `aheadLimit`. D-7.6. */
 export function outlives(rowTime: string | null, deletedAt: string, limit: string): boolean {
   return rankTimes(rowTime, deletedAt, limit) > 0;
+}
+
+/** A member's tombstone, or why the member fails. */
+type ConvertedTombstone =
+  | { readonly tombstone: Tombstone; readonly problem: null }
+  | { readonly tombstone: null; readonly problem: string };
+
+/**
+ * Converts one member of `deleted`: `key` holds every key column, as a record would, and `deleted_at` a time that is not
+ * behind `aheadLimit`; by default any. Other fields are ignored.
+ */
+export function convertTombstone(
+  table: Table,
+  member: JsonValue,
+  aheadLimit = LAST_TIME,
+): ConvertedTombstone {
+  const fields = tombstoneKey(member);
+  if (fields === null) return failed("must be {key, deleted_at}, key an object");
+  const { row: key, problem } = convertFields(table.keyColumns, fields);
+  if (key === null) return failed(problem);
+  const given = (member as JsonObject)["deleted_at"];
+  const deletedAt = typeof given === "string" ? parseDateTime(given) : null;
+  if (deletedAt === null) return failed("deleted_at is not an ISO 8601 time");
+  if (compareDateTimes(deletedAt, aheadLimit) > 0) {
+    return failed("deleted_at is more than 5 minutes ahead of the clock here");
+  }
+  return { tombstone: { key, deletedAt }, problem: null };
+}
+
+/** The `key` of a member, for messages too; null when it has none. */
+export function tombstoneKey(member: JsonValue): JsonObject | null {
+  const key = isJsonObject(member) ? member["key"] : null;
+  return isJsonObject(key) ? key : null;
+}
+
+function failed(problem: string): ConvertedTombstone {
+  return { tombstone: null, problem };
 }

@@ -3,8 +3,8 @@
 import { compareDateTimes } from "../../shared/time.ts";
 import { type ConflictRule, isVersioned, type Row, type Table } from "../table/table.ts";
 import { keyText } from "./row-text.ts";
-import { aheadLimit, earliestTime, rankTimes } from "./row-time.ts";
-import { FIRST_STAMP, isTimeless, type StampRule, stampFate } from "./stamp.ts";
+import { aheadLimit, earliestTime, isTimeless, rankTimes } from "./row-time.ts";
+import { FIRST_STAMP, type StampRule, stampFate } from "./stamp.ts";
 import { outlives, type Tombstone } from "./tombstone.ts";
 
 /** A record that is to be written: the table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */

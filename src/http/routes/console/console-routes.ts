@@ -1,5 +1,5 @@
 // The web console: its page, for every address that it has, and its files. D-9.1, D-9.2.
-import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/http/console-files.ts";
+import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/http/http.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type Operation, pageAt } from "../../operation.ts";
 

@@ -3,7 +3,7 @@ import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Digest } from "../../../ports/crypto/crypto.ts";
-import type { DocsAssets } from "../../../ports/http/http-server.ts";
+import type { DocsAssets } from "../../../ports/http/http.ts";
 import { documentOf } from "../../document.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type Operation, pageAt } from "../../operation.ts";

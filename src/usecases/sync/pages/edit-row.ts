@@ -21,8 +21,9 @@ import {
   requireNoOwner,
 } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { isTimeless } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
-import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
+import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import {
   findTable,

@@ -1,5 +1,4 @@
 import type { JsonValue } from "../../../domain/shared/json.ts";
-import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
 import {
   type Integrity,
   type PushResult,
@@ -7,6 +6,7 @@ import {
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
+import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import { countRemovable } from "../shared/count-rows.ts";

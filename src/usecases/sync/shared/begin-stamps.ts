@@ -1,6 +1,6 @@
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { FIRST_STAMP, isTimeless } from "../../../domain/sync/rows/stamp.ts";
+import { isTimeless, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type WriteRowsDeps, writeRows } from "./write-rows.ts";
 

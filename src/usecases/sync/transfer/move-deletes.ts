@@ -2,10 +2,10 @@
 // D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { convertTombstone } from "../../../domain/sync/rows/convert-tombstone.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   deleteLimit,
   isNoChange,

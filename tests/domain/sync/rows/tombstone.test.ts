@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type JsonValue, parseJson } from "../../../../src/domain/shared/json.ts";
-import { convertTombstone } from "../../../../src/domain/sync/rows/convert-tombstone.ts";
 import { pushedResult } from "../../../../src/domain/sync/rows/push-result.ts";
+import { convertTombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 
 const LIMIT = "2026-03-01T12:05:00Z";

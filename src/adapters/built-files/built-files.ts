@@ -1,6 +1,7 @@
+// What the set-up and the build put into `dist`: the console, and the page of the interface.
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
-import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../ports/http/console-files.ts";
+import type { BuiltConsole, ConsoleFile, ConsoleFiles, DocsAssets } from "../../ports/http/http.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -56,5 +57,14 @@ export class BuiltConsoleFiles implements ConsoleFiles {
       name,
       { contentType, bytes: new Uint8Array(bytes ?? []), gzip: new Uint8Array(gzip ?? []) },
     ];
+  }
+}
+
+const ASSETS = new URL("../../../dist/swagger-ui/", import.meta.url);
+
+/** Reads what the set-up copied from the package `swagger-ui-dist`. */
+export class InstalledAssets implements DocsAssets {
+  async read(name: string): Promise<Uint8Array<ArrayBuffer>> {
+    return await readFile(new URL(name, ASSETS));
   }
 }

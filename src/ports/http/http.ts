@@ -1,3 +1,5 @@
+// What the service needs of HTTP: a server, the files that it gives to browsers, and who sends alerts.
+
 /** The connection behind a request, for its handler. */
 export interface ConnectionInfo {
   /** Address of the socket's other end, without port; null when the runtime does not tell. */
@@ -49,4 +51,47 @@ export type StartHttpServer = (
 export interface DocsAssets {
   /** A file's bytes. Rejects when the package is not installed. */
   read(name: "swagger-ui-bundle.js" | "swagger-ui.css"): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** A file of the console as it is sent. */
+export interface ConsoleFile {
+  /** With the character set. */
+  readonly contentType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer>;
+}
+
+/** The console as it was last built. */
+export interface BuiltConsole {
+  /** Names of its script and its style sheet; another content has another name. */
+  readonly script: string;
+  readonly style: string;
+  /** Addresses of its pages as patterns, such as `/console/runs/:run`. */
+  readonly pages: readonly string[];
+  /** Files by name. */
+  readonly files: ReadonlyMap<string, ConsoleFile>;
+}
+
+/** The files of the web console. D-9.1. */
+export interface ConsoleFiles {
+  /** What the last build made, also when that was a moment ago; null when there was none. */
+  read(): Promise<BuiltConsole | null>;
+}
+
+/** One attempt to deliver an alert. */
+export interface AlertMessage {
+  readonly id: string;
+  /** JSON text. */
+  readonly body: string;
+  /** The value of `Repsync-Signature`. */
+  readonly signature: string;
+}
+
+/** Brings alerts to the address that operators have named. D-10.12. */
+export interface AlertSender {
+  /**
+   * Resolves to null when the receiver answered 2xx within 10 s, otherwise to the reason for the log, in a few words
+   * without the address. Never rejects. `signal` ends it at once.
+   */
+  send(message: AlertMessage, signal: AbortSignal): Promise<string | null>;
 }
