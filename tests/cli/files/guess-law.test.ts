@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import type { GuessWishes } from "../../../src/domain/sync/guess/table-guess.ts";
-import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES, type ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { ColumnType } from "../../../src/domain/sync/table/table.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
@@ -12,10 +12,6 @@ import { tryFile } from "../support/try-file.ts";
 afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
-const TYPES: readonly ColumnType[] = [
-  ...(["text", "integer", "bigint", "numeric", "real"] as const),
-  ...(["boolean", "datetime", "date", "json"] as const),
-];
 const NAMES = ["updated_at", "seen_at", "is_new", "größe", "v", "qty", "数"];
 
 /** Values of one kind, as they stand in a field. */
@@ -69,7 +65,7 @@ interface Made {
 }
 
 const named = fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 });
-const asked = fc.option(fc.tuple(fc.nat(2), fc.constantFrom(...TYPES)), { nil: null });
+const asked = fc.option(fc.tuple(fc.nat(2), fc.constantFrom(...COLUMN_TYPES)), { nil: null });
 
 const csvFile = fc
   .record({ names: named, columns: fc.array(column, { minLength: 3, maxLength: 3 }), asked, files })

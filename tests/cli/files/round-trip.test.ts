@@ -7,7 +7,7 @@ import { openServices } from "../../../src/app/services.ts";
 import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
 import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
 import { comparedColumns } from "../../../src/domain/sync/rows/row-text.ts";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES, type TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { ColumnType, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { FILE_FORMATS } from "../../../src/ports/files.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
@@ -31,10 +31,6 @@ import { fileText, recordsOf } from "../support/read-file-text.ts";
 afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
-const COLUMN_TYPES = [
-  ...(["text", "integer", "bigint", "numeric", "real"] as const),
-  ...(["boolean", "datetime", "date", "json"] as const),
-];
 /** One column of every type, under a numbered key. */
 const EVERY_TYPE: TableEntry = {
   upsert_key: ["k"],

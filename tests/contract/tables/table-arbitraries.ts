@@ -1,25 +1,17 @@
 // Random values, tables and pushes for the properties of the contract.
 import fc from "fast-check";
 import { parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import type {
-  ColumnType,
-  ColumnValue,
-  ConflictRule,
-  Row,
-  Table,
+import { COLUMN_TYPES, type TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import {
+  type ColumnType,
+  type ColumnValue,
+  type ConflictRule,
+  KEY_TYPES,
+  type Row,
+  type Table,
 } from "../../../src/domain/sync/table/table.ts";
 import type { PageQuery } from "../../support/rows/read-rows.ts";
 
-const KEY_TYPES: readonly ColumnType[] = [
-  "text",
-  "integer",
-  "bigint",
-  "boolean",
-  "date",
-  "datetime",
-];
-const ALL_TYPES: readonly ColumnType[] = [...KEY_TYPES, "numeric", "real", "json"];
 /** The last ones are ahead of any clock. */
 const FEW_DATES = ["2023-12-31", "2024-01-01", "2024-01-02", "2999-01-01"];
 const FEW_TIMES = [
@@ -177,7 +169,7 @@ export const arbitraryEntry: fc.Arbitrary<TableEntry> = fc
       ["v", "secret"],
     ),
     conflict: fc.constantFrom<ConflictRule>("overwrite", "newer"),
-    otherType: fc.constantFrom<ColumnType>(...ALL_TYPES),
+    otherType: fc.constantFrom<ColumnType>(...COLUMN_TYPES),
     isNumbered: fc.boolean(),
   })
   .map((choice): TableEntry => {

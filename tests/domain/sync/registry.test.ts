@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES, type TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { refused } from "../../support/refused.ts";
 import { LISTINGS, makeRegistry, makeTable } from "../../support/rows/make-table.ts";
 
@@ -9,18 +9,6 @@ const ITEMS = {
   upsert_key: ["k"],
   columns: { k: { type: "text" }, t: { type: "datetime" }, v: { type: "text" } },
 } as const satisfies TableEntry;
-
-const COLUMN_TYPES = [
-  "text",
-  "integer",
-  "bigint",
-  "numeric",
-  "real",
-  "boolean",
-  "datetime",
-  "date",
-  "json",
-] as const;
 
 const names = (columns: readonly { readonly name: string }[]) => columns.map(({ name }) => name);
 
@@ -92,6 +80,10 @@ describe("readRegistry() of a table", () => {
   });
 
   test("D-2.2.2 the column types are nine", () => {
+    expect(COLUMN_TYPES).toEqual([
+      ...(["text", "integer", "bigint", "numeric", "real"] as const),
+      ...(["boolean", "datetime", "date", "json"] as const),
+    ]);
     for (const type of COLUMN_TYPES) {
       const table = makeTable({ ...ITEMS, columns: { ...ITEMS.columns, c: { type } } });
       expect(table.columns[3]).toMatchObject({ name: "c", type });

@@ -14,7 +14,7 @@ import {
   LAST_TIME_MS,
   parseDate,
 } from "../../../domain/shared/time.ts";
-import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
+import { type Column, type ColumnValue, holdsDecimals } from "../../../domain/sync/table/table.ts";
 
 /** A value of another type than its column's, as JSON text: BSON orders it after numbers and texts, by its bytes. */
 interface VerbatimValue {
@@ -98,8 +98,7 @@ export function foreignValue(column: Column, value: unknown): ColumnValue {
   if (typeof json === "object" && json !== null && !("rawJSON" in json))
     return JSON.stringify(json);
   const isNumber = typeof json === "number" || typeof json === "object";
-  const wantsText = column.type === "numeric" || column.type === "bigint";
-  return wantsText && isNumber && json !== null ? JSON.stringify(json) : json;
+  return holdsDecimals(column) && isNumber && json !== null ? JSON.stringify(json) : json;
 }
 
 function toJson(value: unknown): JsonValue {

@@ -10,7 +10,12 @@ import type {
   FoundByKey,
   WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
-import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
+import {
+  type ColumnValue,
+  holdsDecimals,
+  type Row,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
 import { lockMany } from "../driver/schema.ts";
@@ -140,8 +145,9 @@ export function refusalOfRow(table: Table, row: Row): Omit<WriteFailure, "index"
 /** A row whose decimals are written as they would be read. */
 function asRead(table: Table, row: Row): Row {
   let changed: Record<string, ColumnValue> | null = null;
-  for (const { name, type } of table.pushColumns) {
-    if (type !== "numeric" && type !== "bigint") continue;
+  for (const column of table.pushColumns) {
+    if (!holdsDecimals(column)) continue;
+    const { name } = column;
     const value = fieldOf(row, name);
     if (typeof value !== "string") continue;
     const short = shortDecimal(value);

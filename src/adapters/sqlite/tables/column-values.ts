@@ -8,7 +8,12 @@ import {
   parseDate,
   parseDateTime,
 } from "../../../domain/shared/time.ts";
-import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
+import {
+  type Column,
+  type ColumnValue,
+  holdsDecimals,
+  type Row,
+} from "../../../domain/sync/table/table.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 
 const encoder = new TextEncoder();
@@ -113,7 +118,7 @@ function readExpression(column: Column, cutsTextAtNul: boolean): string {
     if (column.type === "bigint") return `CASE ${digits}`;
     return `CASE WHEN ${name} BETWEEN -9007199254740991 AND 9007199254740991 THEN ${name} ${digits}`;
   }
-  const mayHoldNul = ["text", "numeric", "bigint"].includes(column.type);
+  const mayHoldNul = column.type === "text" || holdsDecimals(column);
   if (!cutsTextAtNul || !mayHoldNul) return name;
   return `CASE WHEN instr(${name}, char(0)) THEN CAST(${name} AS BLOB) ELSE ${name} END`;
 }

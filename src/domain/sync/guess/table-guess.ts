@@ -10,7 +10,7 @@ import { columnNameOf, registryNameOf, wordsOfName } from "../table/names.ts";
 import { fileFormOf } from "../table/registry.ts";
 import { canBeStamped, stampedEntry } from "../table/registry-entries.ts";
 import type { ColumnEntry, ImportEntry, TableEntry } from "../table/registry-schema.ts";
-import { type ColumnType, ROW_NUMBER } from "../table/table.ts";
+import { type ColumnType, KEY_TYPES, ROW_NUMBER } from "../table/table.ts";
 import { ColumnGuess, type ColumnHints } from "./column-guess.ts";
 import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } from "./key-guess.ts";
 import type { ValueForm } from "./value-kind.ts";
@@ -81,8 +81,8 @@ const NUMBERED: KeyCandidate = {
   isByValues: false,
 };
 
-const KEY_TYPES: readonly ColumnType[] = ["text", "integer", "bigint", "datetime", "date"];
-const DECLARED_KEY_TYPES: readonly ColumnType[] = [...KEY_TYPES, "boolean"];
+/** A boolean is part of a key only where a database declares it. */
+const GUESSED_KEY_TYPES: readonly ColumnType[] = KEY_TYPES.filter((type) => type !== "boolean");
 
 /** A column of the file, and what is known of it. */
 interface FieldGuess {
@@ -326,7 +326,7 @@ export class TableGuess {
   #declaredKey(): KeyCandidate | null {
     const columns = this.#declaration?.key ?? [];
     const types = columns.map((field) => this.#columns.get(field)?.type());
-    const isUsable = types.every((type) => type !== undefined && DECLARED_KEY_TYPES.includes(type));
+    const isUsable = types.every((type) => type !== undefined && KEY_TYPES.includes(type));
     if (columns.length === 0 || !isUsable) return null;
     return { columns, rank: 0, reason: DECLARED, isByValues: false };
   }
@@ -335,7 +335,7 @@ export class TableGuess {
   #keyColumns(): KeyColumn[] {
     return [...this.#columns].flatMap(([field, guess]) => {
       const type = guess?.type();
-      if (guess === null || type === undefined || !KEY_TYPES.includes(type)) return [];
+      if (guess === null || type === undefined || !GUESSED_KEY_TYPES.includes(type)) return [];
       const isTime = type === "date" || type === "datetime";
       return guess.values === this.#records ? [{ name: field, isTime }] : [];
     });

@@ -9,7 +9,7 @@ import {
   rawNumber,
 } from "../../shared/json.ts";
 import { plainText, writtenText } from "../table/file-values.ts";
-import type { Column, ColumnType, ColumnValue, FileForm } from "../table/table.ts";
+import { type Column, type ColumnValue, type FileForm, holdsDecimals } from "../table/table.ts";
 import { isOfType } from "./convert.ts";
 
 /** A field of a file; null is an empty field without quotes. */
@@ -45,12 +45,10 @@ function plainField(
     default:
       if (typeof value !== "string" || !isOfType(column.type, value)) return null;
       if (column.type === "bigint" && column.isKey && !isWhole(value)) return null;
-      if (parseDecimal(value) !== value && NUMBERS.includes(column.type)) return null;
+      if (parseDecimal(value) !== value && holdsDecimals(column)) return null;
       return writtenText(column, value, form);
   }
 }
-
-const NUMBERS: readonly ColumnType[] = ["numeric", "bigint"];
 
 function isWhole(text: string): boolean {
   return String(parseInt64(text)) === text;

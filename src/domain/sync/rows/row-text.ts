@@ -1,7 +1,13 @@
 // Texts that stand for rows: equal texts mean equal content, or the same key, however the values are written.
 import { decimalValueForm } from "../../shared/decimal.ts";
 import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
-import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
+import {
+  type Column,
+  type ColumnValue,
+  holdsDecimals,
+  type Row,
+  type Table,
+} from "../table/table.ts";
 
 const comparedByTable = new WeakMap<Table, readonly Column[]>();
 
@@ -46,9 +52,7 @@ function columnsText(columns: readonly Column[], row: Row): string {
 }
 
 function columnText(column: Column, value: ColumnValue): string {
-  if (typeof value !== "string" || (column.type !== "numeric" && column.type !== "bigint")) {
-    return valueText(value);
-  }
+  if (typeof value !== "string" || !holdsDecimals(column)) return valueText(value);
   const decimal = decimalValueForm(value);
   return decimal === null ? valueText(value) : `"${decimal}"`;
 }

@@ -14,7 +14,14 @@ import {
   TABLE_SCHEMA,
   type TableEntry,
 } from "./registry-schema.ts";
-import { type Column, type FileForm, type Registry, ROW_NUMBER, type Table } from "./table.ts";
+import {
+  type Column,
+  type FileForm,
+  KEY_TYPES,
+  type Registry,
+  ROW_NUMBER,
+  type Table,
+} from "./table.ts";
 
 /** Stands for a column whose structure is wrong: it may be a key as well as a timestamp column. */
 const ANY_COLUMN: ColumnEntry = { type: "datetime" };
@@ -122,7 +129,7 @@ function tableProblems(name: string, entry: TableEntry): InputProblem[] {
     const column = columnOf(entry, key);
     const type = column?.type;
     if (type === undefined) report(place, `upsert_key names the unknown column "${key}"`);
-    if (type === "numeric" || type === "real" || type === "json") {
+    if (type !== undefined && !KEY_TYPES.includes(type)) {
       report(place, `upsert_key column "${key}" cannot be of type ${type}`);
     }
     if (column?.serialize === false) {

@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test";
 import { Decimal128, Double, Long, ObjectId } from "mongodb";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
-import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
+import { COLUMN_TYPES } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
@@ -15,18 +15,6 @@ const ITEMS = makeTable({
   upsert_key: ["k"],
   columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
 });
-
-const ALL_TYPES: readonly ColumnType[] = [
-  "text",
-  "integer",
-  "bigint",
-  "numeric",
-  "real",
-  "boolean",
-  "datetime",
-  "date",
-  "json",
-];
 
 describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
   it("D-2.4 a row is a plain document with the registry's column names", async (database) => {
@@ -67,7 +55,7 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
 
   it("D-3.3 pages show values of any BSON type as well as JSON can", async (database) => {
     const storage = await database.open();
-    const cells = Object.fromEntries(ALL_TYPES.map((type) => [type, { type }]));
+    const cells = Object.fromEntries(COLUMN_TYPES.map((type) => [type, { type }]));
     const definition = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" }, ...cells } });
     const table = await TableUnderTest.prepare(storage, definition);
     const values: Record<string, unknown> = {
@@ -86,13 +74,13 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     await database.db.collection("items").insertMany(
       Object.entries(values).map(([k, value]) => ({
         k,
-        ...Object.fromEntries(ALL_TYPES.map((type) => [type, value])),
+        ...Object.fromEntries(COLUMN_TYPES.map((type) => [type, value])),
       })),
     );
     const rows = new Map((await table.rows()).map(({ k, ...row }) => [k, row]));
     expect(rows.size).toBe(11);
     expect(JSON.stringify(rows.get("date"))).toBe(
-      `{${ALL_TYPES.map((type) => `"${type}":${type === "date" ? '"2024-05-01"' : '"2024-05-01T10:00:00.120Z"'}`)}}`,
+      `{${COLUMN_TYPES.map((type) => `"${type}":${type === "date" ? '"2024-05-01"' : '"2024-05-01T10:00:00.120Z"'}`)}}`,
     );
     expect(rows.get("decimal")?.["numeric"]).toBe("1.50");
     expect(rows.get("double")).toMatchObject({ text: 2.5, numeric: "2.5", real: 2.5, json: 2.5 });

@@ -3,7 +3,8 @@
 
 import fc from "fast-check";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import type { ColumnType, Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import { COLUMN_TYPES } from "../../../../src/domain/sync/table/registry-schema.ts";
+import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import {
@@ -15,18 +16,6 @@ import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
-
-const TYPES: readonly ColumnType[] = [
-  "text",
-  "integer",
-  "bigint",
-  "numeric",
-  "real",
-  "boolean",
-  "datetime",
-  "date",
-  "json",
-];
 
 async function main(path: string, seed: number): Promise<void> {
   const openSqlite = await driverOfRuntime();
@@ -43,7 +32,7 @@ async function main(path: string, seed: number): Promise<void> {
 
 /** Random values of every type. */
 async function tellValues(storage: FullStorage, seed: number): Promise<void> {
-  for (const type of TYPES) {
+  for (const type of COLUMN_TYPES) {
     const columns = { n: { type: "integer" as const }, value: { type } };
     const table = makeTable({ upsert_key: ["n"], columns }, `cells_${type}`);
     await storage.tables.prepare([table]);

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseJson } from "../../../../src/domain/shared/json.ts";
 import { convertRecord, convertValue } from "../../../../src/domain/sync/rows/convert.ts";
-import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
+import { COLUMN_TYPES } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { KEY_TYPES } from "../../../../src/domain/sync/table/table.ts";
 import {
   LISTINGS,
   makeColumn,
@@ -11,26 +12,6 @@ import {
   makeTable,
 } from "../../../support/rows/make-table.ts";
 import { checkProperty } from "../../../support/seed.ts";
-
-const COLUMN_TYPES: readonly ColumnType[] = [
-  "text",
-  "integer",
-  "bigint",
-  "numeric",
-  "real",
-  "boolean",
-  "datetime",
-  "date",
-  "json",
-];
-const KEY_TYPES: readonly ColumnType[] = [
-  "text",
-  "integer",
-  "bigint",
-  "boolean",
-  "datetime",
-  "date",
-];
 
 describe("convertValue()", () => {
   test.each(COLUMN_TYPES)(

@@ -5,7 +5,10 @@ import type { JsonValue } from "../../../../src/domain/shared/json.ts";
 import { csvField, readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
 import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
 import { readFileNumber } from "../../../../src/domain/sync/table/file-values.ts";
-import type { ImportEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import {
+  COLUMN_TYPES,
+  type ImportEntry,
+} from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
 import { arbitraryValue } from "../../../contract/tables/table-arbitraries.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
@@ -95,10 +98,6 @@ describe("fields of files", () => {
     expect(csvField(column, value, table.files)).toBe(field);
   });
 
-  const TYPES = [
-    ...(["text", "integer", "bigint", "numeric", "real"] as const),
-    ...(["boolean", "datetime", "date", "json"] as const),
-  ];
   test("D-14.1, D-14.7 what is written in any form is read as the same value", () => {
     const form = fc.record({
       decimal: fc.constantFrom("," as const, "." as const),
@@ -106,7 +105,7 @@ describe("fields of files", () => {
       epoch: fc.constantFrom({}, { c: "seconds" as const }, { c: "milliseconds" as const }),
     });
     const values = fc
-      .constantFrom(...TYPES)
+      .constantFrom(...COLUMN_TYPES)
       .chain((type) => fc.tuple(fc.constant(type), arbitraryValue(type)));
     checkProperty(
       fc.property(form, values, ({ epoch, ...rest }, [type, value]) => {
