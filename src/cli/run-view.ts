@@ -1,7 +1,12 @@
 // What a run shows while it goes on, and what it says at its end.
 import { countOf, formatCount } from "../domain/shared/text.ts";
 import { type RunNews, retryText, type SyncRun } from "../domain/sync/run/run.ts";
-import type { EndCounts, RowCounts, TableResult } from "../domain/sync/run/table-result.ts";
+import {
+  type EndCounts,
+  type RowCounts,
+  rowCounts,
+  type TableResult,
+} from "../domain/sync/run/table-result.ts";
 import { durationText, type Output } from "./output.ts";
 import type { Progress, ProgressBoard } from "./progress.ts";
 
@@ -91,8 +96,7 @@ export class RunView {
 /** A pull reads the last rows again to be sure of them, which alone is nothing to tell. */
 function hadSomethingToDo(result: TableResult, isDryRun: boolean): boolean {
   if (isDryRun) return result.pushed + result.pulled > 0;
-  const { changed, kept, erased, deletedHere, deletedThere, errorCount } = result;
-  return changed + kept + erased + deletedHere + deletedThere + errorCount > 0;
+  return result.errorCount > 0 || Object.values(rowCounts(result)).some((rows) => rows > 0);
 }
 
 function wouldMoveText({ pushed, pulled }: TableResult): string {

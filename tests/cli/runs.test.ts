@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Line } from "../../src/cli/output.ts";
 import { runsTable } from "../../src/cli/runs-table.ts";
 import type { ListedRun } from "../../src/domain/sync/run/run.ts";
-import { NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
+import { NO_ROWS, NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { fill, startPair } from "./support/running-pair.ts";
@@ -24,8 +24,8 @@ const PUSHED: ListedRun = {
     finishedAt: "2026-01-31T12:00:00.523Z",
   },
   ...{ durationMs: 400, tables: { listings: NO_TABLE_RESULT }, fullSync: false },
-  ...{ totalPushed: 1_234, totalPulled: 0, errorCount: 0, kept: 0, erased: 0, changed: 1_200 },
-  ...{ deletedHere: 1, deletedThere: 2 },
+  ...{ totalPushed: 1_234, totalPulled: 0, errorCount: 0 },
+  ...{ ...NO_ROWS, changed: 1_200, deletedHere: 1, deletedThere: 2 },
 };
 const FAILED: ListedRun = {
   ...{

@@ -11,7 +11,7 @@ const DOCUMENT = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
 /** What people add most often. */
 const CHANGES = [
   ...["route", "setting", "CLI command", "column type", "table option"],
-  ...["error kind", "alert type", "metric", "collection", "store"],
+  ...["count", "error kind", "alert type", "metric", "collection", "store"],
 ];
 const ROWS = [...DOCUMENT.matchAll(/^\| an? \*\*([\w ]+)\*\*[^|]* \| (.*) \| (.*) \|$/gm)].map(
   ([, change = "", places = "", tests = ""]) => ({ change, places, tests }),

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { CompareRun, SyncRun } from "../../src/domain/sync/run/run.ts";
+import type { TableResult } from "../../src/domain/sync/run/table-result.ts";
 import { Leases, runLeaseName } from "../../src/repositories/leases.ts";
 import { LEASES, TURNS } from "../../src/repositories/run-collections.ts";
 import { Runs } from "../../src/repositories/runs.ts";
@@ -46,6 +47,16 @@ repositoryTests(
       const kept: object = { ...makeRun("a"), dryRun: false };
       await runs.save(kept as SyncRun);
       expect(await runs.list({ limit: 10, beforeId: null })).toStrictEqual([makeRun("a")]);
+    });
+
+    it("D-4.9 a run that was kept before there was a count has none of it", async (runs) => {
+      const { deletedThere: _, ...run } = makeRun("a");
+      const { deletedThere: __, ...items } = run.tables["items"] as TableResult;
+      await runs.save({ ...run, tables: { items } } as unknown as SyncRun);
+      expect(await runs.find("a")).toStrictEqual({
+        ...{ ...run, deletedThere: 0 },
+        tables: { items: { ...items, deletedThere: 0 } },
+      });
     });
 
     it("D-4.9 the last 1,000 runs are kept", async (runs) => {

@@ -5,6 +5,7 @@ import { dateTimeMs, parseDateTime } from "../../../src/domain/shared/time.ts";
 import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
 import { cappedMarker, markerCap } from "../../../src/domain/sync/run/marker.ts";
 import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
+import { NO_ROWS } from "../../../src/domain/sync/run/table-result.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import type { StartWorldRun, World } from "../world.ts";
@@ -50,7 +51,7 @@ const SUCCESS: SyncRun = {
   totalPushed: 0,
   totalPulled: 0,
   errorCount: 0,
-  ...{ kept: 0, erased: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
+  ...NO_ROWS,
   startedAt: "",
   finishedAt: "",
   durationMs: 0,

@@ -1,7 +1,7 @@
 // Sync runs, what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
 import type { JsonObject } from "../../shared/json.ts";
 import type { SyncDirection } from "./marker.ts";
-import { NO_TABLE_RESULT, type RowCounts, type TableResult } from "./table-result.ts";
+import { NO_ROWS, NO_TABLE_RESULT, type RowCounts, type TableResult } from "./table-result.ts";
 
 export type RunDirection = SyncDirection | "both";
 
@@ -46,6 +46,8 @@ export interface SyncRun extends KeptRunBase, RowCounts {
   readonly tables: Readonly<Record<string, TableResult>>;
   readonly totalPushed: number;
   readonly totalPulled: number;
+  /** Records rejected there or here. */
+  readonly errorCount: number;
   readonly fullSync: boolean;
   /** Only of a dry run. */
   readonly dryRun?: true;
@@ -95,17 +97,17 @@ export function isListed(run: KeptRun): run is ListedRun {
   return run.kind !== "import" && !isDryRun(run);
 }
 
-/** Reads the JSON text of a kept run. Those of earlier versions say `dryRun: false`, or have fewer counts, or no kind. */
+/** Reads the JSON text of a kept run. Those of earlier versions say `dryRun: false`, have no kind, or lack newer counts. */
 export function readKeptRun(text: string): KeptRun {
   const { dryRun, ...kept } = JSON.parse(text);
   const run = dryRun ? { ...kept, dryRun } : kept;
-  if (run.kind === "compare" || run.kind === "import" || run.erased !== undefined) return run;
+  if (run.kind === "compare" || run.kind === "import") return run;
   const tables = Object.entries(run.tables).map(([name, result]) => [
     name,
     { ...NO_TABLE_RESULT, ...Object(result) },
   ]);
-  const counts = { kept: 0, erased: 0, changed: 0, deletedHere: 0, deletedThere: 0 };
-  return { kind: "sync", ...counts, ...run, tables: Object.fromEntries(tables) };
+  // The run comes first, too, for the order of its fields.
+  return { ...run, kind: "sync", ...NO_ROWS, ...run, tables: Object.fromEntries(tables) };
 }
 
 /** A rejected record, as lists show it. D-4.9. */

@@ -2,8 +2,6 @@
 
 /** Counts of the rows of a table, or of a whole run. */
 export interface RowCounts {
-  /** Records rejected there or here. */
-  readonly errorCount: number;
   /** Rows that stayed at either end, being newer than what came. D-7.1. */
   readonly kept: number;
   /** Rows that either end left out, as the people whom they name were erased there. D-8.2. */
@@ -26,6 +24,8 @@ export interface TableResult extends RowCounts, EndCounts {
   readonly pushed: number;
   /** Rows that arrived here, unchanged ones too; not rejected ones. */
   readonly pulled: number;
+  /** Records rejected there or here. */
+  readonly errorCount: number;
   readonly bytesCompressed: number;
   readonly bytesUncompressed: number;
   readonly durationMs: number;
@@ -35,19 +35,30 @@ export interface TableResult extends RowCounts, EndCounts {
   readonly isFailed?: true;
 }
 
-/** A table of which nothing is known yet. */
-export const NO_TABLE_RESULT: TableResult = {
+/** What results add up. */
+type Summed = Exclude<keyof TableResult, keyof EndCounts | "warnings" | "isFailed">;
+
+/** Of a table or run that has done nothing; a new count is added here and in `RowCounts`. */
+export const NO_ROWS: RowCounts = {
+  kept: 0,
+  erased: 0,
+  changed: 0,
+  deletedHere: 0,
+  deletedThere: 0,
+};
+const NO_SUMS: Readonly<Record<Summed, number>> = {
   pushed: 0,
   pulled: 0,
   errorCount: 0,
   bytesCompressed: 0,
   bytesUncompressed: 0,
   durationMs: 0,
-  kept: 0,
-  erased: 0,
-  changed: 0,
-  deletedHere: 0,
-  deletedThere: 0,
+  ...NO_ROWS,
+};
+
+/** A table of which nothing is known yet. */
+export const NO_TABLE_RESULT: TableResult = {
+  ...NO_SUMS,
   countHere: null,
   countThere: null,
   warnings: [],
@@ -55,20 +66,15 @@ export const NO_TABLE_RESULT: TableResult = {
 
 /** The sum of two results; rows at each end are those of the later one, as a push changes their number. */
 export function addResults(before: TableResult, after: TableResult): TableResult {
-  return {
-    pushed: before.pushed + after.pushed,
-    pulled: before.pulled + after.pulled,
-    errorCount: before.errorCount + after.errorCount,
-    bytesCompressed: before.bytesCompressed + after.bytesCompressed,
-    bytesUncompressed: before.bytesUncompressed + after.bytesUncompressed,
-    durationMs: before.durationMs + after.durationMs,
-    kept: before.kept + after.kept,
-    erased: before.erased + after.erased,
-    changed: before.changed + after.changed,
-    deletedHere: before.deletedHere + after.deletedHere,
-    deletedThere: before.deletedThere + after.deletedThere,
-    countHere: after.countHere,
-    countThere: after.countThere,
-    warnings: [...before.warnings, ...after.warnings],
-  };
+  const names = Object.keys(NO_SUMS) as Summed[];
+  const sums = names.map((name) => [name, before[name] + after[name]]);
+  const warnings = [...before.warnings, ...after.warnings];
+  return { ...after, ...(Object.fromEntries(sums) as Record<Summed, number>), warnings };
+}
+
+/** The counts of rows among what a result holds. */
+export function rowCounts(result: RowCounts): RowCounts {
+  const names = Object.keys(NO_ROWS) as (keyof RowCounts)[];
+  const counts = names.map((name) => [name, result[name]]);
+  return Object.fromEntries(counts) as unknown as RowCounts;
 }

@@ -8,6 +8,7 @@ import {
   addResults,
   type EndCounts,
   NO_TABLE_RESULT,
+  rowCounts,
   type TableResult,
 } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -146,7 +147,6 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
   #describe(status: RunStatus): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);
-    const { errorCount, kept, erased, changed, deletedHere, deletedThere } = total;
     const { error } = this;
     return {
       runId: this.runId,
@@ -162,12 +162,8 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
       ),
       totalPushed: total.pushed,
       totalPulled: total.pulled,
-      errorCount,
-      kept,
-      erased,
-      changed,
-      deletedHere,
-      deletedThere,
+      errorCount: total.errorCount,
+      ...rowCounts(total),
       ...this.times(status),
       fullSync: isFull,
       ...(error === null ? {} : { error: error.text }),

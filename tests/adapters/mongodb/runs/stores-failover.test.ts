@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { NO_ROWS } from "../../../../src/domain/sync/run/table-result.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
@@ -208,7 +209,7 @@ function makeRun(id: string) {
     totalPushed: 0,
     totalPulled: 0,
     errorCount: 0,
-    ...{ kept: 0, erased: 0, changed: 0, deletedHere: 0, deletedThere: 0 },
+    ...NO_ROWS,
     startedAt: "2024-01-01T00:00:00Z",
     finishedAt: null,
     durationMs: 0,
