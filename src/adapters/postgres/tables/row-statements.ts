@@ -99,7 +99,7 @@ export class RowStatements {
     return removed;
   }
 
-  /** At the end of the list, in the place of what their keys had. */
+  /** At the end of the list, in the place of what their keys had; a later tombstone stays where it is. */
   async list(layout: Layout, listed: readonly Tombstone[]): Promise<void> {
     const columns = layout.table.keyColumns;
     const names = nameText(columns);
@@ -107,9 +107,10 @@ export class RowStatements {
     const at = columns.length;
     const keys = columns.map((_, i) => `l.k${i}`).join(", ");
     for (const some of inParts(listed)) {
-      const text = `insert into ${layout.deleted} (${names}, deleted_at, taken_ms)
+      const text = `insert into ${layout.deleted} as d (${names}, deleted_at, taken_ms)
         select ${keys}, l.deleted_at, $${at + 2}::int8 from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[]) with ordinality as l(${columns.map((_, i) => `k${i}`).join(", ")}, deleted_at, place) order by l.place
-        on conflict (${names}) do update set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default`;
+        on conflict (${names}) do update set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
+        where d.deleted_at <= excluded.deleted_at`;
       await this.#tx.query(text, [
         ...layout.keyLists(some.map(({ key }) => key)),
         textList(some.map(({ deletedAt }) => deletedAt)),

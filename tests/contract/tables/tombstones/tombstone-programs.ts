@@ -163,6 +163,23 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.listed()).toEqual([["a", deletedAt]]);
     });
 
+    it("D-7.6 a row beside its tombstone that a change moves to another key leaves the greater time, where it stands", async (parts, store) => {
+      const items = await ItemsWithDeletes.prepare(parts);
+      const deletedAt = at(store, 120);
+      for (const k of ["a", "b"]) await items.bury(k, deletedAt);
+      await items.write([{ k: "a", at: at(store, 0), v: 1 }]);
+      const { cursor } = await items.page();
+      await parts.documents.transact({ name: "test.change" }, (tx) =>
+        tx.tables.change(ITEMS, "k", "a", { k: "c" }),
+      );
+      expect((await items.rows()).map(({ k }) => k)).toEqual(["c"]);
+      expect(await items.listed()).toEqual([
+        ["a", deletedAt],
+        ["b", deletedAt],
+      ]);
+      expect(await items.listed(cursor)).toEqual([]);
+    });
+
     it("D-7.6 a table that has not opted in records nothing", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
       await items.insert({ k: "a", at: at(store, 60), v: 1 });
