@@ -1,24 +1,15 @@
-// How the rows of a push are written, within a transaction. As a rule all are sent as upserts by their keys. What is there is
-// read first where it decides: with the guard, tombstones, records that may not be new, and numbers; the domain then decides, new
-// rows are inserted, at a quarter of the time, and others upserted. A row that is kept, or is as it should be, is not written; any
-// other change meanwhile is a write conflict, after which the push runs again.
-// The server tells how many rows a bulk write changed, not which: a push of late rows that changed in part runs again and reads,
-// as an update that compares in the server costs a fifth more. To read before every push cost a tenth of those of existing keys
-// (0.71 to 0.99 in four runs on a busy machine). Nothing is read while a table is being filled either.
+// How the rows of a push are written, within a transaction: what is there is read, the domain decides, new rows are inserted, at a
+// quarter of the time, and others upserted. A row that is kept, or is as it should be, is not written; any other change meanwhile
+// is a write conflict, after which the push runs again. Nothing is read while a table is being filled.
 import type { ClientSession, Long } from "mongodb";
-import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   decideWrite,
   type FoundRow,
   isClearByTime,
-  setsTime,
   type WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
-import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
-import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
-import { SYNC_CALLS } from "../../../ports/documents.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
@@ -41,8 +32,6 @@ interface PushOptions extends WriteRule {
   readonly insertsNew: boolean;
   /** Whether all rows are taken for new ones, without a look. */
   readonly isFilling: boolean;
-  /** Whether rows are read in any case: an earlier attempt could not tell which of them changed. */
-  readonly readsFirst: boolean;
   /** Takes numbers for new rows; the first of them. */
   readonly takeNumbers: (count: number) => Promise<Long>;
 }
@@ -58,9 +47,6 @@ interface Decided {
   /** In the order of the upserts; some may change nothing. */
   readonly sent: readonly Upsert[];
 }
-
-/** Rows were changed in part, and whether these were late ones is not known: the push has to read first. */
-export class PartlyLate extends Error {}
 
 /** Every method throws `RefusedUpsert` for an upsert that the server refuses. */
 export class PushRows {
@@ -84,20 +70,11 @@ export class PushRows {
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
 
-  /**
-   * Sends all rows unread where that is enough. Otherwise reads what is there, decides, and writes what changes. Throws
-   * `PartlyLate` where rows were sent unread, and only reading tells which of them changed.
-   */
+  /** Reads what is there, decides, and writes what changes. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
     const nowMs = await readNowMs(this.#deps);
     const beganMs = this.#deps.clock.monotonicMs();
-    const tombstones = await this.#findTombstones(upserts, tx);
-    const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    if (!hasTombstones && !this.#options.isFilling && this.#isSentUnread(upserts)) {
-      const sent = await this.#send(upserts, nowMs, tx);
-      return { ...sent, visibleMs: this.#visibleMs(nowMs, beganMs) };
-    }
-    const { decision, sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
+    const { decision, sent } = await this.#decide(upserts, nowMs, tx);
     const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
     // The driver would make a command of each change between the two kinds.
     const insertsNew = this.#options.insertsNew && !this.#options.ordered;
@@ -107,9 +84,9 @@ export class PushRows {
       tx,
     );
     const rest = sent.filter((upsert) => !inserted.has(upsert));
-    const changed = inserted.size + (await this.#writer.upsert(rest, tx)).changed;
+    const changed = inserted.size + (await this.#writer.upsert(rest, tx));
     return {
-      visibleMs: this.#visibleMs(nowMs, beganMs),
+      visibleMs: nowMs + Math.ceil(this.#deps.clock.monotonicMs() - beganMs) + MARGIN_MS,
       changed,
       newRows: added.length,
       deleted: removed.size,
@@ -121,43 +98,9 @@ export class PushRows {
     };
   }
 
-  #visibleMs(nowMs: number, beganMs: number): number {
-    return nowMs + Math.ceil(this.#deps.clock.monotonicMs() - beganMs) + MARGIN_MS;
-  }
-
-  /** Whether what becomes of the records, and their times, do not depend on what is there. */
-  #isSentUnread(upserts: readonly Upsert[]): boolean {
-    const table = this.#table;
-    const isGuarded = this.#conflict === "newer" && isVersioned(table);
-    const { ordered, readsFirst, stamps } = this.#options;
-    if (isGuarded || stamps !== undefined || readsFirst || ordered) return false;
-    if (hasNumbers(table)) return false;
-    const isKey = table.keyColumns.some(({ name }) => name === table.timestampColumn);
-    const isTimeless = table.timestampColumn === null || table.updateColumns.length === 0;
-    const hasTime = (upsert: Upsert) => isTimeless || isKey || setsTime(table, upsert);
-    return upserts.every((one) => one.refusedIfNew === undefined && hasTime(one));
-  }
-
-  /** The server tells how many rows it changed, not which: of late ones it has to be all or none. */
-  async #send(
-    upserts: readonly Upsert[],
-    nowMs: number,
-    tx: ClientSession,
-  ): Promise<Omit<PushedRows, "visibleMs">> {
-    const done = await this.#writer.upsert(upserts, tx);
-    const earliest = done.changed === 0 ? null : earliestTime(upserts.map(({ time }) => time));
-    const lateLimit = lateBefore(this.#table, nowMs + SYNC_CALLS.triesMs + MARGIN_MS);
-    const isLate = earliest !== null && compareDateTimes(earliest, lateLimit) < 0;
-    if (isLate && done.changed < upserts.length) throw new PartlyLate();
-    const none = { failures: [], kept: [], deleted: 0, earliestKept: null };
-    return { ...none, ...done, earliestChanged: earliest };
-  }
-
   /** As `write()`, in parts of which each has twice as many upserts as the one before. */
   async tryOut(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
-    const nowMs = await readNowMs(this.#deps);
-    const tombstones = await this.#findTombstones(upserts, tx);
-    const { sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
+    const { sent } = await this.#decide(upserts, await readNowMs(this.#deps), tx);
     for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {
       await this.#writer.upsert(sent.slice(i, i + count), tx);
     }
@@ -167,13 +110,10 @@ export class PushRows {
    * Decides by the snapshot of the transaction, and does what is decided of tombstones. Whoever changes a row meanwhile that
    * is not sent has done it after this push.
    */
-  async #decide(
-    upserts: readonly Upsert[],
-    { nowMs, tombstones }: { readonly nowMs: number; readonly tombstones: Map<string, string> },
-    tx: ClientSession,
-  ): Promise<Decided> {
+  async #decide(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Decided> {
     const table = this.#table;
     const turns = beginTurns(this.#deps.clock);
+    const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
     const isUnread = this.#options.isFilling && !hasTombstones;
     const rows = isUnread ? new Map<string, FoundRow>() : await this.#findRows(upserts, tx);

@@ -15,7 +15,7 @@ import { beginTurns } from "../driver/deadline.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { Rerun, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
-import { PartlyLate, PushRows } from "./push-rows.ts";
+import { PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
@@ -35,7 +35,6 @@ export class TablePush {
   readonly #filling: Set<string>;
   /** False once anything was refused: a row that was taken for new may be known to an index. */
   #insertsNew = true;
-  #readsFirst = false;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
@@ -55,9 +54,8 @@ export class TablePush {
     const { ordered } = plan;
     const insertsNew = this.#insertsNew;
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
-    const readsFirst = this.#readsFirst;
     const numbers = (count: number) => this.#takeNumbers(count);
-    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling, readsFirst };
+    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling };
     const rows = new PushRows(this.#deps, this.table, options);
     try {
       const { newRows, ...written } = await rows.write(upserts, tx);
@@ -69,11 +67,6 @@ export class TablePush {
         people: changedPeople(this.table, writes, rule),
       };
     } catch (error) {
-      if (error instanceof PartlyLate) {
-        throw new Rerun(async () => {
-          this.#readsFirst = true;
-        });
-      }
       if (!(error instanceof RefusedUpsert)) throw error;
       throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
     }

@@ -104,7 +104,7 @@ export function isClearByTime(
 }
 
 /** True when a row that is there gets the time of the record, where it is written. */
-export function setsTime(
+function setsTime(
   { timestampColumn, updateColumns }: Table,
   { row }: Pick<ArrivingRecord, "row">,
 ): boolean {
