@@ -35,8 +35,6 @@ export class MongoDocuments implements DocumentStore {
   readonly gatherMs = 3;
   readonly #deps: VersionedDeps;
   readonly #collections = new Map<string, DocumentCollection>();
-  /** Names of tables that are being filled. */
-  readonly #filling = new Set<string>();
   /** Where short bodies wait that met others. */
   readonly #queues = new BodyQueues();
   /** Names of those that may be missing. */
@@ -106,7 +104,7 @@ export class MongoDocuments implements DocumentStore {
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        const tables = new BodyPushes(this.#deps, this.#filling).begin(session);
+        const tables = new BodyPushes(this.#deps).begin(session);
         return await body(this.#begin({ session, tables, lane: 0 }));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
@@ -129,7 +127,7 @@ export class MongoDocuments implements DocumentStore {
     const enterQueue = hasQueue ? () => this.#queues.enter(options.name) : undefined;
     const deadline = this.#deadlineOf(options);
     const scope = { client, clock, deadline, isInTurn, maxConflictsMs, enterQueue };
-    const pushes = new BodyPushes(this.#deps, this.#filling);
+    const pushes = new BodyPushes(this.#deps);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
     const finish = (session: ClientSession) =>
@@ -147,9 +145,7 @@ export class MongoDocuments implements DocumentStore {
     };
     try {
       const { versions } = this.#deps;
-      const result = await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
-      pushes.end();
-      return result;
+      return await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
     } catch (error) {
       // What the body throws is not ours.
       if (!(error instanceof MongoError)) throw error;

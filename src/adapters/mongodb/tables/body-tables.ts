@@ -14,33 +14,25 @@ import { TablePush } from "./table-push.ts";
 /** The writes of a body in their order, over all its attempts. */
 export class BodyPushes {
   readonly #deps: VersionedDeps;
-  readonly #filling: Set<string>;
   readonly #pushes: TablePush[] = [];
   /** True once the body has changed rows. */
   hasRows = false;
 
-  /** `filling`: names of tables of which the last write brought new rows only. */
-  constructor(deps: VersionedDeps, filling: Set<string>) {
+  constructor(deps: VersionedDeps) {
     this.#deps = deps;
-    this.#filling = filling;
   }
 
   /** What earlier attempts know of the write with this number. */
   at(number: number, table: Table): TablePush {
     const known = this.#pushes[number];
     if (known?.table === table) return known;
-    const push = new TablePush(this.#deps, this.#filling, table);
+    const push = new TablePush(this.#deps, table);
     this.#pushes[number] = push;
     return push;
   }
 
   begin(tx: ClientSession): BodyTables {
     return new BodyTables(this.#deps, this, tx);
-  }
-
-  /** To be called once the last attempt is committed. */
-  end(): void {
-    for (const push of this.#pushes) push.end();
   }
 }
 

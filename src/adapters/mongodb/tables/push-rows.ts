@@ -1,6 +1,6 @@
 // How the rows of a push are written, within a transaction: what is there is read, the domain decides, new rows are inserted, at a
 // quarter of the time, and others upserted. A row that is kept, or is as it should be, is not written; any other change meanwhile
-// is a write conflict, after which the push runs again. Nothing is read while a table is being filled.
+// is a write conflict, after which the push runs again.
 import type { ClientSession, Long } from "mongodb";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
@@ -30,16 +30,8 @@ interface PushOptions extends WriteRule {
   readonly ordered: boolean;
   /** Whether new rows are sent as such: a key that is there after all is a refusal. */
   readonly insertsNew: boolean;
-  /** Whether all rows are taken for new ones, without a look. */
-  readonly isFilling: boolean;
   /** Takes numbers for new rows; the first of them. */
   readonly takeNumbers: (count: number) => Promise<Long>;
-}
-
-/** What became of upserts. */
-interface PushedRows extends Written {
-  /** Rows that are new. */
-  readonly newRows: number;
 }
 
 interface Decided {
@@ -71,7 +63,7 @@ export class PushRows {
   }
 
   /** Reads what is there, decides, and writes what changes. */
-  async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
+  async write(upserts: readonly Upsert[], tx: ClientSession): Promise<Written> {
     const nowMs = await readNowMs(this.#deps);
     const beganMs = this.#deps.clock.monotonicMs();
     const { decision, sent } = await this.#decide(upserts, nowMs, tx);
@@ -88,7 +80,6 @@ export class PushRows {
     return {
       visibleMs: nowMs + Math.ceil(this.#deps.clock.monotonicMs() - beganMs) + MARGIN_MS,
       changed,
-      newRows: added.length,
       deleted: removed.size,
       failures,
       kept,
@@ -115,8 +106,7 @@ export class PushRows {
     const turns = beginTurns(this.#deps.clock);
     const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    const isUnread = this.#options.isFilling && !hasTombstones;
-    const rows = isUnread ? new Map<string, FoundRow>() : await this.#findRows(upserts, tx);
+    const rows = await this.#findRows(upserts, tx);
     // Tombstones are listed in the order of the records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(

@@ -19,9 +19,6 @@ import { PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
-/** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */
-const MIN_LOAD_ROWS = 100;
-
 /** What a write did. */
 interface Pushed extends Written {
   /** The people whose rows may have changed. */
@@ -32,18 +29,15 @@ interface Pushed extends Written {
 export class TablePush {
   readonly table: Table;
   readonly #deps: VersionedDeps;
-  readonly #filling: Set<string>;
   /** False once anything was refused: a row that was taken for new may be known to an index. */
   #insertsNew = true;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
   #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
-  #newRows = 0;
 
-  constructor(deps: VersionedDeps, filling: Set<string>, table: Table) {
+  constructor(deps: VersionedDeps, table: Table) {
     this.#deps = deps;
-    this.#filling = filling;
     this.table = table;
   }
 
@@ -53,13 +47,11 @@ export class TablePush {
     const { upserts, failures } = this.#withoutRefused(plan);
     const { ordered } = plan;
     const insertsNew = this.#insertsNew;
-    const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
     const numbers = (count: number) => this.#takeNumbers(count);
-    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling };
+    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew };
     const rows = new PushRows(this.#deps, this.table, options);
     try {
-      const { newRows, ...written } = await rows.write(upserts, tx);
-      this.#newRows = newRows;
+      const written = await rows.write(upserts, tx);
       return {
         ...written,
         failures: [...failures, ...written.failures].sort((a, b) => a.index - b.index),
@@ -70,13 +62,6 @@ export class TablePush {
       if (!(error instanceof RefusedUpsert)) throw error;
       throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
     }
-  }
-
-  /** To be called once the last attempt is committed. */
-  end(): void {
-    const records = this.#planned?.plan.upserts.length ?? 0;
-    if (records >= MIN_LOAD_ROWS && this.#newRows === records) this.#filling.add(this.table.name);
-    else if (records > 0) this.#filling.delete(this.table.name);
   }
 
   async #plan(writes: readonly RowWrite[]): Promise<UpsertPlan> {
@@ -157,11 +142,6 @@ export class TablePush {
     const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
   }
-}
-
-/** True when the records of a plan can be inserted as they are, if all their keys are new. */
-function isForInserts({ upserts, ordered }: UpsertPlan): boolean {
-  return !ordered && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }
 
 function changedPeople(
