@@ -4,7 +4,7 @@ import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
-import type { AnyCollection } from "../../ports/documents.ts";
+import { type AnyCollection, START_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { PreparedTables, type TableStore } from "../../ports/tables/table-store.ts";
 import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
@@ -136,15 +136,14 @@ class SqliteTableStore extends TableReader implements TableStore {
 
   async prepare(tables: readonly Table[]): Promise<PreparedTables> {
     const known = this.#prepared;
-    const version = await this.#database.write(() => {
+    const version = await this.#database.writeBody(async (body) => {
       const isSame = schemaVersion(this.#database) === known.version;
       const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
-      prepareTables(
-        this.#database,
-        tables.filter((table) => !isKnown(table)),
-      );
+      const changed = tables.filter((table) => !isKnown(table));
+      prepareTables(this.#database, changed);
+      for (const { name } of changed) body.noteChanged(name);
       return schemaVersion(this.#database);
-    });
+    }, START_CALLS);
     this.#prepared = { version, tables: new Set(tables.map((table) => JSON.stringify(table))) };
     return new PreparedTables(tables);
   }

@@ -35,7 +35,7 @@ export async function openSqliteFile(clock = new FakeClock()): Promise<OpenedDoc
     openSecond: async () => new SqliteDocuments(await open()),
     damage: async ({ name }, key) => {
       const sql = `UPDATE repsync_${name} SET doc = '{"key": ["another"]}' WHERE doc LIKE ?`;
-      await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
+      await first.write(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
     },
     damages: [
       "doc = doc || ' '",
@@ -47,18 +47,18 @@ export async function openSqliteFile(clock = new FakeClock()): Promise<OpenedDoc
       "at_place = x'00'",
     ].map((change) => async ({ name }, key) => {
       const sql = `UPDATE repsync_${name} SET ${change} WHERE doc LIKE ?`;
-      await first.keep(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
+      await first.write(() => first.run(sql, [`%${JSON.stringify(key)}%`]));
     }),
     spoil: async ({ name }, key, field) => {
       const doc = `CASE WHEN instr(doc, ?1) THEN replace(doc, ?1, ?1 || ' ') ELSE ?1 || doc END`;
       const sql = `UPDATE repsync_${name} SET doc = ${doc} WHERE key = ?2`;
-      await first.keep(() => first.run(sql, [`${JSON.stringify(field)}:`, keyBytes(key)]));
+      await first.write(() => first.run(sql, [`${JSON.stringify(field)}:`, keyBytes(key)]));
     },
     addStrange: async ({ name }) => {
       const keys = ["1", "'text'", "x'02'", "x'ff'"];
       const values = keys.map((key) => `(${key}, '{}')`).join(", ");
       const sql = `INSERT INTO repsync_${name} (key, doc) VALUES ${values}`;
-      await first.keep(() => first.run(sql));
+      await first.write(() => first.run(sql));
       return keys.length;
     },
     dispose: async () => {

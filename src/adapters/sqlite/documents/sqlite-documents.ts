@@ -53,7 +53,7 @@ export class SqliteDocuments implements DocumentStore {
     const database = this.#database;
     const digest = digestOf(tables);
     if (!(await database.read(() => isMade(database, digest, tables)))) {
-      await database.keep(() => {
+      await database.write(() => {
         makeVersions(database);
         for (const table of tables) this.#prepare(table);
         database.run(STORE_FACTS_TABLE);

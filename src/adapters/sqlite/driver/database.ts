@@ -46,9 +46,9 @@ export interface SqliteOptions {
 const OPEN_PROBLEM = "The database cannot be opened";
 
 /**
- * Shared by the stores of one file. Work given to `read`, `write` and `keep` is synchronous, so it never interleaves with
- * other work of this process; it may run again from its start when the file was busy. Only a write in steps lets others
- * have their turn: reads then go by another connection, which sees the file as it was before, and writes wait in a queue.
+ * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other work
+ * of this process; it may run again from its start when the file was busy. Only a body lets others have their turn: reads
+ * then go by another connection, which sees the file as it was before, and writes wait in a queue.
  */
 export class SqliteDatabase implements SqliteWork {
   /** Names of the registry's tables that another program made, as they were last prepared. D-11.4. */
@@ -165,29 +165,14 @@ export class SqliteDatabase implements SqliteWork {
     return this.#reader === null ? this.#queue.run(limit, read) : read();
   }
 
-  /**
-   * Runs work as one durable commit, or none of it. Throws `commit_failed` when nothing was written, and
-   * `store_unavailable` when another process kept the file busy for too long.
-   */
+  /** Runs work that needs no turns as one durable commit, or none of it. Throws `store_unavailable` for every failure of the database. */
   async write<T>(work: () => T): Promise<T> {
-    const noted = () => {
-      const result = work();
-      this.#changes.noteAll();
-      return result;
-    };
-    const limit = new TimeLimit(this.#busyDeadlineMs);
-    return this.#queue.run(null, () => this.#committed("commit_failed", limit, noted));
-  }
-
-  /** As `write`, for tables of repsync's own. Throws `store_unavailable` for every failure of the database. */
-  async keep<T>(work: () => T): Promise<T> {
-    const limit = new TimeLimit(this.#busyDeadlineMs);
-    return this.#queue.run(limit, () => this.#committed("store_unavailable", limit, work));
+    return await this.writeBody(async () => work());
   }
 
   /**
-   * Runs work of several calls as one durable commit, or none of it. Throws as `keep`, as `write` once rows have changed, and
-   * what the work throws.
+   * Runs work of several calls as one durable commit, or none of it. Throws as `write`, `commit_failed` instead once rows have
+   * changed, and what the work throws.
    */
   async writeBody<T>(
     work: (body: SqliteBody) => Promise<T>,
@@ -263,7 +248,7 @@ export class SqliteDatabase implements SqliteWork {
   }
 
   /**
-   * Why a statement within `write` refused a record, if the transaction goes on without it; null when the whole write has
+   * Why a statement within a write refused a record, if the transaction goes on without it; null when the whole write has
    * to fail.
    */
   recordReason(error: unknown): string | null {
@@ -323,33 +308,16 @@ export class SqliteDatabase implements SqliteWork {
     const isWriting = this.#writer.driver.isInTransaction;
     this.#current = (isWriting ? this.#reader : null) ?? this.#writer;
     try {
-      return this.#inTransaction("BEGIN", work);
-    } finally {
-      this.#current = this.#writer;
-    }
-  }
-
-  #inTransaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
-    try {
-      this.run(begin);
+      this.run("BEGIN");
       const result = work();
       this.run("COMMIT");
       return result;
     } catch (error) {
       if (this.#current.driver.isInTransaction) this.run("ROLLBACK");
       throw error;
+    } finally {
+      this.#current = this.#writer;
     }
-  }
-
-  #committed<T>(kind: FailureKind, limit: TimeLimit, work: () => T): Promise<T> {
-    return this.#retried(kind, limit, () => {
-      this.#file?.check();
-      try {
-        return this.#inTransaction("BEGIN IMMEDIATE", work);
-      } finally {
-        this.#checkpoints.endWrite();
-      }
-    });
   }
 
   #bodyTools(onRows: () => void): BodyTools {

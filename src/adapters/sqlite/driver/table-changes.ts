@@ -21,12 +21,7 @@ export class TableChanges {
   /** Notes changes right before their commit. */
   note(tables: readonly string[]): void {
     // A trigger of another tool may have changed any table.
-    if (this.#database.all(FOREIGN_TRIGGER).length > 0) this.noteAll();
+    if (this.#database.all(FOREIGN_TRIGGER).length > 0) this.#ofAll++;
     else for (const name of tables) this.#ofTables.set(name, (this.#ofTables.get(name) ?? 0) + 1);
-  }
-
-  /** The same of whatever tables. */
-  noteAll(): void {
-    this.#ofAll++;
   }
 }

@@ -13,8 +13,8 @@ export class WriteQueue {
   }
 
   /** Runs work while it holds the connection. Throws `store_unavailable` when that takes too long to come. */
-  async run<T>(limit: TimeLimit | null, work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken && !(await this.#wait(limit?.signal ?? null))) {
+  async run<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
+    if (this.#isTaken && !(await this.#wait(limit.signal))) {
       throw new AppError(
         "store_unavailable",
         "The database is unavailable: it is being written to",
@@ -29,22 +29,22 @@ export class WriteQueue {
   }
 
   /** Resolves to true once all before have released it, and to false, without it, when the signal is aborted before. */
-  #wait(signal: AbortSignal | null): Promise<boolean> {
+  #wait(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const onTurn = () => {
-        signal?.removeEventListener("abort", onAbort);
+        signal.removeEventListener("abort", onAbort);
         resolve(true);
       };
       const onAbort = () => {
         this.#waiting.delete(onTurn);
         resolve(false);
       };
-      if (signal?.aborted) {
+      if (signal.aborted) {
         resolve(false);
         return;
       }
       this.#waiting.add(onTurn);
-      signal?.addEventListener("abort", onAbort, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 
@@ -61,6 +61,9 @@ export class WriteQueue {
 /** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
 
+/** Longer waits overflow the runtime's timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** A time that begins to pass when the signal is first asked for. By real time, as a busy event loop makes waits longer. */
 export class TimeLimit {
   readonly #durationMs: number;
@@ -72,7 +75,7 @@ export class TimeLimit {
 
   /** Aborted when the time is over. */
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.timeout(this.#durationMs);
+    this.#signal ??= AbortSignal.timeout(Math.min(this.#durationMs, MAX_TIMER_MS));
     return this.#signal;
   }
 }

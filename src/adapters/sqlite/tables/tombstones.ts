@@ -86,7 +86,7 @@ export class SqliteTombstones implements Tombstones {
   }
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {
-    return this.#database.keep(() => {
+    return this.#database.write(() => {
       const { names, id, lastPlace } = this.#find(table);
       const place = placeOfCursor(id, lastPlace, after);
       forgetReplaced(this.#database, table);
@@ -95,7 +95,7 @@ export class SqliteTombstones implements Tombstones {
   }
 
   async prune(table: Table, beforeTime: string): Promise<number> {
-    return this.#database.keep(() => {
+    return this.#database.write(() => {
       const list = this.#find(table);
       if (compareDateTimes(list.earliestAvailable, beforeTime) < 0) {
         this.#database.run(SET_EARLIEST, [beforeTime, table.name]);
