@@ -167,7 +167,7 @@ export interface CallOptions {
 export interface CallLimit {
   /** Milliseconds in which the body is run again when it meets others or the store is busy. */
   readonly triesMs: number;
-  /** Milliseconds after which the call fails, commit included; a store that works at once ends only what waits. */
+  /** Milliseconds after which the call fails, commit included; a store that works at once ends it at a turn. */
   readonly endMs: number;
 }
 

@@ -5,17 +5,19 @@ import {
   compareKeys,
   type Key,
 } from "../../../src/domain/shared/document-key.ts";
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
-import type {
-  Answers,
-  AnyCollection,
-  CallOptions,
-  Collection,
-  DocumentStore,
-  Query,
-  Reader,
-  Stretch,
-  Transaction,
+import {
+  type Answers,
+  type AnyCollection,
+  type CallOptions,
+  type Collection,
+  type DocumentStore,
+  type Query,
+  REQUEST_CALLS,
+  type Reader,
+  type Stretch,
+  type Transaction,
 } from "../../../src/ports/documents.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
@@ -68,11 +70,16 @@ export class MemoryDocuments implements DocumentStore {
     return await body(this.#begin());
   }
 
-  async transact<T>(_: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transact<T>(
+    { limit = REQUEST_CALLS }: CallOptions,
+    body: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
     this.#tables.check();
+    const endMs = performance.now() + limit.endMs;
     for (;;) {
       const tx = this.#begin();
       const result = await body(tx);
+      if (performance.now() >= endMs) throw new AppError("store_unavailable", "It took too long");
       try {
         this.#commit(tx);
         return result;

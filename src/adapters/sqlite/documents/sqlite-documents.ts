@@ -64,7 +64,7 @@ export class SqliteDocuments implements DocumentStore {
   }
 
   async read<T>({ limit }: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
-    return await this.#database.readBody((database) => body(this.#begin(database)), limit?.triesMs);
+    return await this.#database.readBody((database) => body(this.#begin(database)), limit);
   }
 
   async transact<T>({ limit }: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -176,7 +176,7 @@ export class SqliteDatabase implements SqliteWork {
    */
   async writeBody<T>(
     work: (body: SqliteBody) => Promise<T>,
-    { triesMs, endMs }: CallLimit = { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs },
+    { triesMs, endMs } = this.#limit,
   ): Promise<T> {
     if (this.#isTurnDue()) await this.nextTurn();
     let kind: FailureKind = "store_unavailable";
@@ -184,8 +184,9 @@ export class SqliteDatabase implements SqliteWork {
       kind = "commit_failed";
       this.#checkpoints.copyAt(PUSH_CHECKPOINT_PAGES);
     };
-    const body = { work, tools: this.#bodyTools(onRows) };
-    return this.#queue.run(new TimeLimit(endMs), () =>
+    const end = new TimeLimit(endMs);
+    const body = { work, tools: this.#bodyTools(end, onRows) };
+    return this.#queue.run(end, () =>
       this.#retried(
         () => kind,
         new TimeLimit(Math.min(triesMs, this.#busyDeadlineMs)),
@@ -205,13 +206,13 @@ export class SqliteDatabase implements SqliteWork {
   /** Runs work of several calls on one snapshot of everything committed so far. Throws as `read`, and what the work throws. */
   async readBody<T>(
     work: (body: SqliteBody) => Promise<T>,
-    triesMs = this.#busyDeadlineMs,
+    { triesMs, endMs } = this.#limit,
   ): Promise<T> {
     if (this.#isTurnDue()) await this.nextTurn();
     const limit = new TimeLimit(triesMs);
     const [queue, connection] =
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
-    const body = { work, tools: this.#bodyTools(() => {}) };
+    const body = { work, tools: this.#bodyTools(new TimeLimit(endMs), () => {}) };
     return queue.run(limit, () =>
       this.#retried("store_unavailable", limit, () => runBody(connection, "BEGIN", body)),
     );
@@ -320,7 +321,12 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  #bodyTools(onRows: () => void): BodyTools {
+  /** Of a call that says nothing of it. */
+  get #limit(): CallLimit {
+    return { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs };
+  }
+
+  #bodyTools(end: TimeLimit, onRows: () => void): BodyTools {
     return {
       work: this,
       inSteps: (steps, pause) =>
@@ -331,10 +337,14 @@ export class SqliteDatabase implements SqliteWork {
               await this.#file?.syncLog();
             }
             await turn();
-            this.#assertOpen();
           }),
         ),
       isOpen: () => !this.#isClosed,
+      goOn: () => {
+        this.#assertOpen();
+        if (end.signal.aborted)
+          throw new AppError("store_unavailable", "The database took too long");
+      },
       onRows,
       onCommit: (tables) => this.#changes.note(tables),
     };

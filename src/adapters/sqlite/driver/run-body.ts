@@ -40,6 +40,8 @@ export interface BodyTools {
   inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;
   /** False once the database was closed, which may happen within a turn. */
   isOpen(): boolean;
+  /** Throws where a body may not go on behind a turn: the database was closed, or the time of the call is over. */
+  goOn(): void;
   onRows(): void;
   /** Called right before a commit with the tables that have changed. */
   onCommit(tables: readonly string[]): void;
@@ -72,6 +74,7 @@ export async function runBody<T>(
     clearImmediate(watch);
     try {
       await wait();
+      tools.goOn();
     } finally {
       if (state === "having a turn") {
         state = "running";
