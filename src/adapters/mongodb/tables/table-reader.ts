@@ -7,6 +7,12 @@ import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
+  type PartPlace,
+  partCursor,
+  readPartCursor,
+  START,
+} from "../../../ports/tables/part-cursor.ts";
+import {
   type CountQuery,
   columnsOf,
   type KeyRange,
@@ -29,7 +35,7 @@ import {
   readOrdered,
 } from "./ordered-documents.ts";
 import { TableStates } from "./page-cache.ts";
-import { cursorText, type PartPlace, readCursor, START } from "./part-cursor.ts";
+import { positionJson, readIndexValues } from "./part-cursor.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
 import {
@@ -56,7 +62,7 @@ interface Reading {
 }
 
 /** Where a page begins, and how it goes on. */
-interface Start extends PartPlace {
+interface Start extends PartPlace<Document> {
   readonly index: IndexKeys;
   readonly isByKey: boolean;
   readonly isReverse: boolean;
@@ -152,7 +158,7 @@ export class TableReader {
     const isAtCursor = "cursor" in from && from.cursor !== null;
     const isBehindRow = "after" in from && from.after !== null;
     const place = isAtCursor
-      ? readCursor(from.cursor, Object.keys(index))
+      ? readPartCursor(from.cursor, (json) => readIndexValues(json, Object.keys(index)))
       : isBehindRow
         ? { position: this.#placeOf(layout, from.after), skip: 0 }
         : START;
@@ -196,8 +202,10 @@ export class TableReader {
     if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
     if (offsetRows !== null && last !== null) remember(offsetRows + rows.length, last);
     if (!("cursor" in from && isCut)) return { rows, totalRows, cursor: null };
-    const counted = { position: first.position, skip: first.skip + rows.length };
-    return { rows, totalRows, cursor: cursorText(last && placeIn(last), counted) };
+    const begun = first.position && positionJson(first.position);
+    const counted = { position: begun, skip: first.skip + rows.length };
+    const behind = last && placeIn(last);
+    return { rows, totalRows, cursor: partCursor(behind && positionJson(behind), counted) };
   }
 
   #documentsOf(reading: Reading, start: Start, { from, order = "time", limitRows }: RowsQuery) {

@@ -3,6 +3,12 @@ import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import {
+  type PartPlace,
+  partCursor,
+  readPartCursor,
+  START,
+} from "../../../ports/tables/part-cursor.ts";
+import {
   type CountQuery,
   columnsOf,
   type PageOf,
@@ -19,12 +25,10 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
 import {
   comparison,
-  cursorText,
-  type PartPlace,
   type Position,
   positionAt,
   positionOf,
-  readCursor,
+  readPosition,
   sinceText,
 } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
@@ -40,7 +44,7 @@ const KEYS_AT_ONCE = 5_000;
 const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
 
 /** Where a page begins, and where it ends at the latest. */
-interface Bounds extends PartPlace {
+interface Bounds extends PartPlace<Position> {
   readonly through: Position | null;
   readonly since: string | null;
 }
@@ -152,9 +156,8 @@ export class PostgresTables implements TableStore {
     if ("offsetRows" in from && last !== null) {
       this.#bookmarks.remember(sequence, { offsetRows: offsetRows + rows.length, position: last });
     }
-    const counted = { after: first.after, skip: first.skip + rows.length };
-    const hasCursor = "cursor" in from && hasNext && last !== null;
-    const cursor = hasCursor ? cursorText(last, counted) : null;
+    const counted = { position: first.position, skip: first.skip + rows.length };
+    const cursor = "cursor" in from && hasNext ? partCursor(last, counted) : null;
     return { rows, totalRows, cursor };
   }
 
@@ -168,7 +171,7 @@ export class PostgresTables implements TableStore {
     const { skip: offsetRows } = first;
     const bookmark = this.#bookmarks.find(sequence, offsetRows);
     const skip = offsetRows - (bookmark?.offsetRows ?? 0);
-    const nearest = { ...first, after: bookmark?.position ?? null, skip };
+    const nearest = { ...first, position: bookmark?.position ?? null, skip };
     if (skip === 0) return nearest;
     const order = layout.order();
     const columns = order.map(({ column }) => column);
@@ -178,7 +181,7 @@ export class PostgresTables implements TableStore {
     if (before === undefined) return nearest;
     const position = positionAt(order, before, [...order.keys()]);
     this.#bookmarks.remember(sequence, { offsetRows, position });
-    return { ...first, after: position, skip: 0 };
+    return { ...first, position, skip: 0 };
   }
 
   async #total(tx: ServerTransaction, layout: Layout, sequence: PageSequence): Promise<number> {
@@ -246,7 +249,7 @@ async function readRows(
     }
     if (taken < lines.length) return { rows, last, hasNext: true };
     if (lines.length < limit || rows.length === wanted) return { rows, last, hasNext: false };
-    bounds = { ...bounds, after: last, skip: 0 };
+    bounds = { ...bounds, position: last, skip: 0 };
   }
 }
 
@@ -255,7 +258,7 @@ async function readPortion(
   layout: Layout,
   { order, bounds, columns, limitRows, isReverse }: Portion,
 ) {
-  const { after, through, since, skip } = bounds;
+  const { position: after, through, since, skip } = bounds;
   const parameters = since === null ? [] : [since];
   const conditions = since === null ? [] : [isSince(order)];
   const bounding = [
@@ -302,11 +305,12 @@ function boundsOf(
   from: PageStart,
 ): Omit<Bounds, "since"> {
   const at = (row: Row | null) => (row === null ? null : positionOf(order, table, row));
-  const first = { after: null, through: null, skip: 0 };
+  const first = { ...START, through: null };
   if ("offsetRows" in from) return { ...first, skip: from.offsetRows };
-  if ("after" in from) return { ...first, after: at(from.after) };
+  if ("after" in from) return { ...first, position: at(from.after) };
   if ("cursor" in from) {
-    return from.cursor === null ? first : { ...first, ...readCursor(order, from.cursor) };
+    if (from.cursor === null) return first;
+    return { ...first, ...readPartCursor(from.cursor, (json) => readPosition(order, json)) };
   }
-  return { ...first, after: at(from.afterKey), through: at(from.throughKey) };
+  return { ...first, position: at(from.afterKey), through: at(from.throughKey) };
 }

@@ -1,11 +1,11 @@
 // Reads rows: pages and totals, each pair from one snapshot, and rows by key. Totals and places at offsets are used again
 // while the table is unchanged.
 import { compareUtf8 } from "../../../domain/shared/json.ts";
-import { MAX_CURSOR_CHARS } from "../../../domain/shared/limits.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
+import { partCursor, readPartCursor, START } from "../../../ports/tables/part-cursor.ts";
 import type {
   CountQuery,
   PageOf,
@@ -19,7 +19,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { boundValues, decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
-import { cursorText, readCursor } from "./part-cursor.ts";
+import { positionJson, readPosition } from "./part-cursor.ts";
 import { firstStart, type RowRange, type Start, TableSql } from "./statements.ts";
 
 /** Rows of the first portion of a page, which shows how large they are. */
@@ -202,12 +202,10 @@ export class TableReader {
     const skipRows = start.skipRows + rows.length;
     if (rows.length === 0 || this.#placeIn(table, start, skipRows) === null) return null;
     const position = this.#placeIn(table, start, skipRows - 1) ?? [];
-    const behind = cursorText({ position, skipRows: 0 });
-    // No row compares as after NULL, and a long place is no part of a URL: then it is counted off from the start.
-    if (!position.includes(null) && behind.length <= MAX_CURSOR_CHARS) return behind;
     const { range, values } = start;
-    const counted = range.hasEndTime ? values.slice(0, -1) : values;
-    return cursorText({ position: range.from === "position" ? counted : null, skipRows });
+    const began = range.hasEndTime ? values.slice(0, -1) : values;
+    const counted = range.from === "position" ? positionJson(began) : null;
+    return partCursor(positionJson(position), { position: counted, skip: skipRows });
   }
 
   /** The number of rows from a start on, unless it is known. */
@@ -279,8 +277,8 @@ function startAtCursor(
 ): SkippingStart {
   const isByTime = order.endsWith("time") && table.timestampColumn !== null;
   const columns = table.keyColumns.length + Number(isByTime);
-  const { position, skipRows } =
-    cursor === null ? { position: null, skipRows: 0 } : readCursor(cursor, columns);
+  const { position, skip: skipRows } =
+    cursor === null ? START : readPartCursor(cursor, (json) => readPosition(json, columns));
   if (order === "time") return startBehind(first, position, skipRows);
   const isReverse = order.startsWith("-");
   const hasEndTime = isReverse && isByTime && first.range.from === "time";
