@@ -110,7 +110,7 @@ export function makeView(database: SqliteDatabase, collection: AnyCollection): v
   database.run(sql);
 }
 
-export function viewSql(collection: AnyCollection): string {
+function viewSql(collection: AnyCollection): string {
   const table = `repsync_${collection.name}`;
   return `CREATE VIEW ${viewName(collection)} AS SELECT ${columnsOf(collection)} FROM ${table}`;
 }

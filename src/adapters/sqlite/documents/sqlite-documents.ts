@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { checkKey, compareKeys, type Key, keyBytes } from "../../../domain/shared/document-key.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -18,19 +17,11 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
-import { readFacts, STORE_FACTS_TABLE, setFact } from "../driver/store-facts.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { RowBinder } from "../tables/row-binder.ts";
 import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
-import {
-  CollectionTable,
-  conditionsOf,
-  makeView,
-  type RangeSql,
-  viewSql,
-} from "./collection-table.ts";
+import { CollectionTable, conditionsOf, makeView, type RangeSql } from "./collection-table.ts";
 
-const TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'";
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";
 
 /** Documents in one SQLite file. Only one body writes at a time, so that no lock is needed. */
@@ -51,15 +42,10 @@ export class SqliteDocuments implements DocumentStore {
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     const tables = collections.map((collection) => new CollectionTable(collection));
     const database = this.#database;
-    const digest = digestOf(tables);
-    if (!(await database.read(() => isMade(database, digest, tables)))) {
-      await database.write(() => {
-        makeVersions(database);
-        for (const table of tables) this.#prepare(table);
-        database.run(STORE_FACTS_TABLE);
-        setFact(database, "collections", digest);
-      });
-    }
+    await database.write(() => {
+      makeVersions(database);
+      for (const table of tables) this.#prepare(table);
+    });
     for (const table of tables) this.#tables.set(table.form.collection.name, table);
   }
 
@@ -97,27 +83,6 @@ export class SqliteDocuments implements DocumentStore {
     for (const sql of table.createIndexes()) database.run(sql);
     makeView(database, table.form.collection);
   }
-}
-
-/** Tells what these tables are made with. */
-function digestOf(tables: readonly CollectionTable[]): string {
-  const made = tables.map((table) => [
-    table.put,
-    ...table.createIndexes(),
-    viewSql(table.form.collection),
-  ]);
-  return createHash("sha256").update(JSON.stringify(made)).digest("hex");
-}
-
-/** Within a read. Somebody may have dropped one since. */
-function isMade(
-  database: SqliteDatabase,
-  digest: string,
-  tables: readonly CollectionTable[],
-): boolean {
-  if (readFacts(database).get("collections") !== digest) return false;
-  const names = new Set(database.all(TABLES).map(({ name }) => name));
-  return tables.every(({ name }) => names.has(name));
 }
 
 class SqliteTransaction implements Transaction {

@@ -10,7 +10,7 @@ import {
 import { SqliteDatabase, type SqliteOptions } from "./database.ts";
 import type { OpenSqlite } from "./driver.ts";
 
-export const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
+const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
     name TEXT PRIMARY KEY, value TEXT NOT NULL
   ) WITHOUT ROWID`;
 
@@ -21,8 +21,7 @@ const HAS_FACTS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '
 const READ = "SELECT name, value FROM repsync_store";
 const KEEP_ID = `INSERT INTO repsync_store (name, value) VALUES ('deployment_id', lower(hex(randomblob(16))))
   ON CONFLICT (name) DO NOTHING`;
-const SET =
-  "INSERT INTO repsync_store (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+const KEEP_FORMAT = "INSERT INTO repsync_store (name, value) VALUES ('format', ?)";
 
 /** Within a read; none of a file that is no store. */
 export function readFacts(database: SqliteDatabase): StoreFacts {
@@ -45,14 +44,9 @@ export function prepareFacts(database: SqliteDatabase): StoreIdentity {
   const isNew = !readFacts(database).has("format");
   database.run(STORE_FACTS_TABLE);
   database.run(KEEP_ID);
-  if (isNew) setFact(database, "format", String(STORE_FORMAT));
+  if (isNew) database.run(KEEP_FORMAT, [String(STORE_FORMAT)]);
   const deploymentId = readFacts(database).get("deployment_id") ?? "";
   return { deploymentId, isNew };
-}
-
-/** Within a write. */
-export function setFact(database: SqliteDatabase, name: StoreFactName, value: string): void {
-  database.run(SET, [name, value]);
 }
 
 // Whether this program may use a file, looked at before a byte of it or beside it is changed. D-11.4. Where there is a log the
