@@ -28,11 +28,16 @@ export interface CommonOptions {
   readonly quiet?: true;
 }
 
-/** Runs the work of a command and ends the process with its exit code: success where the work tells none. */
-export type RunCommand = (
-  options: CommonOptions,
-  work: (tools: CommandTools) => Promise<ExitCode> | Promise<void>,
-) => Promise<void>;
+/** What a command does with its arguments and, behind them, its options. */
+type CommandWork<Given extends readonly unknown[]> = (
+  tools: CommandTools,
+  ...given: Given
+) => Promise<ExitCode> | Promise<void>;
+
+/** Makes an action of commander: it does the work and ends the process with its exit code, success where that tells none. */
+export type RunCommand = <Given extends readonly unknown[]>(
+  work: CommandWork<Given>,
+) => (...given: Given) => Promise<void>;
 
 export type AddCommand = (parent: Command, run: RunCommand) => void;
 
@@ -51,36 +56,41 @@ export function readWhole(text: string): number {
   throw new InvalidArgumentError("It must be a whole number.");
 }
 
-/** Runs the work of one command. Never rejects: a failure is told and becomes the exit code. */
-export const runCommand: RunCommand = async (options, work) => {
-  const output = new Output(options);
-  const opened: OpenedDeployment[] = [];
-  const openAs = async (needsTables: boolean, isReading: boolean) => {
-    const deployment = await openDeployment(isReading);
-    opened.push(deployment);
-    const { services } = deployment;
-    if (needsTables) await services.prepare();
-    await services.makeAdministrator();
-    return deployment;
+/** Its actions never reject: a failure is told and becomes the exit code. */
+export const runCommand: RunCommand =
+  (work) =>
+  async (...given) => {
+    // Commander gives the command itself last.
+    const output = new Output(given.at(-2) as CommonOptions);
+    const opened: OpenedDeployment[] = [];
+    const openAs = async (needsTables: boolean, isReading: boolean) => {
+      const deployment = await openDeployment(isReading);
+      opened.push(deployment);
+      const { services } = deployment;
+      if (needsTables) await services.prepare();
+      await services.makeAdministrator();
+      return deployment;
+    };
+    const open = () => openAs(true, false);
+    const openStore = () => openAs(false, false);
+    const openToRead = (needsTables = false) => openAs(needsTables, true);
+    const interruption = new Interruption((signal) => {
+      restoreTerminal();
+      output.tellError(`Ended by ${signal}`);
+      process.exit(EXIT.failed);
+    });
+    let code: ExitCode;
+    try {
+      code =
+        (await work({ output, interruption, open, openStore, openToRead }, ...given)) ??
+        EXIT.success;
+    } catch (error) {
+      code = tellFailure(output, error);
+    }
+    for (const { services } of opened) await closeQuietly(services);
+    await flushOutput();
+    process.exit(code);
   };
-  const open = () => openAs(true, false);
-  const openStore = () => openAs(false, false);
-  const openToRead = (needsTables = false) => openAs(needsTables, true);
-  const interruption = new Interruption((signal) => {
-    restoreTerminal();
-    output.tellError(`Ended by ${signal}`);
-    process.exit(EXIT.failed);
-  });
-  let code: ExitCode;
-  try {
-    code = (await work({ output, interruption, open, openStore, openToRead })) ?? EXIT.success;
-  } catch (error) {
-    code = tellFailure(output, error);
-  }
-  for (const { services } of opened) await closeQuietly(services);
-  await flushOutput();
-  process.exit(code);
-};
 
 /** Reads the environment as the service does. Throws `invalid_request`. */
 export async function readDeploymentConfig(): Promise<Config> {

@@ -18,7 +18,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on("error", () => {});
 
-await runProgram(async (options, work) => {
+await runProgram((work) => async (...given) => {
   await boundMemory(UNTOUCHED_BYTES);
-  await runCommand(options, work);
+  await runCommand(work)(...given);
 });

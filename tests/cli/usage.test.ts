@@ -113,7 +113,7 @@ describe("repsync", () => {
         fileURLToPath(new URL("../../src/cli/program.ts", import.meta.url)),
       );
       const script = `const { buildProgramFor } = await import(${program});
-        await buildProgramFor(${JSON.stringify(args)}, async () => {});
+        await buildProgramFor(${JSON.stringify(args)}, () => async () => {});
         console.log(Object.keys(require.cache).join("\\n"));`;
       await Bun.write(`${folder}/script.ts`, script);
       const child = Bun.spawn([...BUN, `${folder}/script.ts`], { stdout: "pipe" });

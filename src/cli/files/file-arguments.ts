@@ -21,8 +21,7 @@ export interface FileOptions extends CommonOptions {
   readonly format?: FileFormat;
 }
 
-export interface FileRequest {
-  readonly tableName: string;
+interface NamedFile {
   /** Absolute, relative to the working directory, or `STANDARD_STREAM`. */
   readonly path: string;
   readonly format: FileFormat;
@@ -36,13 +35,8 @@ export function formatOption(): Option {
 }
 
 /** The file as the caller meant it. Throws `invalid_request` when nothing tells its format. */
-export function readFileArguments(
-  tableName: string,
-  file: string,
-  asked: FileFormat | undefined,
-): FileRequest {
-  const path = fromCallersFolder(file);
-  return { tableName, path, format: asked ?? formatByName(file) };
+export function readFileArguments(file: string, asked: FileFormat | undefined): NamedFile {
+  return { path: fromCallersFolder(file), format: asked ?? formatByName(file) };
 }
 
 /** A path as its caller meant it: `npm run repsync` changes to the package's folder before it starts us. */

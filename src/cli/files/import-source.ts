@@ -45,7 +45,7 @@ export async function openImportSource(
       sourceOf(database, findForeignTable(database, tableName)),
     );
   }
-  const request = readFileArguments(tableName, path, asked);
+  const request = readFileArguments(path, asked);
   const source = await TextSource.open(request.path);
   return {
     format: request.format,

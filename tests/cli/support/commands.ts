@@ -9,7 +9,7 @@ export interface NamedCommand {
 }
 
 /** The program, with commands that do nothing. */
-export const makeProgram = () => buildProgram(async () => {});
+export const makeProgram = () => buildProgram(() => async () => {});
 
 /** All commands and groups below this one, in the order of the help. */
 export function commandsBelow(parent: Command, parentPath = ""): NamedCommand[] {

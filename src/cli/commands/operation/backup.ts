@@ -11,7 +11,7 @@ import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { withProgress } from "../../progress.ts";
 
 interface BackupOptions extends CommonOptions {
-  readonly force?: true;
+  readonly force?: boolean;
 }
 
 export const addBackupCommand: AddCommand = (parent, run) => {
@@ -23,16 +23,15 @@ export const addBackupCommand: AddCommand = (parent, run) => {
     )
     .argument("<file>", "path of a file that is not there yet")
     .option("--force", "replace the file if it is there")
-    .action((path: string, { force, ...options }: BackupOptions) =>
-      run(options, (tools) => writeBackup(tools, fromCallersFolder(path), force === true)),
-    );
+    .action(run(writeBackup));
 };
 
 async function writeBackup(
   { output, interruption, open }: CommandTools,
-  path: string,
-  isForced: boolean,
+  file: string,
+  { force: isForced = false }: BackupOptions,
 ): Promise<void> {
+  const path = fromCallersFolder(file);
   const { backUpDeps } = await import("../../../app/backups.ts");
   const { requireStore } = await import("../../../app/stores.ts");
   await requireStore((await readDeploymentConfig()).storageUrl, "backed up");

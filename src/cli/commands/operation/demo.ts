@@ -1,7 +1,7 @@
 import { type AddCommand, type CommonOptions, declareCommand } from "../../command-runner.ts";
 
 interface DemoOptions extends CommonOptions {
-  readonly once?: true;
+  readonly once?: boolean;
 }
 
 export const addDemoCommand: AddCommand = (parent, run) => {
@@ -11,11 +11,11 @@ export const addDemoCommand: AddCommand = (parent, run) => {
         "makes a reputation lookup with an API key. Everything is in a temporary folder that is removed at the end.",
     )
     .option("--once", "end by itself: exit code 0 when everything is as expected, else 1")
-    .action((options: DemoOptions) =>
-      run(options, async (tools) => {
+    .action(
+      run(async (tools, { once = false }: DemoOptions) => {
         // Loaded only here: the demo needs packages that a deployment does not.
         const { runDemo } = await import("../../demo/demo.ts");
-        return await runDemo(tools, options.once === true);
+        return await runDemo(tools, once);
       }),
     );
 };

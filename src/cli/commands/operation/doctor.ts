@@ -8,7 +8,6 @@ import {
 import {
   type AddCommand,
   type CommandTools,
-  type CommonOptions,
   declareCommand,
   type OpenedDeployment,
   readDeploymentConfig,
@@ -28,8 +27,8 @@ export const addDoctorCommand: AddCommand = (parent, run) => {
       "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +
         "Exit code 1 when a check fails, 2 when the configuration is wrong; warnings leave it 0.",
     )
-    .action((options: CommonOptions) =>
-      run(options, async (tools) => {
+    .action(
+      run(async (tools) => {
         const { code, findings } = await examine(tools);
         tools.output.printJson({ ok: code === EXIT.success, findings });
         return code;

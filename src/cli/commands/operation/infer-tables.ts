@@ -77,16 +77,15 @@ export function addInferCommand(group: Command, run: RunCommand): void {
     .option("--timestamp <column>", "or none")
     .option("--type <column=type>", "repeated", readType)
     .addOption(formatOption());
-  addFormOptions(command).action((file: string, options: InferOptions) =>
-    run(options, (tools) => infer(tools, fromCallersFolder(file), options)),
-  );
+  addFormOptions(command).action(run(infer));
 }
 
 async function infer(
   { output }: CommandTools,
-  path: string,
+  file: string,
   options: InferOptions,
 ): Promise<ExitCode> {
+  const path = fromCallersFolder(file);
   const target = options.into === undefined ? null : fromCallersFolder(options.into);
   if (options.update === true && target === null) {
     throw new AppError("invalid_request", "--update is for a table of the file of --into");

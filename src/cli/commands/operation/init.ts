@@ -34,8 +34,8 @@ export const addInitCommand: AddCommand = (parent, run) => {
     .option("--folder <path>", "where to write, made when missing", ".")
     .option("--join <url>", "have the tables of this deployment, and exchange their rows with it")
     .option("--key-file <path>", "with --join, file of its SYNC_API_KEY, which is asked for else")
-    .action(({ folder: asked, join: url, keyFile, ...options }: InitOptions) =>
-      run(options, (tools) => {
+    .action(
+      run((tools, { folder: asked, join: url, keyFile }: InitOptions) => {
         const folder = resolve(fromCallersFolder(asked));
         if (url !== undefined) return joinDeployment(tools, folder, { url, keyFile });
         if (keyFile === undefined) return init(tools, folder);

@@ -2,7 +2,6 @@ import { countOf } from "../../../domain/shared/text.ts";
 import {
   type AddCommand,
   type CommandTools,
-  type CommonOptions,
   declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
@@ -15,7 +14,7 @@ export const addMoveCommand: AddCommand = (parent, run) => {
         "Stop the services first. The old store stays as it is; set STORAGE_URL to the new one afterwards.",
     )
     .argument("<to-url>", "address of the new store, as STORAGE_URL has it")
-    .action((toUrl: string, options: CommonOptions) => run(options, (tools) => move(tools, toUrl)));
+    .action(run(move));
 };
 
 async function move({ output, interruption }: CommandTools, toUrl: string): Promise<void> {

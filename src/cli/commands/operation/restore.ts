@@ -3,7 +3,6 @@ import { dateTimeMs } from "../../../domain/shared/time.ts";
 import {
   type AddCommand,
   type CommandTools,
-  type CommonOptions,
   declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
@@ -18,12 +17,11 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
         "and compares each row with it. All sessions are ended. A restore that is refused leaves the store as it was.",
     )
     .argument("<file>", "file of repsync backup")
-    .action((path: string, options: CommonOptions) =>
-      run(options, (tools) => restore(tools, fromCallersFolder(path))),
-    );
+    .action(run(restore));
 };
 
-async function restore({ output, interruption }: CommandTools, path: string): Promise<void> {
+async function restore({ output, interruption }: CommandTools, file: string): Promise<void> {
+  const path = fromCallersFolder(file);
   const config = await readDeploymentConfig();
   const { restoreBackup } = await import("../../../app/backups.ts");
   const stop = interruption.stopSignal();

@@ -7,12 +7,7 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
-import {
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-  type RunCommand,
-} from "../../command-runner.ts";
+import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
 import { readTextFile } from "../../files/read-text.ts";
 
 const WOULD_HAVE = "would have";
@@ -25,9 +20,7 @@ export function addStampCommand(group: Command, run: RunCommand): void {
         "store can: in the registry file of SYNC_TABLES, and in the table.",
     )
     .argument("<table>", "table of the registry file")
-    .action((tableName: string, options: CommonOptions) =>
-      run(options, (tools) => stamp(tools, tableName)),
-    );
+    .action(run(stamp));
 }
 
 async function stamp(tools: CommandTools, tableName: string): Promise<void> {

@@ -1,12 +1,7 @@
 import { problemText, readRegistryFile } from "../../../app/registry-file.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
-import {
-  type AddCommand,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
@@ -23,9 +18,7 @@ export const addTablesCommand: AddCommand = (parent, run) => {
       "Reads a registry file and reports all of its problems with line and column. Exit code 2 when there are any.",
     )
     .argument("[file]", "registry file; without it that of SYNC_TABLES")
-    .action((file: string | undefined, options: CommonOptions) =>
-      run(options, (tools) => check(tools, file)),
-    );
+    .action(run(check));
 };
 
 async function check({ output }: CommandTools, asked: string | undefined): Promise<ExitCode> {

@@ -53,9 +53,7 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
   const listing = declareCommand(group, "list")
     .description("Lists accounts by name.")
     .option("--query <text>", "only those whose name or e-mail address contains it");
-  addListOptions(listing).action((options: QueryOptions) =>
-    run(options, (tools) => list(tools, options)),
-  );
+  addListOptions(listing).action(run(list));
   const declare = (
     name: string,
     description: string,
@@ -65,8 +63,8 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
     declareCommand(group, name)
       .description(description)
       .argument("<username>", "name of the account")
-      .action((username: string, options: AccountOptions) =>
-        run(options, async (tools) => {
+      .action(
+        run(async (tools, username: string, options: AccountOptions) => {
           const { accounts } = (await tools[opening]()).services;
           await work(accounts, username, tools.output, options);
         }),

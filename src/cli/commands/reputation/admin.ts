@@ -4,12 +4,7 @@ import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/l
 import { hasControlCharacter } from "../../../domain/shared/text.ts";
 import { setPassword } from "../../../usecases/reputation/accounts/administer.ts";
 import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
-import {
-  type AddCommand,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { readPassword } from "../../prompts.ts";
 import { requestOfCommand } from "./accounts.ts";
 
@@ -21,17 +16,13 @@ export const addAdminCommand: AddCommand = (parent, run) => {
         `${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters.`,
     )
     .argument("<username>", "name to sign in with")
-    .action((username: string, options: CommonOptions) =>
-      run(options, (tools) => createAdmin(tools, username)),
-    );
+    .action(run(createAdmin));
   declareCommand(group, "set-password")
     .description(
       "Gives an account another password and ends its sessions. The password is asked for, or is the first line of standard input.",
     )
     .argument("<username>", "account that signs in here")
-    .action((username: string, options: CommonOptions) =>
-      run(options, (tools) => resetPassword(tools, username)),
-    );
+    .action(run(resetPassword));
 };
 
 async function createAdmin({ output, openStore }: CommandTools, username: string): Promise<void> {

@@ -7,7 +7,6 @@ import { verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts"
 import {
   type AddCommand,
   type CommandTools,
-  type CommonOptions,
   declareCommand,
   declareJob,
 } from "../../command-runner.ts";
@@ -25,30 +24,26 @@ export const addAuditCommand: AddCommand = (parent, run) => {
         "named, when one was changed, removed or moved.",
     )
     .option("--heads <file>", "heads kept elsewhere, which the log has to go on from")
-    .action(({ heads, ...options }: CommonOptions & { readonly heads?: string }) =>
-      run(options, (tools) => verify(tools, heads)),
-    );
+    .action(run(verify));
   declareCommand(group, "heads")
     .description(
       "Writes the ends that the chains of the audit log have reached, signed. Kept on another machine, they show later " +
         "whether the log was cut or removed. They name no person.",
     )
     .option("--out <file>", "path; standard output when not given")
-    .action(({ out, ...options }: CommonOptions & { readonly out?: string }) =>
-      run(options, (tools) => writeHeads(tools, out)),
-    );
+    .action(run(writeHeads));
   declareJob(group, "prune")
     .description(
       "Removes records older than AUDIT_RETENTION_DAYS; the rest can still be verified. A log that does not verify is " +
         "left as it is.",
     )
-    .action((options: CommonOptions) => run(options, prune));
+    .action(run(prune));
 };
 
 /** Writes the heads to a file, or else to the standard output. */
 async function writeHeads(
   { output, openToRead }: CommandTools,
-  out = STANDARD_STREAM,
+  { out = STANDARD_STREAM }: { readonly out?: string },
 ): Promise<void> {
   const { services } = await openToRead();
   const heads = await services.audit.audit.heads();
@@ -61,7 +56,7 @@ async function writeHeads(
 
 async function verify(
   { output, openToRead }: CommandTools,
-  headsPath: string | undefined,
+  { heads: headsPath }: { readonly heads?: string },
 ): Promise<ExitCode> {
   const keptHeads =
     headsPath === undefined ? [] : readKeptHeads(await readTextFile(fromCallersFolder(headsPath)));

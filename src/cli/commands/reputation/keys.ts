@@ -48,30 +48,22 @@ export const addKeysCommand: AddCommand = (parent, run) => {
     .argument("<username>", "account of the business")
     .requiredOption("--name <name>", "what the key is for")
     .option("--expires <time>", "when it expires, ISO 8601; without it never")
-    .action((username: string, options: CreateOptions) =>
-      run(options, (tools) => createKey(tools, username, options)),
-    );
+    .action(run(createKey));
   declareCommand(group, "list")
     .description("Lists the keys of an account, newest first, without their text.")
     .argument("<username>", "account of the business")
-    .action((username: string, options: CommonOptions) =>
-      run(options, (tools) => listKeys(tools, username)),
-    );
+    .action(run(listKeys));
   declareCommand(group, "rotate")
     .description("Issues a key in the place of another, which is revoked after the overlap.")
     .argument("<username>", "account of the business")
     .argument("<id>", "id of the key to replace, as listed; its beginning is enough")
     .option("--overlap-seconds <n>", "how long the old key is still good, up to a day", readWhole)
-    .action((username: string, id: string, options: RotateOptions) =>
-      run(options, (tools) => rotateKey(tools, username, id, options)),
-    );
+    .action(run(rotateKey));
   declareCommand(group, "revoke")
     .description("Revokes a key at once, on every running instance.")
     .argument("<username>", "account of the business")
     .argument("<id>", "id of the key, as listed; its beginning is enough")
-    .action((username: string, id: string, options: CommonOptions) =>
-      run(options, (tools) => revokeKey(tools, username, id)),
-    );
+    .action(run(revokeKey));
 };
 
 async function createKey(

@@ -35,15 +35,11 @@ export const addPlanCommand: AddCommand = (parent, run) => {
     .addArgument(new Argument("<plan>", "the plan").choices(PLAN_NAMES))
     .option("--calls-per-month <n>", "enterprise only; without it unlimited", readWhole)
     .option("--rate-limit-per-minute <n>", "enterprise only", readWhole)
-    .action((username: string, plan: PlanName, options: PlanOptions) =>
-      run(options, (tools) => setPlan(tools, username, plan, options)),
-    );
+    .action(run(setPlan));
   declareCommand(group, "show")
     .description("Shows the plan of an account with its limits.")
     .argument("<username>", "account of the business")
-    .action((username: string, options: CommonOptions) =>
-      run(options, (tools) => showPlan(tools, username)),
-    );
+    .action(run(showPlan));
 };
 
 async function setPlan(

@@ -47,20 +47,18 @@ export const addCompareCommand: AddCommand = (parent, run) => {
     .option("--delete", "with push or pull, also remove what only the end being repaired has")
     .option("--force", 'with push or pull, overwrite newer rows of tables with "conflict": "newer"')
     .option("--max-deletes <n>", "rows that --delete may remove of a table", readWhole)
-    .action((tableName: string | undefined, options: CompareOptions) =>
-      run(options, (tools) => compare(tools, tableName ?? null, options)),
-    );
+    .action(run(compare));
 };
 
 async function compare(
   tools: CommandTools,
-  tableName: string | null,
+  tableName: string | undefined,
   options: CompareOptions,
 ): Promise<ExitCode> {
   const { output, open } = tools;
   const { sync } = (await open()).services;
   if (options.delete === true && !(await isAllowed(tools, options.repair))) return EXIT.failed;
-  const names = tableName === null ? [...sync.registry.keys()] : [tableName];
+  const names = tableName === undefined ? [...sync.registry.keys()] : [tableName];
   const results: object[] = [];
   let isEqual = true;
   for (const name of names) {
@@ -70,7 +68,7 @@ async function compare(
     const differing = result.different + result.missingHere + result.missingThere;
     if (differing > (result.repaired ?? 0)) isEqual = false;
   }
-  output.printJson(tableName === null ? { tables: results } : results[0]);
+  output.printJson(tableName === undefined ? { tables: results } : results[0]);
   return isEqual ? EXIT.success : EXIT.partial;
 }
 

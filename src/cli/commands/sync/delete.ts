@@ -20,9 +20,7 @@ export const addDeleteCommand: AddCommand = (parent, run) => {
     .argument("<table>", "table of the registry")
     .argument("<key...>", "the row's upsert key: a value for each column, in the registry's order")
     .option("--force", "at an end that does not own the table, too")
-    .action((tableName: string, key: string[], options: DeleteOptions) =>
-      run(options, (tools) => deleteByKey(tools, tableName, { key, ...options })),
-    );
+    .action(run(deleteByKey));
 };
 
 interface DeleteOptions extends CommonOptions {
@@ -32,7 +30,8 @@ interface DeleteOptions extends CommonOptions {
 async function deleteByKey(
   { output, open }: CommandTools,
   tableName: string,
-  { key: values, force }: DeleteOptions & { readonly key: readonly string[] },
+  values: readonly string[],
+  { force }: DeleteOptions,
 ): Promise<void> {
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);

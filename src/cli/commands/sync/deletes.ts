@@ -1,12 +1,7 @@
 import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { dropTombstones } from "../../../usecases/sync/deletes/prune-tombstones.ts";
-import {
-  type AddCommand,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 
 export const addDeletesCommand: AddCommand = (parent, run) => {
   const group = parent.command("deletes");
@@ -16,9 +11,7 @@ export const addDeletesCommand: AddCommand = (parent, run) => {
       "Forgets the deletes of a table that were never sent to the remote. The next run fetches those rows again.",
     )
     .argument("<table>", "table of the registry")
-    .action((tableName: string, options: CommonOptions) =>
-      run(options, (tools) => drop(tools, tableName)),
-    );
+    .action(run(drop));
 };
 
 async function drop(

@@ -8,14 +8,13 @@ import { type AddCommand, type CommandTools, declareJob } from "../../command-ru
 import {
   delimiterByName,
   type FileOptions,
-  type FileRequest,
   formatOption,
   readFileArguments,
 } from "../../files/file-arguments.ts";
 import { withProgress } from "../../progress.ts";
 
 interface ExportOptions extends FileOptions {
-  readonly spreadsheet?: true;
+  readonly spreadsheet?: boolean;
 }
 
 export const addExportCommand: AddCommand = (parent, run) => {
@@ -28,22 +27,19 @@ export const addExportCommand: AddCommand = (parent, run) => {
     .argument("<file>", "path, or - for standard output")
     .addOption(formatOption())
     .option("--spreadsheet", "CSV only: put ' before fields that a spreadsheet would run")
-    .action((tableName: string, file: string, { format: asked, ...options }: ExportOptions) =>
-      run(options, (tools) => {
-        const request = readFileArguments(tableName, file, asked);
-        if (options.spreadsheet === true && request.format !== "csv") {
-          throw new AppError("invalid_request", "--spreadsheet is for CSV files");
-        }
-        return exportFile(tools, request, options.spreadsheet === true);
-      }),
-    );
+    .action(run(exportFile));
 };
 
 async function exportFile(
   { output, interruption, openToRead }: CommandTools,
-  { tableName, path, format }: FileRequest,
-  isForSpreadsheet: boolean,
+  tableName: string,
+  file: string,
+  { format: asked, spreadsheet: isForSpreadsheet = false }: ExportOptions,
 ): Promise<void> {
+  const { path, format } = readFileArguments(file, asked);
+  if (isForSpreadsheet && format !== "csv") {
+    throw new AppError("invalid_request", "--spreadsheet is for CSV files");
+  }
   const { config, services } = await openToRead(true);
   const { tables } = services.storage;
   const found = findTable(config.registry, tableName);

@@ -72,27 +72,30 @@ export const addImportCommand: AddCommand = (parent, run) => {
     )
     .option("--whole", "then remove the rows that the file does not have; asks on a terminal")
     .option("--max-deletes <n>", "rows that --whole may remove of a table", readWhole)
-    .action(
-      (tableName: string, file: string | undefined, { format: asked, ...options }: ImportOptions) =>
-        run(options, async (tools) => {
-          if (options.append === true && options.whole === true) {
-            throw new AppError("invalid_request", "--append adds to a table, --whole replaces it");
-          }
-          if (options.all === true) return await importAll(tools, file ?? tableName, options);
-          if (file === undefined) throw new AppError("invalid_request", "Name a file to import");
-          const source = await openImportSource(tableName, file, asked);
-          try {
-            const fileTime = await modificationTime(file);
-            const from = { tableName, source, fileTime };
-            const imported = await importFile(tools, from, options);
-            tools.output.show(imported.report.result(), imported.report.summary());
-            return imported.code;
-          } finally {
-            source.close();
-          }
-        }),
-    );
+    .action(run(importAsked));
 };
+
+async function importAsked(
+  tools: CommandTools,
+  tableName: string,
+  file: string | undefined,
+  options: ImportOptions,
+): Promise<ExitCode> {
+  if (options.append === true && options.whole === true) {
+    throw new AppError("invalid_request", "--append adds to a table, --whole replaces it");
+  }
+  if (options.all === true) return await importAll(tools, file ?? tableName, options);
+  if (file === undefined) throw new AppError("invalid_request", "Name a file to import");
+  const source = await openImportSource(tableName, file, options.format);
+  try {
+    const fileTime = await modificationTime(file);
+    const imported = await importFile(tools, { tableName, source, fileTime }, options);
+    tools.output.show(imported.report.result(), imported.report.summary());
+    return imported.code;
+  } finally {
+    source.close();
+  }
+}
 
 /** Every table of a SQLite file that the registry has. */
 async function importAll(

@@ -6,12 +6,7 @@ import {
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import {
-  type AddCommand,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 
@@ -23,9 +18,7 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
       "Lists the records that either deployment rejected, newest first. Every run tries them again.",
     )
     .argument("[table]", "only those of one table");
-  addListOptions(listing).action((table: string | undefined, options: ListOptions) =>
-    run(options, (tools) => list(tools, options, table ?? null)),
-  );
+  addListOptions(listing).action(run(list));
   declareCommand(group, "retry")
     .summary("try a record again, now")
     .description(
@@ -33,25 +26,28 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
         "that the remote rejected is sent there as the row is now. Exit code 3 when it is rejected again.",
     )
     .argument("<id>", "as listed; its beginning is enough")
-    .action((id: string, options: CommonOptions) => run(options, (tools) => retry(tools, id)));
+    .action(run(retry));
   declareCommand(group, "drop")
     .summary("forget a record")
     .description("Forgets a rejected record: no run tries it again before it changes.")
     .argument("<id>", "as listed; its beginning is enough")
-    .action((id: string, options: CommonOptions) => run(options, (tools) => drop(tools, id)));
+    .action(run(drop));
 };
 
 async function list(
   { output, openToRead }: CommandTools,
+  tableName: string | undefined,
   options: ListOptions,
-  tableName: string | null,
 ): Promise<void> {
   const { sync } = (await openToRead()).services;
-  output.showList(await listRejected(sync, options, tableName), "No record waits", (items) =>
-    items.flatMap((item) => [
-      `${item.id}  ${labelOf(item)}`,
-      `  ${item.message} (tried ${countOf(item.attempts, "time")}, last at ${item.lastAt})`,
-    ]),
+  output.showList(
+    await listRejected(sync, options, tableName ?? null),
+    "No record waits",
+    (items) =>
+      items.flatMap((item) => [
+        `${item.id}  ${labelOf(item)}`,
+        `  ${item.message} (tried ${countOf(item.attempts, "time")}, last at ${item.lastAt})`,
+      ]),
   );
 }
 

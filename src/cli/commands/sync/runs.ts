@@ -10,8 +10,10 @@ export const addRunsCommand: AddCommand = (parent, run) => {
   const command = declareCommand(parent, "runs")
     .description("Lists the sync runs of this deployment, however they were started, newest first.")
     .argument("[id]", "shows this run only; the beginning of its id is enough");
-  addListOptions(command).action((id: string | undefined, options: ListOptions) =>
-    run(options, (tools) => (id === undefined ? list(tools, options) : show(tools, id))),
+  addListOptions(command).action(
+    run((tools, id: string | undefined, options: ListOptions) =>
+      id === undefined ? list(tools, options) : show(tools, id),
+    ),
   );
 };
 

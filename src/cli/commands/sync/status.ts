@@ -12,12 +12,7 @@ import {
   readRemoteStatus,
 } from "../../../usecases/sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import {
-  type AddCommand,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { ageText, type Columns, tableLines } from "../../output.ts";
 
 export const addStatusCommand: AddCommand = (parent, run) => {
@@ -26,7 +21,7 @@ export const addStatusCommand: AddCommand = (parent, run) => {
       "Shows the tables, row counts and last-sync markers of this deployment, and those of the remote where one is " +
         "configured and can be reached.",
     )
-    .action((options: CommonOptions) => run(options, showStatus));
+    .action(run(showStatus));
 };
 
 async function showStatus({ output, openToRead }: CommandTools): Promise<void> {

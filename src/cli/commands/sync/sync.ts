@@ -1,4 +1,4 @@
-import { Argument } from "commander";
+import { Argument, Option } from "commander";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { RunDirection, RunRequest } from "../../../domain/sync/run/run.ts";
 import { StartedRun } from "../../../usecases/sync/runs/start-run.ts";
@@ -36,12 +36,13 @@ export const addSyncCommand: AddCommand = (parent, run) => {
       "overwrite newer rows, and move tables that go the other way; with push or pull only",
     )
     .option("--max-deletes <n>", "rows that may be deleted at an end of each table", readWhole)
-    .option("--events", "write the run's events to standard output, one JSON object per line")
-    .action((direction: RunDirection, table: string | undefined, options: SyncOptions) =>
-      run(options.events ? { ...options, json: true } : options, (tools) =>
-        sync(tools, requestOf(direction, table, options), options.events === true),
-      ),
-    );
+    .addOption(
+      new Option(
+        "--events",
+        "write the run's events to standard output, one JSON object per line",
+      ).implies({ json: true }),
+    )
+    .action(run(sync));
 };
 
 function requestOf(
@@ -62,9 +63,12 @@ function requestOf(
 
 async function sync(
   { output, interruption, open, openToRead }: CommandTools,
-  request: RunRequest,
-  isEvents: boolean,
+  direction: RunDirection,
+  table: string | undefined,
+  options: SyncOptions,
 ): Promise<ExitCode> {
+  const { events: isEvents = false } = options;
+  const request = requestOf(direction, table, options);
   const { config, services } = await (request.isDryRun ? openToRead(true) : open());
   const run = new StartedRun(services.sync, request);
   interruption.onStop(() => run.stop(`Cancelled by ${interruption.received()}`));
