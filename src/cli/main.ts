@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
-import { boundMemory } from "../app/memory.ts";
 // Starts the command line: handles broken streams, bounds its memory, and runs the program.
+import { boundMemory } from "../app/memory.ts";
 import { systemReason } from "../domain/shared/errors.ts";
 import { runCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";

@@ -1,6 +1,6 @@
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { AppError, codeOf } from "../../domain/shared/errors.ts";
+import { AppError, codeOf, systemReason } from "../../domain/shared/errors.ts";
 import { ARCHIVE_MAGIC, checkBackupFormat } from "../../domain/shared/store-format.ts";
 import type {
   BackupFiles,
@@ -18,17 +18,6 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Codes of file systems that know no hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"];
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of its path is no folder",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk is full",
-  EROFS: "the file system is read-only",
-  ENAMETOOLONG: "its name is too long",
-};
 
 /** Backups as files of this machine. */
 export class NodeBackupFiles implements BackupFiles {
@@ -162,8 +151,7 @@ async function told<T>(path: string, verb: string, work: () => Promise<T>): Prom
 
 function failed(path: string, verb: string, cause: unknown): AppError {
   const code = codeOf(cause);
-  const reason = REASONS[code ?? ""] ?? code ?? "for an unknown reason";
   const isMissing = verb === "read" && (code === "ENOENT" || code === "ENOTDIR");
   const kind = isMissing ? "invalid_request" : "file_failed";
-  return new AppError(kind, `"${path}" cannot be ${verb}: ${reason}`, { cause });
+  return new AppError(kind, `"${path}" cannot be ${verb}: ${systemReason(cause)}`, { cause });
 }

@@ -10,6 +10,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { ERROR_KINDS } from "../../domain/shared/error-kinds.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
 import type { Random } from "../../ports/runtime/runtime.ts";
 import {
@@ -154,43 +155,11 @@ function endWith<T>(span: Span, work: () => T): T {
 
 /** What the caller did is told and is no failure of the service. Messages stay out: they may name a person or a row. */
 function tellError(span: Span, error: unknown): void {
-  if (isAppError(error, ...CALLERS)) span.set({ "error.type": error.kind });
-  else span.fail(isAppError(error) ? error.kind : typeName(error));
+  if (!isAppError(error)) span.fail(typeName(error));
+  else if (ERROR_KINDS[error.kind].isRefusal) span.set({ "error.type": error.kind });
+  else span.fail(error.kind);
 }
 
 function typeName(error: unknown): string {
   return error instanceof Error ? error.constructor.name || "Error" : typeof error;
 }
-
-/** Kinds of errors by which a caller is refused. */
-const CALLERS = [
-  "invalid_request",
-  "body_too_large",
-  "not_found",
-  "method_not_allowed",
-  "sync_disabled",
-  "sync_key_rejected",
-  "unknown_table",
-  "integrity",
-  "metrics_token_rejected",
-  "metrics_forbidden",
-  "api_key_missing",
-  "api_key_invalid",
-  "api_key_revoked",
-  "api_key_expired",
-  "token_missing",
-  "token_invalid",
-  "token_expired",
-  "credentials_invalid",
-  "account_suspended",
-  "consent_required",
-  "forbidden",
-  "profile_not_found",
-  "username_taken",
-  "email_taken",
-  "conflict",
-  "rate_limited",
-  "overloaded",
-  "stopping",
-  "quota_exceeded",
-] as const;

@@ -6,6 +6,8 @@ interface ErrorKind {
   readonly hint: string | null;
   /** True where the same may succeed a moment later though nobody has changed anything. */
   readonly isRecoverable: boolean;
+  /** True where a caller is refused, which is no failure of the service. */
+  readonly isRefusal: boolean;
 }
 
 /** The setting stands behind what it holds: who joins another deployment has not set it yet. */
@@ -15,8 +17,8 @@ const AGAIN = "Ask again in a moment";
 const OTHER_KEY = "Use another API key of this account, or make a new one";
 const SIGN_IN = "Sign in again";
 
-export const ERROR_KINDS = {
-  // A request to another deployment.
+/** Of a request to another deployment. */
+const PEER_KINDS = {
   /** No reply: name not found, connection refused or broken. */
   unreachable: kind(NO_REMOTE, true),
   /** No complete reply within the time limit. */
@@ -29,11 +31,15 @@ export const ERROR_KINDS = {
   invalid_reply: kind(`${ADDRESS}: a sync service of version v1 does not answer so`, true),
   /** The body does not match its checksum. */
   checksum_mismatch: kind("Check the proxies between both deployments", true),
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+
+export const ERROR_KINDS = {
+  ...PEER_KINDS,
   // What is asked.
-  invalid_request: kind(null),
-  body_too_large: kind("Send less at a time"),
-  not_found: kind(null),
-  method_not_allowed: kind("Use a method that the header Allow names"),
+  invalid_request: refusal(null),
+  body_too_large: refusal("Send less at a time"),
+  not_found: refusal(null),
+  method_not_allowed: refusal("Use a method that the header Allow names"),
   // The store.
   commit_failed: kind("Try again in a moment", true),
   /** It commits no batch of this size: less at once may go. D-11.2. */
@@ -46,56 +52,50 @@ export const ERROR_KINDS = {
   ),
   lease_lost: kind("Run again", true),
   // Synchronization.
-  sync_disabled: kind("Set SYNC_ENABLED=true to enable it"),
+  sync_disabled: refusal("Set SYNC_ENABLED=true to enable it"),
   sync_key_not_configured: kind("Set SYNC_API_KEY"),
-  sync_key_rejected: kind(null),
-  unknown_table: kind(null),
-  integrity: kind(null),
+  sync_key_rejected: refusal(null),
+  unknown_table: refusal(null),
+  integrity: refusal(null),
   sync_misconfigured: kind("Let repsync doctor look at the settings"),
   sync_failed: kind(null),
   remote_invalid: kind("Check the remote's log, version and registry"),
   /** A file cannot be read or written. */
   file_failed: kind(null),
   // Metrics.
-  metrics_token_rejected: kind(
+  metrics_token_rejected: refusal(
     "Send the METRICS_TOKEN of this deployment as Authorization: Bearer",
   ),
-  metrics_forbidden: kind("Set METRICS_TOKEN to read them otherwise"),
+  metrics_forbidden: refusal("Set METRICS_TOKEN to read them otherwise"),
   // Reputation and accounts. D-5.2.
-  api_key_missing: kind("Send an API key in the X-API-Key header"),
-  api_key_invalid: kind("Check that the whole key was sent, and that it was made here"),
-  api_key_revoked: kind(OTHER_KEY),
-  api_key_expired: kind(OTHER_KEY),
-  token_missing: kind("Sign in, and send the token as Authorization: Bearer"),
-  token_invalid: kind(SIGN_IN),
-  token_expired: kind(SIGN_IN),
-  credentials_invalid: kind("Check the username and the password"),
-  account_suspended: kind("Ask an administrator"),
-  consent_required: kind("Ask the owner of the profile for consent"),
-  forbidden: kind(null),
-  profile_not_found: kind("Check the username"),
-  username_taken: kind("Choose another username"),
-  email_taken: kind("Use another address, or sign in"),
-  conflict: kind(null),
-  rate_limited: kind("Wait as long as the header Retry-After says", true),
+  api_key_missing: refusal("Send an API key in the X-API-Key header"),
+  api_key_invalid: refusal("Check that the whole key was sent, and that it was made here"),
+  api_key_revoked: refusal(OTHER_KEY),
+  api_key_expired: refusal(OTHER_KEY),
+  token_missing: refusal("Sign in, and send the token as Authorization: Bearer"),
+  token_invalid: refusal(SIGN_IN),
+  token_expired: refusal(SIGN_IN),
+  credentials_invalid: refusal("Check the username and the password"),
+  account_suspended: refusal("Ask an administrator"),
+  consent_required: refusal("Ask the owner of the profile for consent"),
+  forbidden: refusal(null),
+  profile_not_found: refusal("Check the username"),
+  username_taken: refusal("Choose another username"),
+  email_taken: refusal("Use another address, or sign in"),
+  conflict: refusal(null),
+  rate_limited: refusal("Wait as long as the header Retry-After says", true),
   /** Too much work of one sort waits already. D-8.5. */
-  overloaded: kind(AGAIN, true),
+  overloaded: refusal(AGAIN, true),
   /** The service takes no further request. D-10.5. */
-  stopping: kind(AGAIN, true),
-  quota_exceeded: kind("Wait for the next month, or ask an administrator for another plan"),
+  stopping: refusal(AGAIN, true),
+  quota_exceeded: refusal("Wait for the next month, or ask an administrator for another plan"),
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
 /** What went wrong, in words that no transport knows; `http/errors.ts` gives each its status. */
 export type AppErrorKind = keyof typeof ERROR_KINDS;
 
 /** Why a request to another deployment failed. */
-export type RemotePeerErrorKind =
-  | "unreachable"
-  | "timeout"
-  | "aborted"
-  | "status"
-  | "invalid_reply"
-  | "checksum_mismatch";
+export type RemotePeerErrorKind = keyof typeof PEER_KINDS;
 
 /** Why a peer refused a request: what becomes of the kind `status`. */
 export const REFUSALS = {
@@ -119,5 +119,9 @@ export type RefusalReason = keyof typeof REFUSALS;
 export const DAMAGE_HINT = "Stop the service, keep a copy of the file, and restore the last backup";
 
 function kind(hint: string | null, isRecoverable = false): ErrorKind {
-  return { hint, isRecoverable };
+  return { hint, isRecoverable, isRefusal: false };
+}
+
+function refusal(hint: string | null, isRecoverable = false): ErrorKind {
+  return { hint, isRecoverable, isRefusal: true };
 }

@@ -72,16 +72,19 @@ export function codeOf(error: unknown): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** Why the system refuses something, in plain words; the system's own message would name paths. */
+/** Why the system refuses something, in plain words: its own message would name paths. */
 export function systemReason(error: unknown): string {
   const code = codeOf(error) ?? "unknown reason";
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: "there is no such file or folder",
+    ENOTDIR: "a part of its path is no folder",
     EACCES: "permission denied",
     EPERM: "permission denied",
     EISDIR: "it is a folder",
     ENOSPC: "the disk is full",
+    EDQUOT: "the disk is full",
     EROFS: "the disk is read-only",
+    ENAMETOOLONG: "its name is too long",
     EPIPE: "the reader has gone",
   };
   return reasons[code] ?? code;

@@ -88,8 +88,6 @@ export const MAX_API_KEY_NAME_CHARS = 100;
 export const MAX_ACTIVE_API_KEYS = 100;
 /** Ended API keys of one account, and ended consents, that are kept. D-11.7. */
 export const MAX_KEPT_ENDED = 1_000;
-/** Older ones that one change removes. */
-export const MAX_FORGOTTEN_AT_ONCE = 1_000;
 /** Longest overlap of an API key's rotation. D-5.5. */
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
 /** Sync runs that are kept and listed; older ones are dropped. D-4.9. */

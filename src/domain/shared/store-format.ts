@@ -1,5 +1,5 @@
 // The format of what a store holds: by it a program knows whether it may read and write a store. D-10.7.
-import { AppError, codeOf } from "./errors.ts";
+import { AppError, codeOf, systemReason } from "./errors.ts";
 
 /**
  * The format that this program reads and writes. Raise it with a change that a program of before would misread or damage; a
@@ -79,10 +79,9 @@ export function backupDamaged(cause?: unknown): AppError {
 
 /** What to throw where a file of a store or a backup cannot be written, or read; any other error stays. */
 export function fileFailure(what: "The backup" | "The store", cause: unknown): unknown {
-  const code = codeOf(cause);
-  if (cause instanceof AppError || code === null) return cause;
-  const reason = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : code;
-  return new AppError("file_failed", `${what} cannot be written: ${reason}`, { cause });
+  if (cause instanceof AppError || codeOf(cause) === null) return cause;
+  const text = `${what} cannot be written: ${systemReason(cause)}`;
+  return new AppError("file_failed", text, { cause });
 }
 
 /** In words that fit `restore` and `move`. */

@@ -1,28 +1,20 @@
 // The data model of lookups: what each batch writes is in one collection, as a message writes to one only.
-import type { KeyUse } from "../../domain/reputation/accounts/call-history.ts";
+import type { CallHistory, KeyUse } from "../../domain/reputation/accounts/call-history.ts";
+import type { CallSums, FullPage } from "../../domain/reputation/accounts/call-window.ts";
 import type { AuditHead, PruningCheckpoint } from "../../domain/reputation/audit/audit-chain.ts";
 import type { AnyCollection, Collection } from "../../ports/documents.ts";
 import type { SecretDocument } from "../accounts/account-collections.ts";
 
 /** What an account has used. */
-export interface UsageDocument {
+export interface UsageDocument extends CallSums, CallHistory {
   readonly kind: "usage";
   /** The `id` of a `SubjectDocument`. */
   readonly accountId: string;
-  /** As in `CallSums`, with `packed`. */
-  readonly firstPage: number;
-  readonly pages: readonly (readonly [firstMs: number, calls: number])[];
-  readonly offset: number;
-  readonly lastMs: number;
   /** `YYYY-MM`; empty before the first call. */
   readonly month: string;
   readonly monthCalls: number;
-  /** As in `CallHistory`. */
-  readonly days: string;
-  readonly keys: string;
   /** Steps of quotas that were told, `<month> <type of the alert>`. D-10.12. */
   readonly told: readonly string[];
-  readonly packed: Uint8Array;
 }
 
 /** The last use of a key that its account's `UsageDocument` has no room for. */
@@ -32,12 +24,10 @@ export interface KeyUseDocument extends KeyUse {
   readonly packed?: never;
 }
 
-/** A full page of an account's calls: a `FullPage`. */
-export interface CallsDocument {
+/** A full page of an account's calls. */
+export interface CallsDocument extends FullPage {
   readonly kind: "calls";
   readonly accountId: string;
-  readonly page: number;
-  readonly packed: Uint8Array;
 }
 
 /** The signed end of a chain. */

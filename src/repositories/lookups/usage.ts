@@ -226,22 +226,10 @@ export class AccountUsage {
 
   document(accountId: string): UsageDocument {
     const { firstPage, pages, offset, lastMs, packed } = this.#window.sums;
-    const { month = "", used = 0 } = this.month ?? {};
+    const calls = { firstPage, pages, offset, lastMs, packed };
+    const { month = "", used: monthCalls = 0 } = this.month ?? {};
     const { days, keys } = this.#history;
-    return {
-      kind: "usage",
-      accountId,
-      firstPage,
-      pages,
-      offset,
-      lastMs,
-      month,
-      monthCalls: used,
-      days,
-      keys,
-      told: this.told,
-      packed,
-    };
+    return { kind: "usage", accountId, ...calls, month, monthCalls, days, keys, told: this.told };
   }
 
   /** Keeps it, within the body that read it. */

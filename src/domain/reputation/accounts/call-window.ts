@@ -20,7 +20,7 @@ export interface CallSums {
 }
 
 /** A page that is full. */
-interface FullPage {
+export interface FullPage {
   readonly page: number;
   readonly packed: Uint8Array;
 }
