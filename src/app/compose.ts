@@ -109,7 +109,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
         schedule: config.schedule,
       },
     },
-    reputation: { accounts, lookups, verifications, timer },
+    reputation: { accounts, lookups, verifications },
   });
   const schedules = startSchedules(config, services, activeRuns);
   const alertDelivery = startAlertDelivery(config, services, metrics);

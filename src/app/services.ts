@@ -253,7 +253,7 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncD
 
 async function accountDeps(
   config: Config,
-  { clock, passwords }: OpenedStore,
+  { clock, timer, passwords }: OpenedStore,
   kept: Pick<AccountDeps, keyof AccountStores | "mac" | "pepperMac" | "tokens">,
   rest: PasswordRest,
 ): Promise<AccountDeps> {
@@ -270,6 +270,7 @@ async function accountDeps(
     }),
     identityProvider: identityProviderOf(config, clock),
     clock,
+    timer,
     ids: new SystemIds(),
     isSignupEnabled: config.isSignupEnabled,
     accountWritesPerMinute: config.accountWritesPerMinute,

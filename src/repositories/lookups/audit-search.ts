@@ -1,13 +1,9 @@
 import type { AuditRecord } from "../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
 import {
-  type AccessItem,
   type AuditNames,
   type AuditPlace,
-  accessItem,
-  accessPlace,
   END_OF_TIME,
-  endOf,
   newestFirst,
 } from "../../domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
@@ -60,16 +56,6 @@ interface RecordQuery {
   readonly names: AuditNames | null;
   /** 1 or more. */
   readonly limit: number;
-}
-
-/** A place in a person's access log: the time and id of an item. */
-export type AccessPosition = Pick<AccessItem, "at" | "id">;
-
-interface AccessPage {
-  /** 1 or more. */
-  readonly limit: number;
-  /** Null for the newest ones. */
-  readonly before: AccessPosition | null;
 }
 
 /** Segments that are read by their numbers; more are looked for in the order of time. More than any page needs. */
@@ -141,6 +127,15 @@ export class AuditSearch {
     return { username, accountId: subject?.id ?? null, subjectHmacs };
   }
 
+  /** The same of a person as somebody who was looked up, and no more. */
+  async namesOfLookedUp(username: string): Promise<AuditNames> {
+    const subject = await this.#subjectOf(username);
+    // Before somebody has an account, lookups of a hidden profile record the HMAC of an absent name. D-8.5.
+    const own = subject === undefined ? [] : [this.#subjects.hmacOf(subject)];
+    const subjectHmacs = [...own, this.#subjects.hmacOfAbsent(username)];
+    return { username, accountId: null, subjectHmacs };
+  }
+
   /** Usernames by the ids of accounts, as far as there are such accounts. */
   async accountNames(accountIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const within = [...new Set(accountIds)].filter((id) => id !== "").map((id) => [id]);
@@ -148,30 +143,6 @@ export class AuditSearch {
     const stretch = { index: "id", within, limit: within.length };
     const [found] = await this.#read((at) => at.read({ from: SUBJECTS, stretch }));
     return new Map(found.map(({ id, username }) => [id, username]));
-  }
-
-  /**
-   * Who looked a person up: newest first by time, then by chain and place descending; at most `limit`, only those after the
-   * position when given. Empty for a person that was never looked up. Callers whose accounts are gone have no name.
-   */
-  async accessLog(username: string, { limit, before }: AccessPage): Promise<readonly AccessItem[]> {
-    const subject = await this.#subjectOf(username);
-    // Before somebody has an account, lookups of a hidden profile record the HMAC of an absent name. D-8.5.
-    const own = subject === undefined ? [] : [this.#subjects.hmacOf(subject)];
-    const subjectHmacs = [...own, this.#subjects.hmacOfAbsent(username)];
-    const names = { username, accountId: null, subjectHmacs };
-    const end = before === null ? endOf(END_OF_TIME) : accessPlace(before);
-    const query = { before: end, from: "", names, limit };
-    let found: readonly AuditRecord[] = [];
-    const wanted = { upTo: end.at, from: "", names, limit: MOST_BY_NUMBER };
-    for (const stretch of await this.stretches(wanted)) {
-      const last = found.length < limit ? undefined : found.at(-1);
-      if (last !== undefined && last.at > stretch.lastAt) break;
-      const records = await this.records(stretch, query);
-      found = [...found, ...records].sort(newestFirst).slice(0, limit);
-    }
-    const callers = await this.accountNames(found.map(({ accountId }) => accountId));
-    return found.map((record) => accessItem(record, callers.get(record.accountId) ?? null));
   }
 
   async #findSegments(at: Reader, query: StretchQuery): Promise<readonly SegmentDocument[]> {

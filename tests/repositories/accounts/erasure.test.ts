@@ -15,6 +15,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
+import { accessLog } from "../../support/access-log.ts";
 import { auditRecords } from "../../support/audit-records.ts";
 import {
   ARRIVALS,
@@ -131,7 +132,7 @@ function nameTests(harness: ReputationHarness): void {
     expect(JSON.stringify(record)).not.toMatch(/ana|"root"/);
     await scene.enrol("ana");
     const page = { limit: 10, before: null };
-    expect(await parts.auditSearch.accessLog("ana", page)).toEqual([]);
+    expect(await accessLog(parts.auditSearch, "ana", page)).toEqual([]);
     await parts.membership.erase("ana");
     await parts.administration.release("ana", { by: null, requestId: "by the command line" });
     expect(await verified()).toMatchObject({ problem: null, records: 2 });

@@ -8,13 +8,13 @@ import {
   newestFirst,
 } from "../../../src/domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
-import type { AccessPosition } from "../../../src/repositories/lookups/audit-search.ts";
 import {
   LOOKUP_LOG,
   SEGMENTS,
   SLICES,
 } from "../../../src/repositories/lookups/lookup-collections.ts";
 import { readIndex } from "../../../src/repositories/lookups/segment-groups.ts";
+import { type Access, accessLog } from "../../support/access-log.ts";
 import { auditRecords } from "../../support/audit-records.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
@@ -28,8 +28,8 @@ const DAY_MS = 86_400_000;
 
 async function allIds(scene: AuditScene, name: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let before: AccessPosition | null = null; ; ) {
-    const items = await scene.search.accessLog(name, { limit, before });
+  for (let before: Access | null = null; ; ) {
+    const items = await accessLog(scene.search, name, { limit, before });
     ids.push(...items.map(({ id }) => id));
     before = items.at(-1) ?? null;
     if (before === null) return ids;
@@ -124,7 +124,7 @@ repositoryTests(
       await first.append(["bea"], DAY_MS);
       expect(first.chainId).not.toBe(closed);
       expect(await first.verify()).toEqual({ problem: null, chains: 4, records: 6 });
-      const items = await second.search.accessLog("ana", { limit: 9, before: null });
+      const items = await accessLog(second.search, "ana", { limit: 9, before: null });
       expect(items.map(({ at }) => at.slice(17, 19))).toEqual(["02", "01", "00"]);
     });
 
@@ -134,7 +134,7 @@ repositoryTests(
         for (let i = 0; i < 6; i++) await first.append(["ana"], i);
         await second.append(["bea"]);
         for (let i = 6; i < 20; i++) await first.append(["ana"], i);
-        const items = await first.search.accessLog("ana", { limit: 100, before: null });
+        const items = await accessLog(first.search, "ana", { limit: 100, before: null });
         expect(items.length).toBe(20);
         expect(new Set(items.map(({ id }) => id)).size).toBe(20);
       },
@@ -150,7 +150,7 @@ repositoryTests(
         ids = await allIds(scene, "bea", 100);
         expect(ids.length).toBe(i + 1);
         expect(ids).toEqual(ids.toSorted().reverse());
-        const [newest] = await scene.search.accessLog("bea", { limit: 1, before: null });
+        const [newest] = await accessLog(scene.search, "bea", { limit: 1, before: null });
         expect(newest?.id).toBe(ids[0] as string);
       }
     });
@@ -228,7 +228,7 @@ repositoryTests(
       for (let i = 0; i < 64; i++)
         await scene.append(i % 9 === 0 ? ["ana", ...names.slice(1)] : names, 1_000 * i);
       expect(await sizes(scene)).toEqual({ segments: 64, small: 256, large: 0 });
-      const items = await scene.search.accessLog("ana", { limit: 5, before: null });
+      const items = await accessLog(scene.search, "ana", { limit: 5, before: null });
       expect(items.map(({ at }) => at.slice(14, 19))).toEqual([
         "01:03",
         "00:54",
@@ -236,10 +236,10 @@ repositoryTests(
         "00:36",
         "00:27",
       ]);
-      expect((await scene.search.accessLog("person-7", { limit: 100, before: null })).length).toBe(
+      expect((await accessLog(scene.search, "person-7", { limit: 100, before: null })).length).toBe(
         64,
       );
-      expect(await scene.search.accessLog("nobody", { limit: 5, before: null })).toEqual([]);
+      expect(await accessLog(scene.search, "nobody", { limit: 5, before: null })).toEqual([]);
     });
   },
 );

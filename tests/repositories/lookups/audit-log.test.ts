@@ -1,6 +1,4 @@
 import { describe, expect } from "bun:test";
-import type { AccessItem } from "../../../src/domain/reputation/audit/audit-item.ts";
-import type { AccessPosition } from "../../../src/repositories/lookups/audit-search.ts";
 import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests, timedTests } from "../../contract/harness.ts";
@@ -9,6 +7,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
+import { type Access, accessLog } from "../../support/access-log.ts";
 import { auditRecords } from "../../support/audit-records.ts";
 import { AUDIT_KEY, MAC } from "../support/people.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
@@ -60,7 +59,7 @@ function auditLogSuite(harness: ReputationHarness): void {
           await scene.lookUp(hash, "bea", endpoint);
           await store.advance(1_000);
         }
-        const all = await parts.auditSearch.accessLog("bea", PAGE);
+        const all = await accessLog(parts.auditSearch, "bea", PAGE);
         expect(
           all.map(({ at, account, purpose, decision, code }) => [
             at,
@@ -75,13 +74,13 @@ function auditLogSuite(harness: ReputationHarness): void {
           ["2026-03-01T12:00:00.000Z", "ana", "profile_lookup", "allowed", null],
         ]);
         const [newest, middle] = all;
-        expect(await parts.auditSearch.accessLog("bea", { limit: 1, before: null })).toEqual([
+        expect(await accessLog(parts.auditSearch, "bea", { limit: 1, before: null })).toEqual([
           newest as never,
         ]);
         expect(
-          await parts.auditSearch.accessLog("bea", { limit: 1, before: newest as never }),
+          await accessLog(parts.auditSearch, "bea", { limit: 1, before: newest as never }),
         ).toEqual([middle as never]);
-        expect(await parts.auditSearch.accessLog("ana", PAGE)).toEqual([]);
+        expect(await accessLog(parts.auditSearch, "ana", PAGE)).toEqual([]);
       },
     );
 
@@ -97,7 +96,7 @@ function auditLogSuite(harness: ReputationHarness): void {
           await scene.lookUp(hash, "bea");
           await store.advance(1_000);
         }
-        const all = await parts.auditSearch.accessLog("bea", PAGE);
+        const all = await accessLog(parts.auditSearch, "bea", PAGE);
         expect(all.map(({ at, account, decision, code }) => [at, account, decision, code])).toEqual(
           [
             ["2026-03-01T12:00:02.000Z", "ana", "denied", "profile_not_found"],
@@ -119,9 +118,9 @@ function auditLogSuite(harness: ReputationHarness): void {
           await store.advance(250);
         }
         const seen: string[] = [];
-        let before: AccessPosition | null = null;
+        let before: Access | null = null;
         for (;;) {
-          const part: readonly AccessItem[] = await parts.auditSearch.accessLog("ana", {
+          const part: readonly Access[] = await accessLog(parts.auditSearch, "ana", {
             limit: 2,
             before,
           });

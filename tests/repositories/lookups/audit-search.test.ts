@@ -237,8 +237,8 @@ function auditSearchSuite(harness: ReputationHarness): void {
           const found: AuditRecord[] = [];
           for (let before: AuditPlace | null = WHOLE.before; before !== null; ) {
             const { auditSearch } = random.pick(scenes).parts;
-            const deps = { auditSearch, turns: TURNS, bounds };
-            const part = await searchAudit(deps, { before, from, names, limit });
+            const deps = { auditSearch, turns: TURNS };
+            const part = await searchAudit(deps, { before, from, names, limit }, bounds);
             expect(part.records.length).toBeLessThanOrEqual(limit);
             found.push(...part.records);
             before = part.next;

@@ -9,6 +9,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
+import { accessLog } from "../../support/access-log.ts";
 import { limitTests } from "./limit-suite.ts";
 import { makeCaller } from "./make-caller.ts";
 
@@ -147,9 +148,9 @@ function decisionTests(harness: ReputationHarness): void {
       await scene.push(PROFILES, { username });
       await scene.consent(username);
       expect(wordOf(await scene.lookUp(hash, username))).toBe("allowed");
-      expect((await parts.auditSearch.accessLog(username, { limit: 9, before: null })).length).toBe(
-        1,
-      );
+      expect(
+        (await accessLog(parts.auditSearch, username, { limit: 9, before: null })).length,
+      ).toBe(1);
     }
   });
 }

@@ -5,10 +5,10 @@ import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts"
 import {
   changeProfile,
   explainScore,
-  listAccesses,
   readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
+import { listAccesses } from "../../../usecases/reputation/audit/list-audit.ts";
 import { Answer } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
 import { user, writer } from "../../guards/bearer.ts";

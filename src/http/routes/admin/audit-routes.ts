@@ -1,6 +1,5 @@
 // `/v1/admin/audit`. D-9.5.
 import { keepHeads } from "../../../domain/reputation/audit/kept-heads.ts";
-import type { Timer } from "../../../ports/runtime/runtime.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
@@ -18,15 +17,13 @@ import { given, givenTime, LIST_QUERY, listOf } from "../../schemas/parts.ts";
 export interface AuditRouteDeps {
   readonly accounts: AccountDeps;
   readonly verifications: AuditVerifications;
-  readonly timer: Timer;
 }
 
 export function auditRoutes(deps: AuditRouteDeps): Operation[] {
   return [list(deps), heads(deps), verify(deps)];
 }
 
-function list({ accounts, timer }: AuditRouteDeps): Operation {
-  const { auditSearch, clock } = accounts;
+function list({ accounts }: AuditRouteDeps): Operation {
   return operation({
     at: "GET /v1/admin/audit",
     id: "listAudit",
@@ -45,7 +42,7 @@ function list({ accounts, timer }: AuditRouteDeps): Operation {
       200: data("A part of the log", listOf(AuditItemSchema)),
       400: "A bad limit, cursor or time",
     },
-    run: ({ query }) => listAudit({ auditSearch, clock, timer }, query),
+    run: ({ query }) => listAudit(accounts, query),
   });
 }
 

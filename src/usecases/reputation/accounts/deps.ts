@@ -4,7 +4,7 @@ import type {
   PasswordHasher,
   TokenIssuer,
 } from "../../../ports/crypto/crypto.ts";
-import type { Clock, Ids } from "../../../ports/runtime/runtime.ts";
+import type { Clock, Ids, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Accounts } from "../../../repositories/accounts/accounts.ts";
 import type { Administration } from "../../../repositories/accounts/administration.ts";
 import type { ApiKeys } from "../../../repositories/accounts/api-keys.ts";
@@ -47,6 +47,7 @@ export interface AccountDeps extends AccountStores {
   readonly mac: Mac;
   readonly pepperMac: KeyedMac;
   readonly clock: Clock;
+  readonly timer: Timer;
   readonly ids: Ids;
   readonly isSignupEnabled: boolean;
   /** Changes under `/v1/me` that one account may ask for. D-8.5. */

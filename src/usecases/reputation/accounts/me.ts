@@ -7,7 +7,6 @@ import {
   usageBody,
 } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
-import type { AccessItem } from "../../../domain/reputation/audit/audit-item.ts";
 import {
   isPublicProfile,
   type ProfileBody,
@@ -17,12 +16,6 @@ import {
 import { computeScore, type Score } from "../../../domain/reputation/score/score.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import {
-  type ListParameters,
-  type ListPart,
-  listPart,
-  requireListQuery,
-} from "../../../domain/shared/list-query.ts";
 import { type Caller, passwordCounters, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Identity } from "./identity.ts";
@@ -38,9 +31,6 @@ export interface OwnUsage extends UsageBody {
   readonly days: readonly DayCalls[];
 }
 
-/** `<time>_<chain>-<seq>` */
-const ACCESS_CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z)_([\w-]{1,64}-\d{1,15})$/;
-
 /** Reads how much of its limits the account has used. */
 export async function readUsage(deps: AccountDeps, account: Account): Promise<OwnUsage> {
   const limits = effectiveLimits(account);
@@ -49,22 +39,6 @@ export async function readUsage(deps: AccountDeps, account: Account): Promise<Ow
   const days = callsByDay(await deps.usage.history(account.username), nowMs);
   const quotas = quotasAfter(0);
   return { ...usageBody(account.plan, quotas, reading.blockingMs, nowMs), days };
-}
-
-/** Lists who looked a person up, newest first. Throws `invalid_request`. */
-export async function listAccesses(
-  deps: AccountDeps,
-  username: string,
-  query: ListParameters,
-): Promise<ListPart<AccessItem>> {
-  const { limit, cursor } = requireListQuery(query, ACCESS_CURSOR);
-  const [, at, id] = ACCESS_CURSOR.exec(cursor ?? "") ?? [];
-  const before = at === undefined || id === undefined ? null : { at, id };
-  const found = await deps.auditSearch.accessLog(username, { limit: limit + 1, before });
-  return listPart(found, limit, {
-    toItem: (item) => item,
-    cursorOf: (item) => `${item.at}_${item.id}`,
-  });
 }
 
 /** The score with its points by platform. Throws `profile_not_found` when the account has no profile. */

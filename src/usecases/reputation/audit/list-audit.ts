@@ -1,4 +1,5 @@
-// The audit log as administrators read it, by account and time. D-9.5.
+// The audit log as administrators read it, by account and time (D-9.5), and as people read who looked them up (D-5.5).
+import type { ConsentPurpose } from "../../../domain/reputation/accounts/consent.ts";
 import {
   type AuditItem,
   type AuditPlace,
@@ -13,18 +14,14 @@ import {
   type ListParameters,
   type ListPart,
   readListQuery,
+  requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, parseSince } from "../../../domain/shared/time.ts";
-import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import type { AuditSearch } from "../../../repositories/lookups/audit-search.ts";
-import { searchAudit } from "./search-audit.ts";
+import type { AccountDeps } from "../accounts/deps.ts";
+import { type AuditQuery, type SearchBounds, searchAudit } from "./search-audit.ts";
 
-interface ListAuditDeps {
-  readonly auditSearch: AuditSearch;
-  readonly clock: Clock;
-  readonly timer: Timer;
-}
+type ListAuditDeps = Pick<AccountDeps, "auditSearch" | "clock" | "timer">;
 
 /** Texts of the query; absent, null or empty stands for no such limit. */
 interface AuditParameters extends ListParameters {
@@ -38,6 +35,8 @@ interface AuditParameters extends ListParameters {
 /** `<time>_<chain>-<seq>` of the last record that was shown, or `<time>_` where a search has ended without one. */
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_(?:([\w-]{1,64})-(\d{1,15}))?$/;
 const NO_TIME = "Must be an ISO 8601 date and time";
+/** A person's accesses come in whole parts: their names lead to the stretches. */
+const WHOLE: SearchBounds = { records: Number.POSITIVE_INFINITY, stretches: 1_000 };
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
@@ -46,14 +45,36 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  * a bounded part of the log. Throws `invalid_request`.
  */
 export async function listAudit(
-  { auditSearch, clock, timer }: ListAuditDeps,
+  deps: ListAuditDeps,
   parameters: AuditParameters,
 ): Promise<ListPart<AuditItem>> {
   const { account, before, from, limit } = readParameters(parameters);
-  const names = account === null ? null : await auditSearch.namesOf(account);
+  const names = account === null ? null : await deps.auditSearch.namesOf(account);
+  return await listRecords(deps, { before, from, names, limit });
+}
+
+/** Lists who looked a person up, newest first; callers whose accounts are gone have no name. Throws `invalid_request`. D-5.5. */
+export async function listAccesses(deps: ListAuditDeps, username: string, query: ListParameters) {
+  const { limit, cursor } = requireListQuery(query, CURSOR);
+  const names = await deps.auditSearch.namesOfLookedUp(username);
+  const wanted = { before: placeOf(cursor), from: "", names, limit };
+  const { items, nextCursor } = await listRecords(deps, wanted, WHOLE);
+  return { items: items.map(accessOf), nextCursor };
+}
+
+/** Other records name nobody who is looked up. */
+function accessOf({ id, at, account, purpose, decision, code, requestId }: AuditItem) {
+  return { id, at, account, purpose: purpose as ConsentPurpose, decision, code, requestId };
+}
+
+async function listRecords(
+  { auditSearch, clock, timer }: ListAuditDeps,
+  query: AuditQuery,
+  bounds?: SearchBounds,
+): Promise<ListPart<AuditItem>> {
+  const { names } = query;
   const turns = new Turns(clock, () => timer.sleep(0));
-  const query = { before, from, names, limit };
-  const { records, next } = await searchAudit({ auditSearch, turns }, query);
+  const { records, next } = await searchAudit({ auditSearch, turns }, query, bounds);
   const callers = await auditSearch.accountNames(records.map(({ accountId }) => accountId));
   return {
     items: records.map((record) => auditItem(record, callers.get(record.accountId) ?? null, names)),

@@ -20,16 +20,15 @@ export interface SearchAuditDeps {
   readonly auditSearch: Pick<AuditSearch, "stretches" | "records">;
   /** Lets others have their turn. */
   readonly turns: Pick<Turns, "isOver" | "next">;
-  /** What one search looks through; the limits of the service when absent. */
-  readonly bounds?: SearchBounds;
 }
 
-interface SearchBounds {
+/** What one search looks through. */
+export interface SearchBounds {
   readonly records: number;
   readonly stretches: number;
 }
 
-interface AuditQuery {
+export interface AuditQuery {
   /** Only records before it in the order of the log. */
   readonly before: AuditPlace;
   /** Only records from this time on; `""` for all. */
@@ -57,8 +56,9 @@ const BOUNDS: SearchBounds = {
  * first of them once, whatever is written meanwhile. Throws `store_unavailable`.
  */
 export async function searchAudit(
-  { auditSearch, turns, bounds = BOUNDS }: SearchAuditDeps,
+  { auditSearch, turns }: SearchAuditDeps,
   query: AuditQuery,
+  bounds = BOUNDS,
 ): Promise<FoundRecords> {
   const { before, from, names, limit } = query;
   // One more of each tells that there is more.

@@ -12,6 +12,7 @@ import {
   Scene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
+import { accessLog } from "../../../support/access-log.ts";
 import { remembering } from "../reputation-support.ts";
 import { SqliteFile } from "../support.ts";
 
@@ -239,9 +240,9 @@ describe("SQLite: hidden and absent people", () => {
       await scene.lookUp(hash, "owner");
       await parts.profiles.change("owner", { public: false }, Date.now());
       await scene.lookUp(hash, "owner");
-      const found = await parts.auditSearch.accessLog("owner", { limit: 9, before: null });
+      const found = await accessLog(parts.auditSearch, "owner", { limit: 9, before: null });
       expect(found.map(({ code }) => code)).toEqual(["profile_not_found", "consent_required"]);
-      const [last] = await parts.auditSearch.accessLog("owner", { limit: 1, before: null });
+      const [last] = await accessLog(parts.auditSearch, "owner", { limit: 1, before: null });
       expect(last?.code).toBe("profile_not_found");
     }));
 });

@@ -11,7 +11,7 @@ import {
   headInput,
   planAppend,
 } from "../../../../src/domain/reputation/audit/audit-chain.ts";
-import { accessItem } from "../../../../src/domain/reputation/audit/audit-item.ts";
+import { auditItem } from "../../../../src/domain/reputation/audit/audit-item.ts";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 
 const sha256Hex = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -111,13 +111,13 @@ describe("records", () => {
     });
   });
 
-  test("D-5.5 accessItem() shows who looked, by a name that may be gone", () => {
-    expect(JSON.stringify(toWire(accessItem(second, "shop")))).toBe(
-      '{"id":"chain-a-2","at":"2026-03-01T12:00:01Z","account":"shop",' +
-        '"purpose":"reputation_lookup","decision":"denied","code":"consent_required",' +
+  test("D-5.5, D-9.5 auditItem() shows who looked, by a name that may be gone", () => {
+    expect(JSON.stringify(toWire(auditItem(second, "shop", null)))).toBe(
+      '{"id":"chain-a-2","at":"2026-03-01T12:00:01Z","kind":"lookup","account":"shop","subject":null,' +
+        '"purpose":"reputation_lookup","action":null,"decision":"denied","code":"consent_required",' +
         '"request_id":"req_00000002"}',
     );
-    expect(accessItem(first, null)).toMatchObject({ account: "", code: null });
+    expect(auditItem(first, null, null)).toMatchObject({ account: "", code: null });
   });
 });
 
