@@ -3,14 +3,6 @@ import { formatMs } from "../../domain/shared/time.ts";
 import type { Clock, Logger } from "../../ports/runtime/runtime.ts";
 import type { Storage } from "../../ports/storage.ts";
 
-/** R-2.5; `php` holds the runtime's name and version whatever the runtime is. D-6.8. */
-interface Health {
-  readonly status: "ok" | "degraded";
-  readonly db: "ok" | "unavailable";
-  readonly php: string;
-  readonly timestamp: string;
-}
-
 export interface HealthDeps {
   readonly storage: Pick<Storage, "ping">;
   readonly clock: Clock;
@@ -18,15 +10,18 @@ export interface HealthDeps {
   readonly runtimeVersion: string;
 }
 
-/** Pings the store. Answers within a second, whatever the store does. D-6.8. */
-export async function checkHealth(deps: HealthDeps): Promise<Health> {
+/**
+ * Pings the store. Answers within a second, whatever the store does; `php` holds the runtime's name and version whatever the
+ * runtime is. R-2.5, D-6.8.
+ */
+export async function checkHealth(deps: HealthDeps) {
   const isReachable = await reach(deps);
   return {
     status: isReachable ? "ok" : "degraded",
     db: isReachable ? "ok" : "unavailable",
     php: deps.runtimeVersion,
     timestamp: formatMs(deps.clock.nowMs()),
-  };
+  } as const;
 }
 
 /** Whether requests may be sent here: the store answers, and no stop was asked for. D-10.5. */

@@ -11,7 +11,7 @@ import { hasHiddenCharacter, isTextOf } from "../../shared/text.ts";
 import { formatMs } from "../../shared/time.ts";
 import type { Erasure } from "../../sync/people/erasure.ts";
 import { MAX_AHEAD_MS } from "../../sync/rows/row-time.ts";
-import { type AccountPlan, type MonthUsage, NEW_ACCOUNT_PLAN, type PlanName } from "./plan.ts";
+import { type AccountPlan, type MonthUsage, NEW_ACCOUNT_PLAN } from "./plan.ts";
 
 export const ROLES = ["user", "administrator"] as const;
 
@@ -61,15 +61,6 @@ export function isForeignUsername(value: unknown): value is string {
 /** Some text, one `@`, and a name with a dot inside; no blanks or angle brackets. */
 const EMAIL_SHAPE = /^[^\s<>@]+@[^\s<>@.]+(?:\.[^\s<>@.]+)+$/u;
 
-/** The body of a signup reply and of `GET /v1/me`. D-5.4. */
-export interface AccountBody {
-  readonly username: string;
-  /** `""` when there is none. */
-  readonly email: string;
-  readonly plan: PlanName;
-  readonly role: Role;
-}
-
 export interface SignUp {
   readonly username: string;
   readonly email: string;
@@ -85,13 +76,6 @@ export function isEmail(value: unknown): value is string {
   return EMAIL_SHAPE.test(value) && utf8Bytes(emailKey(value)) <= MAX_EMAIL_KEY_BYTES;
 }
 
-/** An account as administrators see it, in the field order of D-8.8. */
-export interface AccountItem extends AccountBody {
-  readonly status: "active" | "suspended";
-  readonly createdAt: string;
-  readonly lastSignInAt: string | null;
-}
-
 /** Addresses with the same key count as one: `email_taken` ignores case and how accents are written. D-5.2, D-11.8. */
 export function emailKey(email: string): string {
   return email.normalize("NFC").toLowerCase();
@@ -102,16 +86,16 @@ export function isPassword(value: unknown): value is string {
   return isTextOf(value, MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS);
 }
 
-/** An account as its owner sees it, in the field order of D-5.4. */
-export function accountBody(
-  account: Pick<Account, "username" | "email" | "plan" | "role">,
-): AccountBody {
+/** An account as its owner sees it: the email is empty where there is none. D-5.4. */
+export function accountBody(account: Pick<Account, "username" | "email" | "plan" | "role">) {
   const { username, email, plan, role } = account;
   return { username, email: email ?? "", plan, role };
 }
 
 /** An account as administrators see it. D-8.8. */
-export function accountItem(account: Account): AccountItem {
+export type AccountItem = ReturnType<typeof accountItem>;
+
+export function accountItem(account: Account) {
   const { username, email, role, plan, suspendedAtMs, createdAtMs, lastSignInAtMs } = account;
   return {
     username,
@@ -121,7 +105,7 @@ export function accountItem(account: Account): AccountItem {
     status: suspendedAtMs === null ? "active" : "suspended",
     createdAt: formatMs(createdAtMs),
     lastSignInAt: lastSignInAtMs === null ? null : formatMs(lastSignInAtMs),
-  };
+  } as const;
 }
 
 /** True where the name or the address contains a text, whatever the case of A to Z. D-8.8. */

@@ -103,30 +103,13 @@ function minuteQuota(
 
 // What `GET /v1/me/usage` shows. D-5.5.
 
-/** One limit, in the field order of D-5.5. */
-interface LimitUsage {
-  /** Null when unlimited. */
-  readonly limit: number | null;
-  readonly used: number;
-  readonly remaining: number | null;
-  /** When more calls are possible than now; now when nothing is used. */
-  readonly resetAt: string;
-}
-
-/** The reply's data, in the field order of D-5.5. */
-export interface UsageBody {
-  readonly plan: PlanName;
-  readonly minute: LimitUsage;
-  readonly month: LimitUsage;
-}
-
 /** Makes the body; `blockingMs` as in `MeterReading`. */
 export function usageBody(
   plan: PlanName,
   quotas: Quotas,
   blockingMs: number | null,
   nowMs: number,
-): UsageBody {
+) {
   const minuteResetMs = blockingMs === null ? nowMs : blockingMs + MINUTE_WINDOW_MS;
   const monthResetMs = nowMs + quotas.month.resetSeconds * 1000;
   return {
@@ -137,6 +120,7 @@ export function usageBody(
   };
 }
 
-function limitUsage({ limit, used, remaining }: Quota, resetMs: number): LimitUsage {
+/** `resetMs`: when more calls are possible than now; now when nothing is used. */
+function limitUsage({ limit, used, remaining }: Quota, resetMs: number) {
   return { limit, used, remaining, resetAt: formatMs(resetMs) };
 }

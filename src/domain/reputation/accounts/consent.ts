@@ -50,11 +50,6 @@ interface ConsentEnd {
   readonly at: string;
 }
 
-/** A consent as its owner sees it.. */
-export interface ConsentItem extends Consent {
-  readonly status: ConsentStatus;
-}
-
 export interface ConsentGrant {
   readonly purpose: ConsentPurpose;
   readonly expiresAt: string | null;
@@ -152,7 +147,8 @@ export function forgottenConsents(consents: readonly Consent[], nowMs: number): 
   return longEnded(ended.map((consent) => ({ id: consent.id, endedAt: endOf(consent) })));
 }
 
-export function consentItem(consent: Consent, nowMs: number): ConsentItem {
+/** A consent as its owner sees it.. */
+export function consentItem(consent: Consent, nowMs: number) {
   return { ...consent, status: consentStatus(consent, nowMs) };
 }
 

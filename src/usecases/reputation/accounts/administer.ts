@@ -1,27 +1,18 @@
 // What administrators do to accounts and names. Each change leaves an audit record; one that is refused leaves none.
 // D-8.2, D-8.8.
+import { type Account, accountItem } from "../../../domain/reputation/accounts/account.ts";
 import {
-  type Account,
-  type AccountItem,
-  accountItem,
-} from "../../../domain/reputation/accounts/account.ts";
-import {
+  type AccountPlan,
   type PlanChange,
-  type PlanName,
   requirePlan,
 } from "../../../domain/reputation/accounts/plan.ts";
 import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import { MAX_EMAIL_CHARS } from "../../../domain/shared/limits.ts";
-import {
-  type ListParameters,
-  type ListPart,
-  listPart,
-  readListQuery,
-} from "../../../domain/shared/list-query.ts";
+import { type ListParameters, listPart, readListQuery } from "../../../domain/shared/list-query.ts";
 import { isTextOf } from "../../../domain/shared/text.ts";
 import type { AccountDeps } from "./deps.ts";
-import { type OwnUsage, readUsage } from "./me.ts";
+import { readUsage } from "./me.ts";
 
 interface AccountQuery extends ListParameters {
   /** Text that the name or the e-mail address contains; absent or empty for all. */
@@ -40,17 +31,8 @@ interface NewPassword {
   readonly gone?: AbortSignal;
 }
 
-/** In the field order of D-8.2. */
-interface ReleaseBody {
-  readonly username: string;
-  readonly status: "released";
-}
-
 /** Lists accounts by name. Throws `invalid_request`. */
-export async function listAccounts(
-  deps: AccountDeps,
-  query: AccountQuery,
-): Promise<ListPart<AccountItem>> {
+export async function listAccounts(deps: AccountDeps, query: AccountQuery) {
   const problems: InputProblem[] = [];
   const text = query.query || null;
   if (text !== null && !isTextOf(text, 1, MAX_EMAIL_CHARS)) {
@@ -67,10 +49,7 @@ export async function listAccounts(
 }
 
 /** One account with its usage. Throws `not_found`. */
-export async function readAccount(
-  deps: AccountDeps,
-  username: string,
-): Promise<AccountItem & { readonly usage: OwnUsage }> {
+export async function readAccount(deps: AccountDeps, username: string) {
   const account = known(await deps.accounts.find(username));
   return { ...accountItem(account), usage: await readUsage(deps, account) };
 }
@@ -79,11 +58,7 @@ export async function readAccount(
  * Suspends an account: its keys are refused from the next lookup on, its sessions end. Throws `not_found`, and `conflict`
  * for one's own account and for the last administrator.
  */
-export async function suspendAccount(
-  deps: AccountDeps,
-  username: string,
-  request: AdminRequest,
-): Promise<AccountItem> {
+export async function suspendAccount(deps: AccountDeps, username: string, request: AdminRequest) {
   requireOther(username, request, "suspend");
   const outcome = await deps.administration.suspend(username, request, deps.clock.nowMs());
   if (outcome === "last_administrator") throw lastAdministrator();
@@ -95,7 +70,7 @@ export async function restoreAccount(
   { administration }: AccountDeps,
   username: string,
   request: AdminRequest,
-): Promise<AccountItem> {
+) {
   return accountItem(known(await administration.restore(username, request)));
 }
 
@@ -107,21 +82,18 @@ export async function eraseAccount(
   { membership }: AccountDeps,
   username: string,
   request: AdminRequest,
-): Promise<{ readonly username: string; readonly status: "erased" }> {
+) {
   requireOther(username, request, "erase");
   const outcome = await membership.erase(username, request);
   if (outcome === "last_administrator") throw lastAdministrator();
   if (outcome === "absent") throw noAccount();
-  return { username, status: "erased" };
+  return { username, status: "erased" } as const;
 }
 
 /** Erases one's own account. Throws `conflict` for the last administrator. D-5.5, D-8.8. */
-export async function eraseOwnAccount(
-  { membership }: AccountDeps,
-  username: string,
-): Promise<{ readonly status: "erased" }> {
+export async function eraseOwnAccount({ membership }: AccountDeps, username: string) {
   if ((await membership.erase(username)) === "last_administrator") throw lastAdministrator();
-  return { status: "erased" };
+  return { status: "erased" } as const;
 }
 
 /**
@@ -132,7 +104,7 @@ export async function setPassword(
   deps: AccountDeps,
   { username, newPassword, gone }: NewPassword,
   request: AdminRequest,
-): Promise<{ readonly username: string; readonly status: "changed" }> {
+) {
   const hash = await deps.passwordSemaphore.use(() => deps.passwords.hash(newPassword), gone);
   const outcome = await deps.administration.setPassword(username, hash, request);
   if (outcome === null) throw noAccount();
@@ -149,9 +121,11 @@ export async function releaseName(
   { administration }: AccountDeps,
   username: string,
   request: AdminRequest,
-): Promise<ReleaseBody> {
-  if (await administration.release(username, request)) return { username, status: "released" };
-  throw new AppError("not_found", "No erased account holds this name");
+) {
+  if (!(await administration.release(username, request))) {
+    throw new AppError("not_found", "No erased account holds this name");
+  }
+  return { username, status: "released" } as const;
 }
 
 /** The account. Throws `not_found` for none. */
@@ -172,14 +146,8 @@ function lastAdministrator(): AppError {
   return new AppError("conflict", "This is the last administrator that is not suspended");
 }
 
-/** An account's plan, in the field order of D-5.7. */
-export interface PlanBody {
-  readonly username: string;
-  readonly plan: PlanName;
-  /** Null: what the plan says. */
-  readonly callsPerMonth: number | null;
-  readonly rateLimitPerMinute: number | null;
-}
+/** An account's plan, as it is shown. */
+export type PlanBody = Pick<Account, "username" | keyof AccountPlan>;
 
 /** Changes an account's plan, for its next call. Throws `invalid_request`, `not_found`. D-5.7, D-8.8. */
 export async function changePlan(

@@ -1,7 +1,6 @@
 // API keys of an account: issued, listed, revoked and rotated. D-5.5.
 import {
   API_KEY_RANDOM_BYTES,
-  type ApiKeyStatus,
   apiKeyDisplay,
   keptKeyStatus,
   makeApiKey,
@@ -13,31 +12,12 @@ import { MAX_ACTIVE_API_KEYS } from "../../../domain/shared/limits.ts";
 import {
   BAD_CURSOR,
   type ListParameters,
-  type ListPart,
   listPart,
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
-
-/** In the field order of D-5.5. */
-export interface ApiKeyItem {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly last4: string;
-  readonly status: ApiKeyStatus;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  /** To the minute; null when it was not used yet. D-8.11. */
-  readonly lastUsedAt: string | null;
-}
-
-/** A new key with its text, which is shown only this once. D-5.5. */
-interface IssuedApiKey extends ApiKeyItem {
-  readonly key: string;
-}
 
 interface ApiKeyRequest {
   readonly name: string;
@@ -58,11 +38,7 @@ const CURSOR = /^[\w-]{8,64}$/;
  * Issues a key to an account. Throws `invalid_request` for an expiry in the past, `conflict` for an account with 100 active
  * keys, and `token_invalid` when the account was just erased.
  */
-export async function issueApiKey(
-  deps: AccountDeps,
-  username: string,
-  request: ApiKeyRequest,
-): Promise<IssuedApiKey> {
+export async function issueApiKey(deps: AccountDeps, username: string, request: ApiKeyRequest) {
   const nowMs = deps.clock.nowMs();
   const expiresAt = readExpiry(request.expiresAt, nowMs);
   const { key, kept } = makeKey(deps);
@@ -82,11 +58,7 @@ export async function issueApiKey(
 }
 
 /** Lists an account's keys, newest first. Throws `invalid_request`. */
-export async function listApiKeys(
-  deps: AccountDeps,
-  username: string,
-  query: ListParameters,
-): Promise<ListPart<ApiKeyItem>> {
+export async function listApiKeys(deps: AccountDeps, username: string, query: ListParameters) {
   const { limit, cursor } = requireListQuery(query, CURSOR);
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
@@ -100,11 +72,7 @@ export async function listApiKeys(
 }
 
 /** Revokes a key at once. Idempotent. Throws `not_found` for a key that is not the account's. D-6.3. */
-export async function revokeApiKey(
-  deps: AccountDeps,
-  username: string,
-  id: string,
-): Promise<ApiKeyItem> {
+export async function revokeApiKey(deps: AccountDeps, username: string, id: string) {
   const nowMs = deps.clock.nowMs();
   const key = await deps.apiKeys.revoke(username, { id, nowMs });
   if (key === null) throw unknownKey();
@@ -118,7 +86,7 @@ export async function revokeApiKey(
 export async function rotateApiKey(
   deps: AccountDeps,
   { username, id, overlapSeconds }: RotationInput,
-): Promise<IssuedApiKey> {
+) {
   const nowMs = deps.clock.nowMs();
   const { key, kept } = makeKey(deps);
   const rotation = { id, successor: kept, overlapSeconds, nowMs };
@@ -136,11 +104,11 @@ function makeKey({ mac, pepperMac, ids }: AccountDeps) {
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
 }
 
-function apiKeyItem(
-  stored: StoredApiKey,
-  uses: ReadonlyMap<string, string>,
-  nowMs: number,
-): ApiKeyItem {
+/** A key as its owner sees it. D-5.5. */
+export type ApiKeyItem = ReturnType<typeof apiKeyItem>;
+
+/** `uses` are the times of last uses, to the minute. D-8.11. */
+function apiKeyItem(stored: StoredApiKey, uses: ReadonlyMap<string, string>, nowMs: number) {
   return {
     id: stored.id,
     name: stored.name,
@@ -153,7 +121,8 @@ function apiKeyItem(
   };
 }
 
-function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number): IssuedApiKey {
+/** A new key with its text, which is shown only this once. */
+function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number) {
   const { id, name, ...rest } = apiKeyItem(stored, new Map(), nowMs);
   return { id, name, key, ...rest };
 }

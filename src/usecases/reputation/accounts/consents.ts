@@ -1,18 +1,12 @@
 import {
   type ConsentFilterQuery,
-  type ConsentItem,
   type ConsentPurpose,
   consentItem,
   readConsentFilter,
 } from "../../../domain/reputation/accounts/consent.ts";
 import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
-import {
-  type ListParameters,
-  type ListPart,
-  listPart,
-  readListQuery,
-} from "../../../domain/shared/list-query.ts";
+import { type ListParameters, listPart, readListQuery } from "../../../domain/shared/list-query.ts";
 import type { AccountDeps } from "./deps.ts";
 import { erasedMeanwhile } from "./identity.ts";
 
@@ -28,11 +22,7 @@ const CURSOR = /^[1-9]\d{0,14}$/;
  * Grants a consent, superseding an active one of the same purpose. Throws `invalid_request`, and `token_invalid` when the
  * account was just erased. D-6.1.
  */
-export async function grantConsent(
-  deps: AccountDeps,
-  username: string,
-  request: ConsentRequest,
-): Promise<ConsentItem> {
+export async function grantConsent(deps: AccountDeps, username: string, request: ConsentRequest) {
   const nowMs = deps.clock.nowMs();
   const { purpose } = request;
   const expiresAt = readExpiry(request.expiresAt, nowMs);
@@ -44,11 +34,7 @@ export async function grantConsent(
 /**
  * Ends a consent; one that has ended stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3.
  */
-export async function endConsent(
-  deps: AccountDeps,
-  username: string,
-  id: string,
-): Promise<ConsentItem> {
+export async function endConsent(deps: AccountDeps, username: string, id: string) {
   const nowMs = deps.clock.nowMs();
   const target = CURSOR.test(id) ? { id: Number(id), nowMs } : null;
   const consent = target === null ? null : await deps.consents.revoke(username, target);
@@ -61,7 +47,7 @@ export async function listConsents(
   deps: AccountDeps,
   username: string,
   input: ListParameters & ConsentFilterQuery,
-): Promise<ListPart<ConsentItem>> {
+) {
   const problems: InputProblem[] = [];
   const filter = readConsentFilter(input, problems);
   const { limit, cursor } = readListQuery(input, CURSOR, problems);

@@ -1,15 +1,10 @@
 // What a signed-in user reads and changes of their own. D-5.5, D-6.6.
 import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/account.ts";
-import { callsByDay, type DayCalls } from "../../../domain/reputation/accounts/call-history.ts";
-import {
-  chargeCalls,
-  type UsageBody,
-  usageBody,
-} from "../../../domain/reputation/accounts/call-meter.ts";
+import { callsByDay } from "../../../domain/reputation/accounts/call-history.ts";
+import { chargeCalls, usageBody } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import {
   isPublicProfile,
-  type ProfileBody,
   type ProfileChanges,
   profileBody,
 } from "../../../domain/reputation/score/profile.ts";
@@ -21,18 +16,8 @@ import type { AccountDeps } from "./deps.ts";
 import type { Identity } from "./identity.ts";
 import { wrongCredentials } from "./sessions.ts";
 
-/** A profile as its owner sees it. */
-interface OwnProfileBody extends ProfileBody {
-  readonly public: boolean;
-}
-
-/** How much of its limits an account has used, and its calls by day. */
-export interface OwnUsage extends UsageBody {
-  readonly days: readonly DayCalls[];
-}
-
-/** Reads how much of its limits the account has used. */
-export async function readUsage(deps: AccountDeps, account: Account): Promise<OwnUsage> {
+/** Reads how much of its limits the account has used, and its calls by day. */
+export async function readUsage(deps: AccountDeps, account: Account) {
   const limits = effectiveLimits(account);
   const { reading, nowMs } = await deps.usage.read(account.username, limits);
   const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });
@@ -53,24 +38,20 @@ export async function explainScore(
 }
 
 /** Reads the owner's profile. Throws `profile_not_found` when there is none. */
-export async function readProfile(deps: AccountDeps, username: string): Promise<OwnProfileBody> {
+export async function readProfile(deps: AccountDeps, username: string) {
   const { profile } = await deps.profiles.read(username);
   if (profile === null) throw noProfile();
   return ownProfileBody(profile);
 }
 
 /** Changes the owner's profile. Throws `profile_not_found` when there is none. */
-export async function changeProfile(
-  deps: AccountDeps,
-  username: string,
-  changes: ProfileChanges,
-): Promise<OwnProfileBody> {
+export async function changeProfile(deps: AccountDeps, username: string, changes: ProfileChanges) {
   const row = await deps.profiles.change(username, changes, deps.clock.nowMs());
   if (row === null) throw noProfile();
   return ownProfileBody(row);
 }
 
-function ownProfileBody(row: JsonObject): OwnProfileBody {
+function ownProfileBody(row: JsonObject) {
   return { ...profileBody(row), public: isPublicProfile(row) };
 }
 

@@ -1,9 +1,5 @@
 // Sessions of accounts of this service: signing in and out. D-5.4, D-6.3.
-import {
-  type Account,
-  OWN_ISSUER,
-  type Role,
-} from "../../../domain/reputation/accounts/account.ts";
+import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
   SESSION_RENEWAL_MS,
@@ -26,14 +22,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** In the field order of D-5.4. */
-interface SessionBody {
-  readonly token: string;
-  readonly tokenType: "Bearer";
-  readonly expiresAt: string;
-  readonly role: Role;
-}
-
 /** The store's clock may be behind the one that checked the token. */
 const CLOCK_MARGIN_MS = 60_000;
 /** The last moment that a `Date` can name; a token may claim to be valid for longer. */
@@ -48,7 +36,7 @@ export async function signIn(
   deps: AccountDeps,
   { username, password }: Credentials,
   { address, gone }: Caller,
-): Promise<SessionBody> {
+) {
   const nowMs = deps.clock.nowMs();
   const attempt = { username, address, nowMs };
   const counters = await attemptCounters(deps, attempt);
@@ -73,7 +61,7 @@ export async function signIn(
   }, gone);
 }
 
-async function beginSession(deps: AccountDeps, account: Account): Promise<SessionBody> {
+async function beginSession(deps: AccountDeps, account: Account) {
   const issuedAtMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
   const expiresAtMs = issuedAtMs + SESSION_TTL_SECONDS * 1000;
   const { username, role } = account;
@@ -92,7 +80,7 @@ async function beginSession(deps: AccountDeps, account: Account): Promise<Sessio
   const accountNow = await deps.sessions.begin(session, checked);
   if (accountNow === null) throw wrongCredentials();
   requireNotSuspended(accountNow);
-  return { token, tokenType: "Bearer", expiresAt: formatMs(expiresAtMs), role };
+  return { token, tokenType: "Bearer", expiresAt: formatMs(expiresAtMs), role } as const;
 }
 
 export function wrongCredentials(message = "Username or password is wrong"): AppError {

@@ -1,6 +1,5 @@
 import {
   type Account,
-  type AccountBody,
   accountBody,
   NEW_ACCOUNT,
   OWN_ISSUER,
@@ -11,24 +10,12 @@ import { addressCounter, type Caller, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Credentials } from "./sessions.ts";
 
-/** In the field order of D-9.3. */
-interface SignUpState {
-  readonly enabled: boolean;
-  /** The issuer whose tokens are accepted too; null without one. */
-  readonly identityProvider: string | null;
-  readonly administratorExists: boolean;
-}
-
-/** What somebody who is not signed in can do here. D-9.3. */
-export async function readSignUpState({
-  accounts,
-  identityProvider,
-  isSignupEnabled,
-}: AccountDeps): Promise<SignUpState> {
+/** What somebody who is not signed in can do here: the issuer is one whose tokens are accepted too. D-9.3. */
+export async function readSignUpState(deps: AccountDeps) {
   return {
-    enabled: isSignupEnabled,
-    identityProvider: identityProvider?.issuer ?? null,
-    administratorExists: await accounts.hasAdministrator(),
+    enabled: deps.isSignupEnabled,
+    identityProvider: deps.identityProvider?.issuer ?? null,
+    administratorExists: await deps.accounts.hasAdministrator(),
   };
 }
 
@@ -42,11 +29,7 @@ export function requireSignUpEnabled(deps: AccountDeps): void {
  * Makes an account and its profile. Throws `username_taken` (also when a profile or platform account of that name came by
  * sync, and for `ADMIN_USERNAME`), `email_taken`, `rate_limited`, `overloaded`. D-5.4, D-8.1.
  */
-export async function signUp(
-  deps: AccountDeps,
-  request: SignUp,
-  { address, gone }: Caller,
-): Promise<AccountBody> {
+export async function signUp(deps: AccountDeps, request: SignUp, { address, gone }: Caller) {
   const { username, email, password, displayName = null } = request;
   const nowMs = deps.clock.nowMs();
   requireNoWait(await deps.signIns.count([addressCounter(address, nowMs)]));
