@@ -4,7 +4,7 @@ import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock } from "../adapters/system/system.ts";
-import { AppError } from "../domain/shared/errors.ts";
+import { AppError, isAppError } from "../domain/shared/errors.ts";
 import type { Backup, CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
@@ -81,10 +81,18 @@ export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promi
   }
   const source = await from.openStopped(tools);
   const claim = (names: readonly string[]) =>
-    to.claim({ ...tools, adminUsername, tables: names, by: "move" });
+    to.claim({ ...tools, adminUsername, tables: names, by: "move" }).catch(throwOfNewStore);
   try {
     return await moveStore({ source, claim, mac: new NodeMac() }, job);
   } finally {
     await source.close();
   }
+}
+
+/** Throws a failure of the store that another address than STORAGE_URL names. */
+function throwOfNewStore(error: unknown): never {
+  if (!isAppError(error)) throw error;
+  const told = (text: string) => text.replaceAll("STORAGE_URL", "the new address");
+  const { kind, message, hint, problems } = error;
+  throw new AppError(kind, told(message), { cause: error, hint: hint && told(hint), problems });
 }

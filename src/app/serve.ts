@@ -1,6 +1,5 @@
 // Serves one deployment: binds the port, puts the deployment together, takes new TLS and registry files at SIGHUP, and stops in order.
 // D-1.2, D-10.5, D-10.6, D-11.4.
-import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { SystemClock, SystemIds } from "../adapters/system/system.ts";
@@ -16,6 +15,7 @@ import { compose, type Deployment, runtimeName, serverOfRuntime } from "./compos
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
 import { boundMemory } from "./memory.ts";
+import { onHangUp } from "./terminal.ts";
 
 /** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
@@ -127,7 +127,7 @@ class Service {
   readonly deployment: Deployment;
   readonly #config: Config;
   readonly #port: Port;
-  #isRenewing = false;
+  #renewal: Promise<void> = Promise.resolve();
   #isStopping = false;
 
   constructor(config: Config, port: Port, deployment: Deployment) {
@@ -162,14 +162,14 @@ class Service {
 
   /** Reads anew what may change while it serves. */
   reload(): void {
-    void this.renewCertificate();
+    // Files may have changed since the renewal under way has read them.
+    this.#renewal = this.#renewal.then(() => this.#renewCertificate());
     void this.deployment.lookAtRegistry();
   }
 
   /** Shows new connections the files as they are now; those with a problem change nothing. */
-  async renewCertificate(): Promise<void> {
-    if (this.#config.tls === null || this.#isRenewing || this.#isStopping) return;
-    this.#isRenewing = true;
+  async #renewCertificate(): Promise<void> {
+    if (this.#config.tls === null || this.#isStopping) return;
     const { logger } = this.deployment;
     try {
       await this.#port.show(readTlsAnew());
@@ -179,7 +179,6 @@ class Service {
       const reason = problems.map(({ detail }) => detail).join("; ") || errorText(error);
       logger.error(`The certificate stays as it was: ${reason}`, undefined);
     }
-    this.#isRenewing = false;
   }
 }
 
@@ -232,38 +231,6 @@ function scheduleText({ schedule, compareSchedule, compareRepair }: Config): str
 /** As operators know the store: the hosts and the database, or the file. */
 function withoutCredentials(storageUrl: string): string {
   return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
-}
-
-// What SIGHUP means: files are to be read anew, or the terminal is gone. D-11.5. The system takes a closed terminal away first:
-// a process that had one and cannot open `/dev/tty` any more stops.
-
-const LOOK_EVERY_MS = 5_000;
-
-/** Calls `stop` when the terminal that the process was started from has closed, and `reload` at any other SIGHUP. */
-function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>): void {
-  let hadTerminal = hasTerminal();
-  let isMissed = false;
-  const look = () => {
-    // Nobody told us of a terminal that is gone twice: who lets a service outlive its terminal means it to go on.
-    const isGone = hadTerminal && !hasTerminal();
-    if (isGone && isMissed) hadTerminal = false;
-    isMissed = isGone;
-  };
-  setInterval(look, LOOK_EVERY_MS).unref();
-  process.on("SIGHUP", () => {
-    if (hadTerminal && !hasTerminal()) stop();
-    else reload();
-  });
-}
-
-/** False without a terminal, and once it was closed. */
-function hasTerminal(): boolean {
-  try {
-    closeSync(openSync("/dev/tty", "r+"));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // How a deployment begins to listen, and what is told when it cannot.

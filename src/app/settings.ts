@@ -50,6 +50,11 @@ const administratorName: Form<string> = (value, tell) => {
   return value;
 };
 
+const hostName: Form<string> = matching(
+  (host) => !/[\s/]/.test(host),
+  "must be a name or an address, without blanks",
+);
+
 /** Null: scheduled comparisons change nothing. */
 const repair: Form<CompareRepair | null> = (text, tell) => {
   const word = oneOf("none", "push", "pull", "newest")(text, tell);
@@ -57,7 +62,7 @@ const repair: Form<CompareRepair | null> = (text, tell) => {
 };
 
 export const SETTINGS = {
-  host: setting("HOST", text, {
+  host: setting("HOST", hostName, {
     fallback: "127.0.0.1",
     about: "Address to listen on; 0.0.0.0 for all.",
   }),

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../app/config.ts";
 import type { Services } from "../app/services.ts";
+import { outlivesTerminal } from "../app/terminal.ts";
 import { AppError, isAppError } from "../domain/shared/errors.ts";
 import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
 import { flushOutput, Output } from "./output.ts";
@@ -148,8 +149,9 @@ async function closeQuietly(services: Services): Promise<void> {
 }
 
 /**
- * SIGINT and SIGTERM. The first one stops the command where it can be stopped between two writes, and ends the process
- * otherwise; the second one ends it at once. Writes are commits, so neither leaves half of one.
+ * SIGINT, SIGTERM, and SIGHUP, which a closed terminal sends. The first one stops the command where it can be stopped between
+ * two writes, and ends the process otherwise; a second SIGINT or SIGTERM ends it at once. Writes are commits, so none leaves
+ * half of one.
  */
 export class Interruption {
   readonly #end: (signal: NodeJS.Signals) => void;
@@ -161,6 +163,11 @@ export class Interruption {
     this.#end = end;
     process.on("SIGINT", (signal) => this.#receive(signal));
     process.on("SIGTERM", (signal) => this.#receive(signal));
+    const isKept = outlivesTerminal();
+    // Those who pass it on make it come several times.
+    process.on("SIGHUP", (signal) => {
+      if (!isKept && this.#received === null) this.#receive(signal);
+    });
   }
 
   /** Calls `stop` at the first signal, instead of ending the process. */

@@ -66,7 +66,11 @@ export const SEQUENCES: Collection<SequenceDocument> = {
 };
 
 /** Canonical times: of the last scheduled backup, and of the last time of each other schedule that was taken. */
-export type SettingName = "last_backup" | "last_sync_time" | "last_compare_time";
+export type SettingName =
+  | "last_backup"
+  | "last_backup_failure"
+  | "last_sync_time"
+  | "last_compare_time";
 
 /** What the service remembers of itself beside everything else. */
 export interface SettingDocument {

@@ -131,7 +131,7 @@ describe("repsync doctor", () => {
       "store: fail",
       1,
       { STORAGE_URL: "sqlite:/proc/none/x.db" },
-      "Check that the file of STORAGE_URL",
+      "Check that the file of the store",
     ],
     ["configuration: fail", 2, { PORT: "x" }, ".env.example"],
   ])("D-4.12 doctor finds %s, exit code %i", async (...[expected, code, more, hint]) => {

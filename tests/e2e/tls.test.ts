@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { ADMIN_ENV, jsonBody, PASSWORD } from "../http/reputation/people.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
+import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { makeCertificate, type TestCertificate } from "../support/certificates.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
@@ -155,6 +155,20 @@ test("D-10.6, D-11.5 at SIGHUP new files serve new connections, broken ones leav
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
+test("D-11.5 a SIGHUP that comes while the certificate is renewed renews it once more", async () => {
+  const files = makeCertificate("first");
+  const [second, third] = [makeCertificate("second"), makeCertificate("third")];
+  const service = await startService({ env: envOf(files) });
+  for (let times = 1; times <= 20; times++) {
+    replace(files, second);
+    service.kill("SIGHUP");
+    replace(files, third);
+    service.kill("SIGHUP");
+    const subject = () => subjectOf(service).catch(() => null);
+    await pollUntil("the last certificate", async () => (await subject()) === "third");
+  }
+});
+
 test("D-11.5 callers who keep their connections open meet no broken one while the certificate is renewed", async () => {
   const files = makeCertificate("first");
   const service = await startService({ env: { ...envOf(files), LOG_LEVEL: "info" } });
@@ -195,7 +209,8 @@ test("D-11.5 callers who keep their connections open meet no broken one while th
 test("D-11.5 without TLS a SIGHUP changes nothing, and a terminal that closes stops the service", async () => {
   const folder = makeTempFolder();
   const terminal = startProcess(
-    ["script", "-qc", `echo $$ >pid; exec ${[...BUN, MAIN].join(" ")} 2>err`, "/dev/null"],
+    // Without `--no-orphans`: it is to notice the terminal.
+    ["script", "-qc", `echo $$ >pid; exec ${process.execPath} ${MAIN} 2>err`, "/dev/null"],
     { folder, env: serviceEnv(folder) },
   );
   const url = await terminal.waitFor(
@@ -212,6 +227,22 @@ test("D-11.5 without TLS a SIGHUP changes nothing, and a terminal that closes st
   terminal.kill("SIGKILL");
   await pollUntil("the end", async () => (await status()) === null);
   expect(readFileSync(join(folder, "err"), "utf8")).toBe("");
+});
+
+test("D-11.5 a service that was started with nohup goes on without its terminal", async () => {
+  const folder = makeTempFolder();
+  const env = { ...serviceEnv(folder), ...envOf(makeCertificate("own")), LOG_LEVEL: "info" };
+  const command = `echo $$ >pid; exec nohup ${process.execPath} ${MAIN} >out 2>&1`;
+  const terminal = startProcess(["script", "-qc", command, "/dev/null"], { folder, env });
+  const shows = (text: string) => async () => {
+    const output = readFileSync(join(folder, "out"), { encoding: "utf8", flag: "a+" });
+    return output.includes(text);
+  };
+  await pollUntil("the start", shows("repsync is listening on"));
+  const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+  keepResource(() => void process.kill(pid, "SIGKILL"));
+  terminal.kill("SIGKILL");
+  await pollUntil("the signal", shows("were read anew"));
 });
 
 test("D-10.6 problems of the files are exit code 2, and an expired certificate is told and served", async () => {

@@ -128,7 +128,7 @@ test.each(["store_unavailable", "commit_failed", "conflict"] as const)(
 );
 
 test("what only operators can mend is told them alone", async () => {
-  const hint = "Check that the file of STORAGE_URL can be read";
+  const hint = "Check that the file of the store can be read";
   const error = new AppError("store_unavailable", "It failed", { hint });
   expect((await reply(error, "/v1/me")).hint).toBe("Ask again in a moment");
   expect((await reply(error, "/api/v1/sync/status")).error).toBe(

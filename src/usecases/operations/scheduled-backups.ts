@@ -54,27 +54,36 @@ async function makeOnce(
   plan: BackupPlan,
   { holder, stop }: Turn,
 ): Promise<void> {
-  const { logger, alerts } = deps;
+  let lease: Awaited<ReturnType<typeof tryLease>> | null = null;
   try {
-    const lease = await tryLease(deps, "backup schedule", holder, stop);
+    lease = await tryLease(deps, "backup schedule", holder, stop);
     if ("heldBy" in lease) {
-      logger.info("Scheduled backup skipped: another instance is making it");
-      return;
-    }
-    try {
-      if (await isDue(deps, LAST_BACKUP, plan.cronText)) await makeAndPrune(deps, plan, stop);
-    } finally {
-      await lease.release();
+      deps.logger.info("Scheduled backup skipped: another instance is making it");
+    } else if (await isDue(deps, LAST_BACKUP, plan.cronText)) {
+      await makeAndPrune(deps, plan, stop);
     }
   } catch (error) {
-    if (stop.aborted) return;
-    logger.error("Scheduled backup failed", error);
-    const text = isAppError(error) ? error.text : "Internal error; the log has the details";
+    if (!stop.aborted) await tellFailure(deps, plan, error);
+  }
+  if (lease !== null && !("heldBy" in lease)) await lease.release();
+}
+
+/** Of instances that all fail at a time one raises the alert. Never rejects. */
+async function tellFailure(
+  deps: ScheduledBackupsDeps,
+  { folder, cronText }: BackupPlan,
+  error: unknown,
+): Promise<void> {
+  const { logger, alerts, settings, clock } = deps;
+  logger.error("Scheduled backup failed", error);
+  const text = isAppError(error) ? error.text : "Internal error; the log has the details";
+  try {
+    if (alerts === null || !(await isDue(deps, "last_backup_failure", cronText))) return;
     // A path of this machine is for its log.
-    const alert = { type: "backup.failed", error: text.replaceAll(plan.folder, "…") } as const;
-    await alerts?.raise(alert).catch((cause: unknown) => {
-      logger.error("The alert of a failed backup could not be kept", cause);
-    });
+    await alerts.raise({ type: "backup.failed", error: text.replaceAll(folder, "…") });
+    await settings.keep("last_backup_failure", formatMs(clock.nowMs()));
+  } catch (cause) {
+    logger.error("The alert of a failed backup could not be kept", cause);
   }
 }
 

@@ -11,13 +11,14 @@ import {
   serviceEnv,
   startProcess,
 } from "../../e2e/support/service-process.ts";
-import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
+import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
+import { startInTerminal } from "../support/cli-process.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(180_000);
@@ -62,6 +63,17 @@ async function begun(command: StartedProcess, folder: string): Promise<void> {
   await pollUntil("the command to begin", isBegun);
 }
 
+test.skipIf(process.platform === "win32")(
+  "D-10.7 a move to a disk that is full does not send its user to the old store",
+  async () => {
+    const { folder, env } = await makeStore(SQLITE_FILE);
+    const full = await runProcess([...LIMITED, "move", "sqlite:./new.db"], { folder, env });
+    expect(full.code).toBe(1);
+    expect(full.stderr).toMatch(/: the disk (?:failed|is full)\nCheck that the file of the store /);
+    expect(existsSync(join(folder, "new.db"))).toBe(false);
+  },
+);
+
 onEveryBackend("interrupted", (backend) => {
   test.skipIf(process.platform === "win32")(
     "D-10.7 a backup that the disk does not take leaves no file, and one line",
@@ -71,6 +83,29 @@ onEveryBackend("interrupted", (backend) => {
       expect([full.code, full.stdout]).toEqual([1, ""]);
       expect(full.stderr).toMatch(/^The backup .*: the disk (?:failed|is full)\n$|EFBIG\n$/m);
       expect(remains(folder)).toEqual([]);
+    },
+  );
+
+  test.skipIf(process.platform === "win32")(
+    "D-4.12.4, D-10.7 a backup leaves no half file when its terminal closes, and goes on with nohup",
+    async () => {
+      const { folder, env, file } = await makeStore(backend);
+      const hasFile = async () => remains(folder).length > 0;
+      const closed = startInTerminal(["backup", file], { folder, env });
+      await pollUntil("the backup to begin", hasFile);
+      closed.close();
+      const code = await closed.exited;
+      expect([code, existsSync(file), remains(folder)]).toEqual([1, false, []]);
+
+      // Without `--no-orphans`: what starts it ends.
+      const command = ["nohup", process.execPath, CLI, "backup", file].join(" ");
+      const terminal = startProcess(["script", "-qc", `${command} >out 2>&1`, "/dev/null"], {
+        folder,
+        env,
+      });
+      await pollUntil("the backup to begin", hasFile);
+      terminal.kill("SIGKILL");
+      await pollUntil("the backup", async () => existsSync(file));
     },
   );
 

@@ -68,6 +68,8 @@ export interface TerminalCli {
   waitFor(text: string, times?: number): Promise<void>;
   /** Types into the terminal. */
   type(text: string): void;
+  /** Closes the terminal. */
+  close(): void;
   readonly exited: Promise<number>;
 }
 
@@ -117,6 +119,7 @@ export function startInTerminal(
       }
     },
     type: (text) => void child.terminal?.write(text),
+    close: () => child.terminal?.close(),
     exited: child.exited,
   };
 }

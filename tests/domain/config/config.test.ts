@@ -235,6 +235,7 @@ describe("readConfig() of an environment with problems", () => {
     "STORAGE_URL must be sqlite:<path> (such as sqlite:./data/repsync.db, without //), sqlite::memory:, mongodb://<hosts>/<database> or postgres://<host>/<database>";
 
   test.each<[rule: string, env: Environment, problem: string]>([
+    ["D-1.3.1", { HOST: " ::" }, "HOST must be a name or an address, without blanks"],
     ["D-1.3.1", { PORT: "http" }, 'PORT must be a whole number from 0 to 65535: "http"'],
     ["D-1.3.1", { PORT: "65536" }, 'PORT must be a whole number from 0 to 65535: "65536"'],
     ["D-1.3.1", { PORT: "-1" }, 'PORT must be a whole number from 0 to 65535: "-1"'],

@@ -19,7 +19,7 @@ export const WRITE_CONFLICT = 112;
 const BUSY_ROWS = "Others keep writing to rows of the batch";
 /** What to do where MongoDB does not answer, or not to us. */
 export const SERVERS_HINT =
-  "Check that most servers of STORAGE_URL run, and that its user may read and write";
+  "Check that most servers of the store run, and that its user may read and write";
 
 /** Server codes of states that pass: elections, restarts, conflicts, snapshots that are too new or too old. */
 const PASSING_CODES: ReadonlySet<number> = new Set([

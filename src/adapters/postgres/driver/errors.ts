@@ -22,7 +22,7 @@ export class Failure extends Error {
 
 /** What to do where PostgreSQL does not answer, or not to us. */
 export const SERVERS_HINT =
-  "Check that the server of STORAGE_URL runs, and that its user may read and write";
+  "Check that the server of the store runs, and that its user may read and write";
 
 /** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
 const MET = ["40001", "40P01", "55P03"];

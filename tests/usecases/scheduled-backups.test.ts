@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
+import type { FullStorage } from "../../src/ports/storage.ts";
+import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
+import { Leases } from "../../src/repositories/leases.ts";
+import { Settings } from "../../src/repositories/settings.ts";
+import { Alerts } from "../../src/usecases/alerts/alerts.ts";
+import { startBackups } from "../../src/usecases/operations/scheduled-backups.ts";
+import { ownDocuments } from "../support/memory/documents.ts";
+import { MemoryLogger } from "../support/memory-logger.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
+
+const HOUR_MS = 3_600_000;
+/** A file is in the way of the folder. */
+const PLAN = { cronText: "@hourly", folder: `${import.meta.path}/backups`, keep: 7 };
+
+test("D-10.7 of several instances that cannot make a backup one raises the alert", async () => {
+  const clock = new FakeClock();
+  const documents = ownDocuments(clock);
+  const outbox = new AlertOutbox(documents);
+  const logger = new MemoryLogger();
+  let count = 0;
+  const ids = { next: () => `id ${++count}` };
+  const works: (() => Promise<void>)[] = [];
+  const scheduler = {
+    nextAfter: (_: string, afterMs: number) => (Math.floor(afterMs / HOUR_MS) + 1) * HOUR_MS,
+    start(_: string, work: () => Promise<void>) {
+      works.push(work);
+      return { stop: () => {} };
+    },
+  };
+  const timer = {
+    sleep: (_: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve())),
+  };
+  const deps = {
+    ...{ clock, logger, ids, scheduler, timer, files: new NodeBackupFiles() },
+    ...{ leases: new Leases(documents), settings: new Settings(documents) },
+    ...{ alerts: new Alerts({ outbox, clock, ids }), deploymentId: "0123456789ab" },
+    // Nothing comes as far as the store.
+    ...{ copies: {} as FullStorage, mac: { hmacHex: () => "" } as never },
+    ...{ version: "1", outsideSecrets: [], storePaths: [] },
+  };
+  startBackups(deps, PLAN);
+  startBackups(deps, PLAN);
+  for (const times of [1, 2]) {
+    for (const work of works) await work();
+    expect(logger.lines.filter(({ level }) => level === "error")).toHaveLength(2 * times);
+    expect(await outbox.count()).toBe(times);
+    clock.advance(HOUR_MS);
+  }
+});
