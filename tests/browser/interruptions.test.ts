@@ -71,6 +71,47 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
         expect(await page.getByText("The service cannot be reached").count()).toBe(0);
       });
 
+      test("D-9.4.11 a service that does not answer is told after 30 seconds, and asked again by one press", async () => {
+        const app = await startReputation(backend);
+        const as = await Person.signIn(app, "root");
+        const { page, expectGood } = await openConsole(app, { as, address: "/console/usage" });
+        await expectPage(page, "Usage");
+        await page.clock.install();
+        const asked: string[] = [];
+        /** Opens a way to the service that gives no answer; the other way again once it is left. */
+        const hold = async (path: string, press: () => Promise<void>) => {
+          await page.route(path, (route) => void asked.push(route.request().url()));
+          const request = page.waitForRequest(path);
+          await press();
+          await request;
+          await page.clock.fastForward(29_000);
+          expect(await page.getByText("has not answered").count()).toBe(0);
+          await page.clock.fastForward(2_000);
+          await page.getByText("The service has not answered for 30 seconds").waitFor();
+          await page.unroute(path);
+        };
+        const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+
+        await hold("**/me/consents*", () =>
+          page.getByRole("link", { name: "Consents", exact: true }).click(),
+        );
+        await expectGood();
+        await press("Try again");
+        await page.getByText("You have given no consent").waitFor();
+
+        await page.getByLabel("Expires").fill("2999-01-01T00:00");
+        await hold("**/me/consents", () => press("Give"));
+        expect(await page.getByLabel("Expires").inputValue()).toBe("2999-01-01T00:00");
+        await press("Give");
+        await page.getByRole("cell", { name: "active" }).waitFor();
+
+        await page.getByRole("link", { name: "Audit", exact: true }).click();
+        await hold("**/audit/verify", () => press("Verify"));
+        await press("Verify");
+        await page.getByText("whole", { exact: true }).waitFor();
+        expect(asked).toHaveLength(3);
+      });
+
       test("D-9.4.11 what fails once its question is closed, or its page is left, is told", async () => {
         const app = await startReputation(backend);
         const as = await Person.signUp(app, "ana");

@@ -1,6 +1,6 @@
 import type { EventOf, RequestOptions, Told } from "./interface.ts";
-import { type AnyOptions, send } from "./request.ts";
-import { unreachable } from "./request-error.ts";
+import { Patience } from "./patience.ts";
+import { type AnyOptions, cutBy, send } from "./request.ts";
 
 type StreamOptions<O extends Told> = RequestOptions<O> & {
   /** Ends the stream when it is aborted. */
@@ -13,31 +13,36 @@ type StreamOptions<O extends Told> = RequestOptions<O> & {
 
 /**
  * Reads a stream of events, each a JSON value in a `data:` line, until the service ends it. Throws `RequestError`, also when
- * the stream breaks off, and the signal's reason once `signal` is aborted.
+ * the stream breaks off or falls silent, and the signal's reason once `signal` is aborted.
  */
 export async function* readEventStream<O extends Told>(
   operation: O,
   options: StreamOptions<O>,
 ): AsyncGenerator<EventOf<O>, void, undefined> {
   const { signal, onComment, onHeaders } = options;
-  const response = await send(operation, options as AnyOptions);
-  onHeaders?.(response.headers);
-  for await (const line of linesOf(response, signal)) {
-    if (line.startsWith("data:")) yield JSON.parse(line.slice("data:".length)) as EventOf<O>;
-    else if (line.startsWith(": ") && line !== ": keep-alive") onComment?.(line.slice(2));
+  const patience = new Patience(operation, signal);
+  try {
+    const response = await send(operation, options as AnyOptions, patience);
+    onHeaders?.(response.headers);
+    for await (const line of linesOf(response, patience)) {
+      if (line.startsWith("data:")) yield JSON.parse(line.slice("data:".length)) as EventOf<O>;
+      else if (line.startsWith(": ") && line !== ": keep-alive") onComment?.(line.slice(2));
+    }
+  } finally {
+    patience.end();
   }
 }
 
-async function* linesOf(response: Response, signal: AbortSignal): AsyncGenerator<string, void> {
+/** A service that has nothing to tell says at least that it is there, every 5 seconds. */
+async function* linesOf(response: Response, patience: Patience): AsyncGenerator<string, void> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   try {
     while (true) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        throw signal.aborted ? error : unreachable();
-      });
+      const { done, value } = await reader.read().catch(cutBy(patience));
       if (done) break;
+      patience.renew();
       const lines = (rest + value).split("\n");
       rest = lines.pop() ?? "";
       yield* lines;

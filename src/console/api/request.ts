@@ -1,5 +1,6 @@
 // Requests to the service, as src/console/api/interface.ts types them.
 import type { Asked, Operations, Reply, RequestOptions, SentFile } from "./interface.ts";
+import { Patience } from "./patience.ts";
 import { RequestError, unreachable } from "./request-error.ts";
 
 /** What `RequestOptions` of any operation may have. */
@@ -26,7 +27,8 @@ export function noteSignIn(): void {
 }
 
 /**
- * Asks the service with the session cookie. Throws `RequestError`, and the signal's reason once `signal` is aborted.
+ * Asks the service with the session cookie. Throws `RequestError`, also of a service that does not answer in time, and the
+ * signal's reason once `signal` is aborted.
  * `path` and `query` stand in `options`: `request("get /v1/me/accesses", { query: { limit: 20 } })`.
  */
 export async function request<O extends Asked>(
@@ -35,21 +37,30 @@ export async function request<O extends Asked>(
     ? [options?: RequestOptions<O>]
     : [options: RequestOptions<O>]
 ): Promise<Reply<O>> {
-  const response = await send(operation, options ?? {});
-  // A service that is killed, or a proxy that gives up, cuts a reply.
-  const body = (await response.json().catch(cutBy(options?.signal))) as { readonly data?: unknown };
-  return (operation.includes(" /v1/") && "data" in body ? body.data : body) as Reply<O>;
+  const patience = new Patience(operation, options?.signal);
+  try {
+    const response = await send(operation, options ?? {}, patience);
+    // A service that is killed, or a proxy that gives up, cuts a reply.
+    const body = (await response.json().catch(cutBy(patience))) as { readonly data?: unknown };
+    return (operation.includes(" /v1/") && "data" in body ? body.data : body) as Reply<O>;
+  } finally {
+    patience.end();
+  }
 }
 
 /** Sends a request and gives the good reply to it. Throws as `request`. */
-export async function send(operation: keyof Operations, options: AnyOptions): Promise<Response> {
-  const { file, signal } = options;
+export async function send(
+  operation: keyof Operations,
+  options: AnyOptions,
+  patience: Patience,
+): Promise<Response> {
+  const { file } = options;
   const [method = "", path = ""] = operation.split(" ");
   const signInsBefore = signIns;
   const address = addressOf(path, options);
   const response = await (file === undefined
-    ? ask(method.toUpperCase(), address, options)
-    : sendFile(address, file, signal));
+    ? ask(method.toUpperCase(), address, options.body, patience)
+    : sendFile(address, file, patience));
   if (response.ok) return response;
   const error = await RequestError.of(response);
   const isSignedOut = error.status === 401 && error.code !== "credentials_invalid";
@@ -60,20 +71,22 @@ export async function send(operation: keyof Operations, options: AnyOptions): Pr
 async function ask(
   method: string,
   address: string,
-  { body, signal }: AnyOptions,
+  body: unknown,
+  patience: Patience,
 ): Promise<Response> {
   const sent = body !== undefined && {
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/json" },
   };
-  const init = { method, ...(signal && { signal }), ...sent };
-  return await fetch(address, init).catch(cutBy(signal));
+  const init = { method, signal: patience.signal, ...sent };
+  return await fetch(address, init).catch(cutBy(patience));
 }
 
 /** Says of a failure of the connection that it is one, and passes on what else there is. */
-function cutBy(signal: AbortSignal | undefined): (error: unknown) => never {
+export function cutBy({ signal }: Patience): (error: unknown) => never {
   return (error) => {
-    throw signal?.aborted || error instanceof RequestError ? error : unreachable();
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof RequestError ? error : unreachable();
   };
 }
 
@@ -98,7 +111,7 @@ function addressOf(path: string, { path: values = {}, query = {} }: AnyOptions):
 function sendFile(
   address: string,
   { content, type, onSent }: SentFile,
-  signal: AbortSignal | undefined,
+  patience: Patience,
 ): Promise<Response> {
   const request = new XMLHttpRequest();
   const encoder = new TextEncoder();
@@ -119,7 +132,10 @@ function sendFile(
 
     request.open("POST", address);
     request.setRequestHeader("Content-Type", type);
-    request.upload.onprogress = ({ loaded }) => onSent?.(loaded);
+    request.upload.onprogress = ({ loaded }) => {
+      patience.renew();
+      onSent?.(loaded);
+    };
     request.onreadystatechange = () => {
       if (request.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return;
       const body = new ReadableStream<Uint8Array>({
@@ -136,9 +152,9 @@ function sendFile(
       reply?.close();
     };
     request.onerror = () => fail(notSent());
-    signal?.addEventListener("abort", () => {
+    patience.signal.addEventListener("abort", () => {
       request.abort();
-      fail(signal.reason);
+      fail(patience.signal.reason);
     });
     request.send(content);
   });
