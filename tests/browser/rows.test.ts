@@ -157,6 +157,41 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       await page.getByText("The row was added").waitFor({ timeout: 5_000 });
     });
 
+    test("D-14.3 one press is taken that leaves a field whose check appears by it", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      const { page } = await open(app, "/console/tables/items/new");
+      await page.setViewportSize({ width: 1280, height: 2000 });
+      await field(page, "shop").fill("s");
+      await field(page, "n").fill("many");
+      const box = (await page.getByRole("button", { name: "Back", exact: true }).boundingBox())!;
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.mouse.down();
+      // As long as a hand takes: the check would be there by now.
+      for (let frame = 0; frame < 5; frame++) {
+        await page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
+      }
+      expect((await page.getByRole("button", { name: "Back" }).boundingBox())?.y).toBe(box.y);
+      await page.mouse.up();
+      await page.getByText("This table has no rows").waitFor({ timeout: 5_000 });
+
+      await page.goBack();
+      await field(page, "n").fill("many");
+      await page.getByRole("heading", { name: "A row of items" }).click();
+      await page.getByText("is not a whole number").waitFor({ timeout: 5_000 });
+    });
+
+    test("D-9.1 a checkbox of a column with a long name has its label beside it at 360 px", async () => {
+      const name = "the_name_of_a_column_that_is_as_long_as_names_of_columns_can_be";
+      const long: TableEntry = {
+        upsert_key: ["k"],
+        columns: { k: { type: "text" }, [name]: { type: "text" } },
+      };
+      const app = await startRunApp({ backend, tables: { long } });
+      const { page, expectGood } = await open(app, "/console/tables/long/new");
+      await field(page, `${name} is null where it is empty`).waitFor();
+      await expectGood();
+    });
+
     test("D-14.3 columns are called as a form's own parts are", async () => {
       const names = ["elements", "querySelector", "reset", "className"];
       const columns = names.map((name) => [name, { type: "integer" }] as const);

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { asRequestError } from "../api/request-error.ts";
+import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { ActionButton } from "../components/buttons.tsx";
-import { ErrorNote } from "../components/notes.tsx";
+import { ConfirmDialog } from "../components/confirm-dialog.tsx";
+import { ResourceView } from "../components/notes.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
 import { message, say } from "../state/messages.ts";
-import { BASE, matchAddress, navigate, place } from "../state/router.ts";
+import { BASE, leave, leaving, matchAddress, navigate, place } from "../state/router.ts";
 import {
   findSession,
   isAdministrator,
@@ -34,7 +35,7 @@ export function App() {
 function CurrentPage() {
   const shown = findPage(place.value.path);
   const isOpen = shown?.entry.audience === "anybody";
-  if (session.value.kind === "unknown" && !isOpen) return <Waiting />;
+  if (session.value.kind === "unknown" && !isOpen) return <Waiting error={session.value.error} />;
   if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
   if (place.value.path === BASE) return <Redirect to={homeAddress()} />;
   if (shown === null) return <Page name="Page not found" content={<NotFound />} />;
@@ -69,13 +70,17 @@ function Redirect({ to }: { readonly to: string }) {
   return null;
 }
 
-function Waiting() {
-  if (session.value.kind !== "unknown" || session.value.error === null) return null;
+/** Nobody knows yet who is signed in. */
+function Waiting({ error }: { readonly error: RequestError | null }) {
   return (
     <>
-      <h1>repsync</h1>
-      <ErrorNote error={session.value.error} />
-      <ActionButton onPress={findSession}>Try again</ActionButton>
+      {error !== null && <h1>repsync</h1>}
+      <ResourceView
+        resource={{ data: null, error, isLoading: true, reload: findSession }}
+        name="the console"
+      >
+        {() => null}
+      </ResourceView>
     </>
   );
 }
@@ -127,7 +132,23 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           {children}
         </main>
       </div>
+      {leaving.value !== null && <LeaveDialog {...leaving.value} />}
     </>
+  );
+}
+
+/** D-9.4.10. */
+function LeaveDialog({ question, go }: NonNullable<typeof leaving.value>) {
+  return (
+    <ConfirmDialog
+      name="Leave"
+      question={question}
+      // The dialog gives the focus back before the page goes.
+      onConfirm={() => requestAnimationFrame(go)}
+      onClose={() => {
+        leaving.value = null;
+      }}
+    />
   );
 }
 
@@ -136,7 +157,9 @@ function Account() {
   return (
     <div class="account">
       <bdi class="account-name">{session.value.account.username}</bdi>
-      <ActionButton onPress={() => signOut().catch((error) => say(asRequestError(error).detail))}>
+      <ActionButton
+        onPress={() => leave(() => signOut().catch((error) => say(asRequestError(error).detail)))}
+      >
         Sign out
       </ActionButton>
     </div>

@@ -54,17 +54,20 @@ export function CopyButton({
   text,
   of,
   name = "Copy",
+  onCopied,
 }: {
   readonly text: string | (() => string);
   /** What is copied, for screen readers. */
   readonly of: string;
   readonly name?: string;
+  readonly onCopied?: () => void;
 }) {
   const [isCopied, setCopied] = useState(false);
 
   async function copy() {
     const isDone = await copyText(typeof text === "string" ? text : text());
     setCopied(isDone);
+    if (isDone) onCopied?.();
     say(isDone ? `Copied ${of}` : "The browser does not let this page copy: select the text");
   }
 

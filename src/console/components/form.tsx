@@ -113,7 +113,7 @@ export function Field(props: FieldProps) {
   const { name, value = "", onValue, type = "text", isRequired = false, hints = {} } = props;
   const Input = props.isLong ? "textarea" : "input";
   const [problem, setProblem] = useState<string | null>(null);
-  const look = (typed: string) => setProblem(props.check?.(typed) ?? null);
+  const look = (input: HTMLInputElement) => setProblem(props.check?.(input.value) ?? null);
   return (
     <Frame {...props} problem={problem}>
       {(described) => (
@@ -125,16 +125,23 @@ export function Field(props: FieldProps) {
           name={name}
           required={isRequired}
           onInput={({ currentTarget }: Event) => {
-            const typed = (currentTarget as HTMLInputElement).value;
-            onValue?.(typed);
-            // One that went only once the field is left would move the button that is pressed.
-            if (problem !== null) look(typed);
+            const input = currentTarget as HTMLInputElement;
+            onValue?.(input.value);
+            if (problem !== null) look(input);
           }}
-          onChange={({ currentTarget }: Event) => look((currentTarget as HTMLInputElement).value)}
+          onChange={({ currentTarget }: Event) =>
+            afterPress(() => look(currentTarget as HTMLInputElement))
+          }
         />
       )}
     </Frame>
   );
+}
+
+/** Does it once the pointer is up: a button that moved away from under it would take no press. */
+function afterPress(work: () => void): void {
+  if (!document.body.matches(":active")) work();
+  else window.addEventListener("mouseup", () => setTimeout(work), { once: true });
 }
 
 interface FileFieldProps extends FieldFrame {

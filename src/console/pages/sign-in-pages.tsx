@@ -100,7 +100,7 @@ function useOpenWhenSignedIn(): void {
 
 function OtherWays({ state }: { readonly state: SignUpState }) {
   return (
-    <div class="other-ways">
+    <>
       {state.enabled && (
         <p>
           No account yet? <a href={SIGN_UP + place.value.search}>Sign up</a>
@@ -118,6 +118,6 @@ function OtherWays({ state }: { readonly state: SignUpState }) {
           <code>repsync admin create NAME</code>
         </p>
       )}
-    </div>
+    </>
   );
 }

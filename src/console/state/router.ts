@@ -1,5 +1,6 @@
 // Which address the console shows: the History API, with links as they are in the page.
 import { signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 
 export const BASE = "/console";
 
@@ -24,7 +25,14 @@ export function startRouter(): void {
   history.scrollRestoration = "manual";
   place.value = { ...here(), scrollY: scrollOf(history.state), isVisit: false };
   window.addEventListener("popstate", ({ state }) => {
-    place.value = { ...here(), scrollY: scrollOf(state), isVisit: true };
+    const { path, search } = place.value;
+    if (questions.size === 0 || here().path === path) {
+      place.value = { ...here(), scrollY: scrollOf(state), isVisit: true };
+    } else {
+      // The browser is there already.
+      history.pushState({}, "", path + search);
+      leave(() => history.back());
+    }
   });
   window.addEventListener("pagehide", rememberScroll);
   document.addEventListener("click", followLink);
@@ -39,6 +47,44 @@ export function navigate(address: string, { isReplaced = false, isVisit = true }
   if (isReplaced) history.replaceState({}, "", address);
   else history.pushState({}, "", address);
   place.value = { ...here(), scrollY: null, isVisit };
+}
+
+/** Somebody wants to leave the page, and is asked first. */
+export const leaving = signal<{ readonly question: string; readonly go: () => void } | null>(null);
+const questions = new Set<string>();
+
+/** Asks before somebody leaves the page; empty while nothing is lost by it. */
+export function useLeaveQuestion(question: string): void {
+  useLayoutEffect(() => {
+    if (question === "") return;
+    questions.add(question);
+    const letGo = holdTab();
+    return () => {
+      questions.delete(question);
+      letGo();
+    };
+  }, [question]);
+}
+
+/** Leaves the page, after a question where something is lost by it. */
+export function leave(go: () => unknown): unknown {
+  const [question] = questions;
+  if (question === undefined) return go();
+  leaving.value = {
+    question,
+    go: () => {
+      questions.clear();
+      go();
+    },
+  };
+  return;
+}
+
+/** The browser asks before the tab is closed or loaded anew, until what it gives is called. */
+export function holdTab(): () => void {
+  const ask = (event: Event) => event.preventDefault();
+  window.addEventListener("beforeunload", ask);
+  return () => window.removeEventListener("beforeunload", ask);
 }
 
 /** Asked later: whether the page that is shown now still is, so that what was begun there leads nobody away from another. */
@@ -119,7 +165,9 @@ function followLink(event: MouseEvent) {
   const isSkip = url.hash !== "" && url.pathname === location.pathname;
   if (url.origin !== location.origin || isSkip || !isBelow(url.pathname)) return;
   event.preventDefault();
-  navigate(url.pathname + url.search);
+  const go = () => navigate(url.pathname + url.search);
+  if (url.pathname === place.value.path) go();
+  else leave(go);
 }
 
 function isBelow(path: string): boolean {

@@ -28,7 +28,8 @@ async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Make key", exact: true }).click();
   await page.getByRole("heading", { name: `The key “${name}”` }).waitFor();
-  return (await page.locator("code.secret").textContent()) ?? "";
+  // The newest is the first.
+  return (await page.locator("code.secret").first().textContent()) ?? "";
 }
 
 /** The code of the refusal of a key; null when it is none. */
@@ -100,6 +101,57 @@ describe.skipIf(!chromiumAvailable)("API keys", () => {
       await page.getByLabel("Expires").fill("2999-01-01T00:00");
       await page.getByRole("button", { name: "Make key" }).press("Enter");
       await page.getByRole("heading", { name: "The key “old”" }).waitFor();
+    });
+
+    test("D-9.4.10 nobody leaves the page before a new key is copied without a question", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "shop");
+      const { page, expectGood } = await openConsole(app, { as, address: "/console/usage" });
+      const open = (name: string) => page.getByRole("link", { name, exact: true }).first().click();
+      const dialog = page.getByRole("dialog");
+      const answer = async (name: string) => {
+        await dialog.getByText("Leave before the key “a” is copied?").waitFor();
+        await dialog.getByRole("button", { name, exact: true }).click();
+        await dialog.waitFor({ state: "detached" });
+      };
+      await expectPage(page, "Usage");
+      await open("API keys");
+      const key = await makeKey(page, "a");
+      // Links, Back, signing out, and closing the tab.
+      await open("Consents");
+      await dialog.waitFor();
+      await expectGood();
+      await answer("Back");
+      await page.goBack();
+      await answer("Back");
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await answer("Back");
+      const asked = page.waitForEvent("dialog");
+      await page.evaluate("setTimeout(() => location.reload())");
+      const question = await asked;
+      expect(question.type()).toBe("beforeunload");
+      await question.dismiss();
+      // What is no other page goes on as before.
+      await open("API keys");
+      expect(await page.getByText(key, { exact: true }).count()).toBe(1);
+      await page.goBack();
+      expect(new URL(page.url()).pathname).toBe(ADDRESS);
+
+      await page.goBack();
+      await answer("Leave");
+      await expectPage(page, "Usage");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Usage");
+
+      await open("API keys");
+      await makeKey(page, "b");
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByText("Copied the key").waitFor();
+      const third = await makeKey(page, "c");
+      expect(await page.locator("code.secret").allTextContents()).toHaveLength(2);
+      await page.getByText(third, { exact: true }).click({ clickCount: 3 });
+      await page.keyboard.press("Control+C");
+      await open("Consents");
+      await expectPage(page, "Consents");
     });
 
     test("D-11.7 with 100 active keys the page says why there is no other one", async () => {

@@ -17,7 +17,10 @@ const SEEN = new Set<string>();
 const NARROW = { width: 360, height: 740 };
 
 export interface PageWatch {
-  /** The page as it is now has no barriers (axe) in either colour scheme, and does not scroll sideways at 360 px. */
+  /**
+   * The page as it is now has no barriers (axe) in either colour scheme, and at 360 px does not scroll sideways and has the label
+   * of each checkbox beside it.
+   */
   expectGood(): Promise<void>;
 }
 
@@ -56,7 +59,7 @@ export function watchPage(page: Page, origin: string, options: WatchOptions = {}
       const isSeen = SEEN.has(place);
       SEEN.add(place);
       if (!isSeen) await expectNoBarriers();
-      await expectNoSidewaysScroll(page);
+      await expectRoom(page);
       expect(problems).toEqual([]);
     },
   };
@@ -92,10 +95,20 @@ async function barriersOf(page: Page, rules: readonly string[] | null): Promise<
   return found as readonly string[];
 }
 
-async function expectNoSidewaysScroll(page: Page): Promise<void> {
+async function expectRoom(page: Page): Promise<void> {
   const before = page.viewportSize();
   await page.setViewportSize(NARROW);
   const width = await page.evaluate("document.documentElement.scrollWidth");
   expect([page.url(), width]).toEqual([page.url(), NARROW.width]);
+  expect([page.url(), await page.evaluate(STRAY_LABELS)]).toEqual([page.url(), []]);
   if (before !== null) await page.setViewportSize(before);
 }
+
+/** The texts of labels that do not begin in the line of their checkbox, or go beyond the edge of the page. */
+const STRAY_LABELS = `[...document.querySelectorAll("[type=checkbox], [type=radio]")]
+  .flatMap((box) => [...box.labels].map((label) => [box.getBoundingClientRect(), label]))
+  .filter(([box, label]) => {
+    const { left, right, top } = label.getBoundingClientRect();
+    return box.width > 0 && (left < box.right || right > innerWidth || top > box.bottom);
+  })
+  .map(([, label]) => label.textContent)`;

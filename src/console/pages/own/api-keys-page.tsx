@@ -8,6 +8,7 @@ import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
+import { useLeaveQuestion } from "../../state/router.ts";
 
 const TONES: Readonly<Record<ApiKey["status"], Tone>> = {
   active: "good",
@@ -49,11 +50,13 @@ const KEYS: ListDescription<"get /v1/me/api-keys"> = {
 
 /** The page `API keys`: make, rotate, revoke, last used. D-9.4.10. */
 export function ApiKeysPage() {
-  const [issued, setIssued] = useState<IssuedApiKey | null>(null);
+  /** The newest first. */
+  const [issued, setIssued] = useState<readonly IssuedApiKey[]>([]);
+  const forget = (id: string) => setIssued((keys) => keys.filter((key) => key.id !== id));
 
   async function revoke({ id, name }: ApiKey, reload: () => Promise<void>) {
     await request("delete /v1/me/api-keys/{id}", { path: { id } });
-    if (issued?.id === id) setIssued(null);
+    forget(id);
     say(`Revoked the key “${name}”`);
     await reload();
   }
@@ -64,9 +67,9 @@ export function ApiKeysPage() {
         A program that looks people up shows such a key as <code>X-API-Key</code>. The calls of all
         your keys count together; <a href="/console/usage">Usage</a> has them.
       </p>
-      {issued !== null && (
-        <NewKey key={issued.id} issued={issued} onClose={() => setIssued(null)} />
-      )}
+      {issued.map((key) => (
+        <NewKey key={key.id} issued={key} onClose={() => forget(key.id)} />
+      ))}
       <ListPage
         list={KEYS}
         above={({ reload }) => <MakeKey onIssued={showIn(reload)} />}
@@ -91,7 +94,7 @@ export function ApiKeysPage() {
 
   function showIn(reload: () => Promise<void>) {
     return async (key: IssuedApiKey) => {
-      setIssued(key);
+      setIssued((keys) => [key, ...keys]);
       await reload();
     };
   }
@@ -106,13 +109,16 @@ function NewKey({
   readonly onClose: () => void;
 }) {
   const panel = useRef<HTMLDivElement>(null);
+  const [isCopied, setCopied] = useState(false);
+  useLeaveQuestion(isCopied ? "" : `Leave before the key “${name}” is copied? It is lost then`);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
     panel.current?.scrollIntoView({ block: "center" });
   }, []);
 
   return (
-    <div ref={panel} class="new-key" tabIndex={-1}>
+    // Somebody may copy it by hand, too.
+    <div ref={panel} class="new-key" tabIndex={-1} onCopy={() => setCopied(true)}>
       <Card title={<bdi>{`The key “${name}”`}</bdi>}>
         <p>
           It is shown this once: copy it now to where it is needed. Whoever has it can look people
@@ -122,7 +128,7 @@ function NewKey({
           <code class="secret">{key}</code>
         </p>
         <div class="actions">
-          <CopyButton text={key} of="the key" />
+          <CopyButton text={key} of="the key" onCopied={() => setCopied(true)} />
           <ActionButton onPress={onClose}>Done</ActionButton>
         </div>
       </Card>

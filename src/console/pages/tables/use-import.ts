@@ -4,6 +4,7 @@ import type { ImportEvent } from "../../api/interface.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { counted } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
+import { holdTab } from "../../state/router.ts";
 import type { FileChoice, ImportQuery } from "./file-choice.tsx";
 
 export type ImportResult = NonNullable<Extract<ImportEvent, { readonly type: "error" }>["result"]>;
@@ -73,8 +74,7 @@ export function useImport(table: string): FileImport {
     setState(begun);
     let result: ImportResult | null = null;
     let error: RequestError | null = null;
-    const ask = (event: Event) => event.preventDefault();
-    if (!isDryRun) window.addEventListener("beforeunload", ask);
+    const letGo = isDryRun ? () => {} : holdTab();
     try {
       const events = readEventStream("post /api/v1/sync/import/{table_name}", {
         path: { table_name: table },
@@ -97,7 +97,7 @@ export function useImport(table: string): FileImport {
     } catch (failure) {
       error = controller.signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
     }
-    window.removeEventListener("beforeunload", ask);
+    letGo();
     setState({ kind: "ended", wanted, isDryRun, result, error });
     // Whoever has left the page.
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
