@@ -12,16 +12,25 @@ import {
   type TableResult,
 } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import { StartedWork } from "./started-work.ts";
+import type { Logger } from "../../../ports/runtime/runtime.ts";
+import { asSyncError } from "../shared/sync-deps.ts";
 
 /** Tables of the registry that this process was started with. */
 const toldUnowned = new WeakSet<Table>();
 
-export class RunProgress extends StartedWork<RunNews, SyncRun> {
+/** The log and the readers of a run. */
+interface Listeners {
+  readonly logger: Logger;
+  publish(news: RunNews): void;
+}
+
+type RunTimes = Pick<SyncRun, "runId" | "startedAt" | "finishedAt" | "durationMs">;
+
+export class RunProgress {
   readonly request: RunRequest;
   /** The directions in the order in which each table takes them. D-4.3. */
-  protected readonly directions: readonly SyncDirection[];
+  readonly directions: readonly SyncDirection[];
+  readonly #listeners: Listeners;
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
   /** Tables that did not come to their end. */
@@ -32,17 +41,17 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
   /** True for an error that ended the run, and not one table. */
   #isOfRun = false;
 
-  constructor(deps: SyncDeps, request: RunRequest) {
-    super(deps, { text: "The run was stopped", hint: "Run it again to continue" });
+  constructor(request: RunRequest, listeners: Listeners) {
     this.request = request;
+    this.#listeners = listeners;
     this.directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
     // From its start: its process may end before the table does anything.
     if (request.tableName !== null) this.begin(request.tableName);
   }
 
   /**
-   * The error that names each table without an owner, and the first other failure with the number of tables that failed beside it, as callers may know
-   * it; null without either.
+   * The error that names each table without an owner, and the first other failure with the number of tables that failed beside
+   * it, as callers may know it; null without either.
    */
   get error(): AppError | null {
     const failure = this.#error === null ? null : this.#withOthers(this.#error);
@@ -75,7 +84,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
 
   /** Tells the user something about a table that is no failure. */
   warn(table: string, text: string): void {
-    this.deps.logger.warn(text, { table });
+    this.#listeners.logger.warn(text, { table });
     this.#addWarning(table, text);
   }
 
@@ -83,7 +92,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
   warnOnce(table: string, text: string): void {
     if (this.#warnedOnce.has(text)) return;
     this.#warnedOnce.add(text);
-    this.deps.logger.info(text, { table });
+    this.#listeners.logger.info(text, { table });
     this.#addWarning(table, text);
   }
 
@@ -106,7 +115,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
 
   /** Logs and publishes a failure of the run; one of a table names it. */
   fail(cause: unknown, table: string | null = null, direction: SyncDirection | null = null): void {
-    this.deps.logger.error("Sync run failed", cause, { table, direction });
+    this.#listeners.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
     if (table === null) this.#isOfRun = true;
@@ -118,7 +127,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
   endUnowned(table: Table, problem: OwnerProblem, direction: SyncDirection): void {
     const { name } = table;
     const { text } = asSyncError(ownerError(problem, [name]));
-    if (!toldUnowned.has(table)) this.deps.logger.warn(text, { table: name });
+    if (!toldUnowned.has(table)) this.#listeners.logger.warn(text, { table: name });
     toldUnowned.add(table);
     this.#unowned.set(problem, [...(this.#unowned.get(problem) ?? []), name]);
     this.#failed.add(name);
@@ -126,7 +135,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
   }
 
   #publishError(table: string | null, direction: SyncDirection | null, error: string): void {
-    this.publish({
+    this.#listeners.publish({
       type: "error",
       table: table ?? this.request.tableName ?? "?",
       direction: direction ?? this.directions[0] ?? "push",
@@ -134,22 +143,20 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
     });
   }
 
-  protected ended(): SyncRun {
-    if (this.error !== null) return this.#describe("failed");
+  /** The status of the run if it ended now. */
+  get endStatus(): RunStatus {
+    if (this.error !== null) return "failed";
     const isPartial = [...this.#tables.values()].some((table) => table.errorCount > 0);
-    return this.#describe(isPartial ? "partial" : "success");
+    return isPartial ? "partial" : "success";
   }
 
-  running(): SyncRun {
-    return this.#describe("running");
-  }
-
-  #describe(status: RunStatus): SyncRun {
+  /** The run as lists show it; `of` has its id and its times. */
+  describe(status: RunStatus, { runId, ...times }: RunTimes): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);
     const { error } = this;
     return {
-      runId: this.runId,
+      runId,
       kind: "sync",
       trigger,
       status,
@@ -164,7 +171,7 @@ export class RunProgress extends StartedWork<RunNews, SyncRun> {
       totalPulled: total.pulled,
       errorCount: total.errorCount,
       ...rowCounts(total),
-      ...this.times(status),
+      ...times,
       fullSync: isFull,
       ...(error === null ? {} : { error: error.text }),
       ...(isDryRun ? { dryRun: isDryRun } : {}),

@@ -1,10 +1,11 @@
 // A run, top to bottom: what it is asked for, each table in turn (`moveTables`), and its end.
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
+import type { RunNews, RunRequest, RunStatus, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { moveTables } from "./move-tables.ts";
 import { RunProgress } from "./run-progress.ts";
+import { StartedWork } from "./started-work.ts";
 
 export interface RunOutcome {
   readonly run: SyncRun;
@@ -13,9 +14,10 @@ export interface RunOutcome {
 }
 
 /** A run; it goes on to its end whether or not its news are read. S-4.4, S-4.5, D-4. */
-export class StartedRun extends RunProgress {
+export class StartedRun extends StartedWork<RunNews, SyncRun> {
   /** Never rejects. */
   readonly outcome: Promise<RunOutcome>;
+  readonly #progress: RunProgress;
 
   /** Starts it. Throws `unknown_table` and `invalid_request`; every other failure is its outcome and an event. */
   constructor(deps: SyncDeps, request: RunRequest) {
@@ -27,7 +29,9 @@ export class StartedRun extends RunProgress {
     const { tableName } = request;
     const { registry } = deps;
     const tables = tableName === null ? [...registry.values()] : [findTable(registry, tableName)];
-    super(deps, request);
+    super(deps, { text: "The run was stopped", hint: "Run it again to continue" });
+    const publish = (news: RunNews) => this.publish(news);
+    this.#progress = new RunProgress(request, { logger: this.deps.logger, publish });
     this.outcome = this.#run(tables);
   }
 
@@ -40,7 +44,7 @@ export class StartedRun extends RunProgress {
       isDryRun,
       isForced = false,
       maxDeletes = null,
-    } = this.request;
+    } = this.#progress.request;
     const run = await this.perform({
       name: "syncRun",
       fields: {
@@ -51,7 +55,7 @@ export class StartedRun extends RunProgress {
       isMeant: !isDryRun,
       open: () =>
         this.openRun({
-          directions: this.directions,
+          directions: this.#progress.directions,
           isFull,
           isForced,
           maxDeletes,
@@ -60,7 +64,7 @@ export class StartedRun extends RunProgress {
         }),
       do: async (context) => {
         if (isFull && !isDryRun) await clearMarkers(context.deps, tables);
-        await moveTables(context, this, tables);
+        await moveTables(context, this.#progress, tables);
       },
     });
     if (!isDryRun) this.deps.metrics?.countRun(run);
@@ -75,6 +79,26 @@ export class StartedRun extends RunProgress {
       duration_ms: run.durationMs,
     });
     return { run, error: this.error };
+  }
+
+  fail(cause: unknown): void {
+    this.#progress.fail(cause);
+  }
+
+  get error(): AppError | null {
+    return this.#progress.error;
+  }
+
+  running(): SyncRun {
+    return this.#describe("running");
+  }
+
+  protected ended(): SyncRun {
+    return this.#describe(this.#progress.endStatus);
+  }
+
+  #describe(status: RunStatus): SyncRun {
+    return this.#progress.describe(status, { runId: this.runId, ...this.times(status) });
   }
 
   /**

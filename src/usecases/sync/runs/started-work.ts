@@ -22,9 +22,9 @@ interface Reader<Some extends News> {
 
 /** Readers never hold up the run; what waits for a slow one does not grow with the rows (`addNews`). */
 export class RunEvents<Some extends News> {
-  protected readonly told: Told<Some>[] = [];
+  readonly told: Told<Some>[] = [];
   /** Times that something was published: while it stays, `told` is the same. */
-  protected published = 0;
+  published = 0;
   readonly #readers = new Set<Reader<Some>>();
   #isClosed = false;
 
@@ -76,12 +76,13 @@ interface Work<Given> {
   do(given: Given): Promise<void>;
 }
 
-export abstract class StartedWork<Some extends News, Run extends KeptRun> extends RunEvents<Some> {
+export abstract class StartedWork<Some extends News, Run extends KeptRun> {
   readonly runId: string;
   /** Their logger names the run in every line. */
   readonly deps: SyncDeps;
   /** Resolves once every instance can read the run. */
   protected readonly whenBegun: Promise<void>;
+  readonly #events = new RunEvents<Some>();
   readonly #startedAt: string;
   readonly #startedAtMs: number;
   readonly #tellBegun: () => void;
@@ -91,7 +92,6 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
 
   /** `stopped` tells why it ended where the service stops. */
   constructor(deps: SyncDeps, stopped: { readonly text: string; readonly hint: string }) {
-    super();
     this.runId = deps.ids.next();
     this.deps = depsOfRun(deps, this.runId);
     this.#startedAt = formatMs(deps.clock.nowMs());
@@ -110,6 +110,15 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
   abstract fail(cause: unknown): void;
   /** Why it failed, as callers may know it; null where it did not. */
   abstract get error(): AppError | null;
+
+  publish(news: Told<Some>): void {
+    this.#events.publish(news);
+  }
+
+  /** The news from the first on; ends with the last. */
+  news(): AsyncGenerator<Told<Some>, void, undefined> {
+    return this.#events.news();
+  }
 
   /** Ends it before its next write, as failed, with a reason for its `error`. */
   stop(reason: string | null = null): void {
@@ -165,7 +174,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
       return await running;
     } finally {
       ended.abort();
-      this.close();
+      this.#events.close();
     }
   }
 
@@ -181,7 +190,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
       isKept = work.isMeant;
       lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
       await endAbandonedRuns(deps);
-      await deps.runs.save(this.running(), [...this.told]);
+      await deps.runs.save(this.running(), [...this.#events.told]);
       isKept = true;
       keeping = deps.tracing.detached(() => this.#keepUntil(ended.signal));
       this.#tellBegun();
@@ -201,13 +210,13 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
   /** Keeps what is told, for those who watch on other instances, until `ended`. Never rejects. */
   async #keepUntil(ended: AbortSignal): Promise<void> {
     const { runs, timer, logger } = this.deps;
-    for (let kept = this.published; ; ) {
+    for (let kept = this.#events.published; ; ) {
       await timer.sleep(KEEP_NEWS_MS, ended);
       if (ended.aborted) return;
-      const { published } = this;
+      const { published } = this.#events;
       if (published === kept) continue;
       try {
-        await runs.save(this.running(), [...this.told]);
+        await runs.save(this.running(), [...this.#events.told]);
         kept = published;
       } catch (error) {
         logger.error("What a run tells could not be kept", error);
@@ -233,7 +242,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
   /** A result that cannot be kept is told all the same: its rows are where they belong. */
   async #keepResult(result: Run): Promise<void> {
     try {
-      await saveEnded(this.deps, result, [...this.told, { type: "finished" }]);
+      await saveEnded(this.deps, result, [...this.#events.told, { type: "finished" }]);
     } catch (error) {
       this.deps.logger.error("The result of a run or comparison could not be kept", error);
     }
