@@ -61,44 +61,77 @@ export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody
 
 /** Runs `body` in a transaction that `finish` ends, again from the start while it fails for a passing reason. */
 export async function runTransaction<T>(
-  { client, clock, deadline, maxConflictsMs, enterQueue, isInTurn }: TransactionScope,
+  scope: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
+  const { client, clock, deadline, maxConflictsMs } = scope;
   // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
-  let place = isInTurn ? enterQueue?.() : undefined;
+  const turn = new Turn(scope);
   let isHanging = false;
   try {
-    if (place !== undefined) await deadline.race(place.turn);
+    if (scope.isInTurn) await turn.take();
     for (let tries = 0; ; tries++) {
       try {
-        tx.startTransaction(TRANSACTION_OPTIONS);
-        const result = await deadline.race(body(tx));
-        await finish(tx);
-        return result;
-      } catch (thrown) {
-        const error = innerError(thrown);
-        isHanging = true;
-        if (error instanceof TimeUp || error instanceof CommitInDoubt) throw error;
-        if (tx.inTransaction()) await deadline.race(tx.abortTransaction());
-        isHanging = false;
+        return await tryOnce(tx, deadline, body, finish);
+      } catch (error) {
+        isHanging = error instanceof TimeUp || error instanceof CommitInDoubt;
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         const isConflict = hasCode(error, WRITE_CONFLICT);
         if (isConflict) await deadline.race(patience.noteConflict());
-        if (isConflict && enterQueue !== undefined && place === undefined) {
-          place = enterQueue();
-          await deadline.race(place.turn);
-          continue;
-        }
+        if (isConflict && (await turn.take())) continue;
         await deadline.pause(tries, isConflict ? LONGEST_AFTER_CONFLICT_MS : undefined);
       }
     }
   } finally {
-    place?.leave();
+    turn.leave();
     if (isHanging) giveUpSession(client, tx);
     else await tx.endSession();
+  }
+}
+
+/** Throws `TimeUp` and `CommitInDoubt`, behind which the transaction may go on, and what it was ended for. */
+async function tryOnce<T>(
+  tx: ClientSession,
+  deadline: Deadline,
+  body: TransactionBody<T>,
+  finish: (tx: ClientSession) => Promise<void>,
+): Promise<T> {
+  try {
+    tx.startTransaction(TRANSACTION_OPTIONS);
+    const result = await deadline.race(body(tx));
+    await finish(tx);
+    return result;
+  } catch (thrown) {
+    const error = innerError(thrown);
+    const mayGoOn = error instanceof TimeUp || error instanceof CommitInDoubt;
+    if (!mayGoOn && tx.inTransaction()) await deadline.race(tx.abortTransaction());
+    throw error;
+  }
+}
+
+/** A body's place in the queue of those that met others. */
+class Turn {
+  readonly #scope: TransactionScope;
+  #place: PlaceInQueue | undefined;
+
+  constructor(scope: TransactionScope) {
+    this.#scope = scope;
+  }
+
+  /** Waits for it; false, at once, where there is no queue, or the body is in it. */
+  async take(): Promise<boolean> {
+    const { deadline, enterQueue } = this.#scope;
+    if (this.#place !== undefined || enterQueue === undefined) return false;
+    this.#place = enterQueue();
+    await deadline.race(this.#place.turn);
+    return true;
+  }
+
+  leave(): void {
+    this.#place?.leave();
   }
 }
 
