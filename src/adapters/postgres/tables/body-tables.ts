@@ -31,7 +31,7 @@ import { TAKE_TOLD, TELL } from "../driver/schema.ts";
 import { inParts, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, timeOf } from "./columns.ts";
-import { type Layout, rowAt } from "./layout.ts";
+import { findRows, type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { heldTexts, RowStatements } from "./row-statements.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
@@ -189,9 +189,7 @@ export class BodyTables implements TableWrites {
     const distinct = layout.distinctKeys(keys);
     await this.#tx.begin();
     if (distinct.length === 0) return [];
-    const text = layout.byKeys(layout.shown(table.columns));
-    const lines = await this.#tx.query(text, layout.keyLists(distinct));
-    return lines.map((line) => rowAt(table.columns, line));
+    return await findRows(this.#tx, layout, distinct, table.columns);
   }
 
   /** Locks what the rows may share with other writes, beside themselves, and finds what is there. */
@@ -212,14 +210,11 @@ export class BodyTables implements TableWrites {
 
   async #findSome(layout: Layout, keys: readonly Row[], found: FoundByKey): Promise<void> {
     const { table } = layout;
-    const columns = table.pushColumns;
-    const lists = layout.keyLists(keys);
-    const [lines, tombstones] = await Promise.all([
-      this.#tx.query(layout.byKeys(layout.shown(columns)), lists),
-      table.deletes ? tombstonesWith(this.#tx, layout, lists) : [],
+    const [rows, tombstones] = await Promise.all([
+      findRows(this.#tx, layout, keys, table.pushColumns),
+      table.deletes ? tombstonesWith(this.#tx, layout, keys) : [],
     ]);
-    for (const line of lines) {
-      const row = rowAt(columns, line);
+    for (const row of rows) {
       found.rows.set(keyText(table, row), { row, time: rowTime(table, row) } as FoundRow);
     }
     for (const { key, deletedAt } of tombstones) {

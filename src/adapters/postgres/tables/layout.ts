@@ -12,6 +12,7 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
 /** Slots of tables come after those of names. */
@@ -147,6 +148,17 @@ export function rowAt(columns: readonly Column[], line: readonly unknown[], at =
     row[column.name] = readValue(column, line[at + i]);
   }
   return row;
+}
+
+/** Columns of the rows with some keys, each of which `holdsKey`. */
+export async function findRows(
+  tx: ServerTransaction,
+  layout: Layout,
+  keys: readonly Row[],
+  columns: readonly Column[],
+): Promise<readonly Row[]> {
+  const lines = await tx.query(layout.byKeys(layout.shown(columns)), layout.keyLists(keys));
+  return lines.map((line) => rowAt(columns, line));
 }
 
 /** Before all times: rows without one, and those whose time no calendar has. */

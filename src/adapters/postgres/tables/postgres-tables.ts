@@ -21,8 +21,9 @@ import {
   type TableStore,
 } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { Layout, type OrderColumn, rowAt } from "./layout.ts";
+import { findRows, Layout, type OrderColumn, rowAt } from "./layout.ts";
 import {
   comparison,
   type Position,
@@ -38,8 +39,6 @@ import { refusalOfRow } from "./write-steps.ts";
 /** A portion of a page has as many rows as fill some MiB. */
 const MOST_PORTION = 2_000;
 const PORTION_BYTES = 4 * 1024 * 1024;
-/** Keys that are asked for in one statement. */
-const KEYS_AT_ONCE = 5_000;
 
 const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
 
@@ -108,11 +107,7 @@ export class PostgresTables implements TableStore {
     if (distinct.length === 0) return [];
     return await this.#database.read({ name: "rows.byKeys" }, async (tx) => {
       const rows: Row[] = [];
-      for (let at = 0; at < distinct.length; at += KEYS_AT_ONCE) {
-        const some = distinct.slice(at, at + KEYS_AT_ONCE);
-        const lines = await tx.query(layout.byKeys(layout.shown(shown)), layout.keyLists(some));
-        for (const line of lines) rows.push(rowAt(shown, line));
-      }
+      for (const some of inParts(distinct)) rows.push(...(await findRows(tx, layout, some, shown)));
       return rows;
     });
   }

@@ -133,7 +133,7 @@ export class RowStatements {
     const { deleted, table } = layout;
     if (!table.deletes) return;
     const limit = aheadLimit(this.#tx.nowMs);
-    const found = await tombstonesWith(this.#tx, layout, layout.keyLists(rows));
+    const found = await tombstonesWith(this.#tx, layout, rows);
     const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
     const gone = found.flatMap(({ key, deletedAt }) => {
       const time = times.get(keyText(table, key)) ?? null;

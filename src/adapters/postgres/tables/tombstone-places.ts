@@ -1,6 +1,7 @@
 // Places of tombstones in their list: given when somebody asks, one after the other, so that what was committed later, however
 // early it began, stands behind.
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
@@ -9,15 +10,15 @@ import { type Layout, rowAt } from "./layout.ts";
 /** How the server shows the time of a tombstone, to be read by `timeOf`. */
 export const DELETED_AT = "t.deleted_at::text";
 
-/** Those of the keys whose `keyLists` these are. */
+/** Those of the keys, each of which `holdsKey`. */
 export async function tombstonesWith(
   tx: ServerTransaction,
   layout: Layout,
-  lists: readonly string[],
+  keys: readonly Row[],
 ): Promise<readonly Tombstone[]> {
   const { keyColumns } = layout.table;
   const shown = `${DELETED_AT}, ${layout.shown(keyColumns)}`;
-  const lines = await tx.query(layout.byKeys(shown, layout.deleted), lists);
+  const lines = await tx.query(layout.byKeys(shown, layout.deleted), layout.keyLists(keys));
   return lines.map((line) => ({
     key: rowAt(keyColumns, line, 1),
     deletedAt: timeOf(String(line[0])),

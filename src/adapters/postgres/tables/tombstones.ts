@@ -82,7 +82,7 @@ export class PostgresTombstones implements Tombstones {
     return await this.#database.read({ name: "tombstones.by_keys" }, async (tx) => {
       const found: Tombstone[] = [];
       for (const some of inParts(distinct)) {
-        found.push(...(await tombstonesWith(tx, layout, layout.keyLists(some))));
+        found.push(...(await tombstonesWith(tx, layout, some)));
       }
       return found;
     });
