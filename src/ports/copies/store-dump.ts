@@ -85,8 +85,6 @@ export interface Dump {
 
 export interface DumpOptions {
   readonly stop?: AbortSignal;
-  /** True where nobody else writes: the store need not keep its past for as long as it takes. */
-  readonly isStill?: boolean;
 }
 
 /** A store that can be read whole. */

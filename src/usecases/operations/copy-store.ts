@@ -44,11 +44,11 @@ export async function copyStore(
   job: CopyJob,
 ): Promise<CopyCounts> {
   const { target } = options;
-  let dump = await source.dump({ isStill: true });
+  let dump = await source.dump();
   // What one kind of store holds another of that kind does.
   if (target.refusals !== undefined && target.kind !== dump.about.store) {
     await refuseUnheld(dump, target, job);
-    dump = await source.dump({ isStill: true });
+    dump = await source.dump();
   }
   try {
     return await fill(dump, options, job);
@@ -186,7 +186,7 @@ export async function moveStore(
   job: CopyJob,
 ): Promise<CopyCounts> {
   await source.requireStopped();
-  const dump = await source.dump({ isStill: true });
+  const dump = await source.dump();
   await dump.close();
   const { about } = dump;
   const target = await claim(about.tables.map(({ name }) => name));

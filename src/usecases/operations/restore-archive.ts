@@ -47,7 +47,7 @@ const ID_BYTES = 16;
 export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<Restored> {
   const { backup, path, mac, pepper, claim } = deps;
   const { facts, counts } = await backup.check(partOf(job, 0, 1 / 3));
-  const first = await backup.dump({ isStill: true });
+  const first = await backup.dump();
   checkPepper(mac, pepper, await keptPepper(first));
   const target = await claim(first.about.tables.map(({ name }) => name));
   let sessions = 0;

@@ -45,21 +45,27 @@ const UNKEPT =
   "its document has a value that no driver writes: undefined, a DBPointer, a time beyond the year 275760, or a text that is no UTF-8";
 const BATCH = 1_000;
 
+interface DumpedDatabase extends Pick<StoreDeps, "client" | "db"> {
+  /** True where nobody else writes: the server need not keep its past for as long as it takes. */
+  readonly isStill?: boolean;
+}
+
 /** Options of every read. */
 type ReadOptions = typeof COMMITTED | TxOptions;
 
 export class DatabaseDump implements DumpedSource {
-  readonly #deps: Pick<StoreDeps, "client" | "db">;
+  readonly #deps: DumpedDatabase;
   readonly #collections: readonly AnyCollection[];
 
-  constructor(deps: Pick<StoreDeps, "client" | "db">, collections: readonly AnyCollection[]) {
+  constructor(deps: DumpedDatabase, collections: readonly AnyCollection[]) {
     this.#deps = deps;
     this.#collections = copiedOf(collections);
   }
 
-  async dump({ stop, isStill = false }: DumpOptions = {}): Promise<Dump> {
+  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
     for (let tries = 1; ; tries++) {
-      const session = isStill ? null : this.#deps.client.startSession({ snapshot: true });
+      const { client, isStill } = this.#deps;
+      const session = isStill ? null : client.startSession({ snapshot: true });
       const reading = new Reading(this.#deps, session === null ? COMMITTED : optionsIn(session));
       const end = () => session?.endSession();
       try {
@@ -159,8 +165,8 @@ function described(
   const kept = { columns, key: upsert_key, timestamp: timestamp_column };
   return {
     name,
-    entry: dumpedEntry({ ...kept, numbered: has_numbers === true }),
-    isForeign: is_foreign === true,
+    entry: dumpedEntry({ ...kept, numbered: has_numbers }),
+    isForeign: is_foreign,
     lastNumber: counters.get(name) ?? 0,
     deletes: timestamp_column === null ? null : deletesOf(name, state, counters),
   };
@@ -209,9 +215,9 @@ export interface DatabaseAddress {
 export async function openStoppedDatabase(address: DatabaseAddress): Promise<StoppedStore> {
   const { url, collections, ...deps } = address;
   const { client, db } = await connect(url, deps, async () => {});
-  const source = new DatabaseDump({ client, db }, collections);
+  const source = new DatabaseDump({ client, db, isStill: true }, collections);
   return {
-    dump: (options) => source.dump({ ...options, isStill: true }),
+    dump: (options) => source.dump(options),
     async requireStopped() {
       if (await isHeld(db)) throw storeHeld("A running service", HOLD_SECONDS);
     },

@@ -98,9 +98,9 @@ export class EmptyDatabase implements EmptyStore {
     });
   }
 
-  dump(options: DumpOptions = {}): Promise<Dump> {
+  dump(options?: DumpOptions): Promise<Dump> {
     const { collections } = this.#options;
-    return new DatabaseDump(this.#deps, collections).dump({ ...options, isStill: true });
+    return new DatabaseDump({ ...this.#deps, isStill: true }, collections).dump(options);
   }
 
   async finish(deploymentId: string): Promise<void> {

@@ -20,10 +20,10 @@ export interface TableDefinition {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly upsert_key: readonly string[];
   readonly timestamp_column: string | null;
-  /** As `hasNumbers()`; absent in older definitions. */
-  readonly has_numbers?: boolean;
-  /** True for a collection that another program had filled; absent in older definitions, of collections of repsync's own. */
-  readonly is_foreign?: boolean;
+  /** As `hasNumbers()`. */
+  readonly has_numbers: boolean;
+  /** True for a collection that another program had filled. */
+  readonly is_foreign: boolean;
 }
 
 /** Keeps a table's definition, durably. Without rows nothing stays of an earlier one. */
@@ -79,7 +79,7 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
   // Rows first: another instance that begins now keeps the definition before it writes one.
   const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
   const definition = await definitionsOf(db).findOne({ _id: table.name }, COMMITTED);
-  const isForeign = exists && (definition?.is_foreign ?? (definition === null && hasRows));
+  const isForeign = exists && (definition?.is_foreign ?? hasRows);
   const all = exists && info.type === "collection" ? await collection.indexes() : [];
   const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
   const indexes = all.filter((index) => !former.includes(index));
