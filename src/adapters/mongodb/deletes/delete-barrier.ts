@@ -20,7 +20,8 @@ export class DeleteBarrier {
   readonly #deps: StoreDeps;
   readonly #states: RecorderStates;
   readonly #barriers: Collection<BarrierDocument>;
-  #underWay: Promise<RecorderState> | null = null;
+  #underWay: Promise<unknown> = Promise.resolve();
+  /** One that has not begun. */
   #next: Promise<RecorderState> | null = null;
 
   constructor(deps: StoreDeps) {
@@ -45,20 +46,15 @@ export class DeleteBarrier {
   }
 
   #share(): Promise<RecorderState> {
-    if (this.#underWay === null) return this.#begin();
-    this.#next ??= this.#underWay.catch(() => {}).then(() => this.#begin());
+    this.#next ??= this.#underWay
+      .catch(() => {})
+      .then(() => {
+        this.#next = null;
+        const passing = this.#passNew();
+        this.#underWay = passing;
+        return passing;
+      });
     return this.#next;
-  }
-
-  #begin(): Promise<RecorderState> {
-    this.#next = null;
-    const passing = this.#passNew();
-    this.#underWay = passing;
-    const ended = () => {
-      if (this.#underWay === passing) this.#underWay = null;
-    };
-    passing.then(ended, ended);
-    return passing;
   }
 
   async #passNew(): Promise<RecorderState> {
