@@ -1,60 +1,42 @@
 import { AppError } from "../../../domain/shared/errors.ts";
+import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isBusy } from "./result-codes.ts";
 
 /** Lets one write at a time hold the only connection that writes, in the order of asking. */
 export class WriteQueue {
-  #isTaken = false;
-  readonly #waiting = new Set<() => void>();
+  readonly #places = new BodyQueues();
+  #taken = 0;
 
   get isTaken(): boolean {
-    return this.#isTaken;
+    return this.#taken > 0;
   }
 
   /** Runs work while it holds the connection. Throws `store_unavailable` when that takes too long to come. */
   async run<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken && !(await this.#wait(limit.signal))) {
-      throw new AppError(
-        "store_unavailable",
-        "The database is unavailable: it is being written to",
-      );
-    }
-    this.#isTaken = true;
+    const { turn, leave } = this.#places.enter("write");
+    this.#taken++;
     try {
+      if (this.#taken > 1) await inTime(turn, limit.signal);
       return await work();
     } finally {
-      this.#release();
+      this.#taken--;
+      leave();
     }
   }
+}
 
-  /** Resolves to true once all before have released it, and to false, without it, when the signal is aborted before. */
-  #wait(signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const onTurn = () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve(true);
-      };
-      const onAbort = () => {
-        this.#waiting.delete(onTurn);
-        resolve(false);
-      };
-      if (signal.aborted) {
-        resolve(false);
-        return;
-      }
-      this.#waiting.add(onTurn);
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
-  }
-
-  /** Hands it to whoever has waited longest. */
-  #release(): void {
-    const [next] = this.#waiting;
-    this.#isTaken = next !== undefined;
-    if (next === undefined) return;
-    this.#waiting.delete(next);
-    next();
+async function inTime(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  const text = "The database is unavailable: it is being written to";
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(new AppError("store_unavailable", text));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await Promise.race([late, turn]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 
