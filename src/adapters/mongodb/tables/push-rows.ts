@@ -3,12 +3,7 @@
 // is a write conflict, after which the push runs again.
 import type { ClientSession, Long } from "mongodb";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import {
-  decideWrite,
-  type FoundRow,
-  isClearByTime,
-  type WriteDecision,
-} from "../../../domain/sync/rows/write-decision.ts";
+import { decideWrite, type WriteDecision } from "../../../domain/sync/rows/write-decision.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { beginTurns } from "../driver/deadline.ts";
@@ -16,7 +11,7 @@ import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { noteOwnDeletes, TombstoneDocuments } from "../driver/tombstone-documents.ts";
 import { PushWriter } from "./push-writer.ts";
-import { keyOfRow, StoredRows } from "./stored-rows.ts";
+import { type KeyOfRow, keyOfRow, StoredRows } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
@@ -104,9 +99,10 @@ export class PushRows {
   async #decide(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Decided> {
     const table = this.#table;
     const turns = beginTurns(this.#deps.clock);
-    const tombstones = await this.#findTombstones(upserts, tx);
+    const keys = [...this.#deleted.map(({ key }) => keyOfRow(table, key)), ...upserts];
+    const tombstones = await this.#findTombstones(keys, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
-    const rows = await this.#findRows(upserts, tx);
+    const rows = await this.#stored.readRows(keys, tx);
     // Tombstones are listed in the order of the records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(
@@ -150,45 +146,13 @@ export class PushRows {
     return upserts.flatMap(({ index }) => byPosition.get(index) ?? []);
   }
 
-  /** Times alone, where these tell enough. */
-  async #findRows(upserts: readonly Upsert[], tx: ClientSession): Promise<Map<string, FoundRow>> {
-    const keys = this.#deleted.map(({ key }) => keyOfRow(this.#table, key));
-    const times = await this.#stored.readTimes([...keys, ...upserts], tx);
-    const turns = beginTurns(this.#deps.clock);
-    const seen = new Set<string>();
-    const unclear: Upsert[] = [];
-    for (const upsert of upserts) {
-      if (turns.isOver) await turns.next();
-      const time = times.get(upsert.keyText);
-      const isClear =
-        time === undefined ||
-        this.#table.timestampColumn === null ||
-        (isClearByTime(this.#table, upsert, time) && !this.#isStamped(upsert));
-      if (!isClear || seen.has(upsert.keyText)) unclear.push(upsert);
-      seen.add(upsert.keyText);
-    }
-    const rows = await this.#stored.readRows(unclear, tx);
-    const found = new Map<string, FoundRow>();
-    for (const [keyText, time] of times) {
-      if (turns.isOver) await turns.next();
-      found.set(keyText, { time, row: rows.get(keyText) ?? null });
-    }
-    return found;
-  }
-
-  /** Whether a record changes its row says what time it gets. */
-  #isStamped({ time }: Upsert): boolean {
-    return this.#options.stamps !== undefined && time === null;
-  }
-
   async #findTombstones(
-    upserts: readonly Upsert[],
+    keys: readonly KeyOfRow[],
     tx: ClientSession,
   ): Promise<Map<string, string>> {
-    const table = this.#table;
-    if (!table.deletes) return new Map();
-    const keys = [...this.#deleted.map(({ key }) => keyOfRow(table, key)), ...upserts];
-    return await this.#tombstones.find(table, new Set(keys.map(({ keyText }) => keyText)), tx);
+    if (!this.#table.deletes) return new Map();
+    const texts = new Set(keys.map(({ keyText }) => keyText));
+    return await this.#tombstones.find(this.#table, texts, tx);
   }
 
   async #clear(

@@ -2,6 +2,7 @@
 import type { ClientSession, Collection, Document } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { FoundRow } from "../../../domain/sync/rows/write-decision.ts";
 import {
   type Column,
   type Row,
@@ -67,8 +68,10 @@ export class StoredRows {
   }
 
   /** The rows that are there, with all `pushColumns`, by the text of their key. */
-  async readRows(keys: readonly KeyOfRow[], tx: ClientSession): Promise<Map<string, Row>> {
-    return await this.#read(keys, { columns: this.table.pushColumns, tx }, (row) => row);
+  async readRows(keys: readonly KeyOfRow[], tx: ClientSession): Promise<Map<string, FoundRow>> {
+    const { pushColumns } = this.table;
+    const found = (row: Row) => ({ row, time: rowTime(this.table, row) });
+    return await this.#read(keys, { columns: pushColumns, tx }, found);
   }
 
   /** The rows that are there, whole. */

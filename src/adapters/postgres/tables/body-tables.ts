@@ -10,7 +10,6 @@ import {
   type DecisionRule,
   decideWrite,
   type FoundByKey,
-  type FoundRow,
 } from "../../../domain/sync/rows/write-decision.ts";
 import {
   type ColumnValue,
@@ -215,7 +214,7 @@ export class BodyTables implements TableWrites {
       table.deletes ? tombstonesWith(this.#tx, layout, keys) : [],
     ]);
     for (const row of rows) {
-      found.rows.set(keyText(table, row), { row, time: rowTime(table, row) } as FoundRow);
+      found.rows.set(keyText(table, row), { row, time: rowTime(table, row) });
     }
     for (const { key, deletedAt } of tombstones) {
       found.tombstones.set(keyText(table, key), deletedAt);
@@ -331,7 +330,7 @@ export class BodyTables implements TableWrites {
     if (decided.forgotten.size === 0) return;
     const keys = new Map<string, Row>();
     for (const { keyText: text, row } of decided.sent) keys.set(text, row);
-    for (const [text, { row }] of found.rows) if (row !== null) keys.set(text, row);
+    for (const [text, { row }] of found.rows) keys.set(text, row);
     const known = Array.from(decided.forgotten, (text) => keys.get(text));
     const gone = known.filter((key) => key !== undefined);
     await this.#rows.remove(layout, layout.deleted, gone);

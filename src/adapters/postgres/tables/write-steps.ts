@@ -98,8 +98,8 @@ export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]
   const seen = new Set<string>();
   for (const { keyText: text } of decided.sent) {
     yield;
-    const row = found.rows.get(text)?.row ?? null;
-    if (row !== null && !seen.has(text)) rows.push([text, row]);
+    const row = found.rows.get(text)?.row;
+    if (row !== undefined && !seen.has(text)) rows.push([text, row]);
     seen.add(text);
   }
   return rows;

@@ -24,8 +24,8 @@ export interface ArrivingRecord {
 export interface FoundRow {
   /** Canonical. */
   readonly time: string | null;
-  /** Its `pushColumns`; null where they are not needed, `isClearByTime`. */
-  readonly row: Row | null;
+  /** Its `pushColumns`. */
+  readonly row: Row;
 }
 
 /** The rows and tombstones that a store has of the keys of a write, by `keyText`; deciding changes them. */
@@ -92,15 +92,6 @@ export function* decideWrite<Arriving extends ArrivingRecord>(
     yield;
   }
   return decision.made;
-}
-
-/** True when what a record does to a row with this canonical time does not depend on the row's other columns. */
-export function isClearByTime(
-  table: Table,
-  record: Pick<ArrivingRecord, "row" | "time">,
-  time: string | null,
-): boolean {
-  return table.updateColumns.length === 0 || (setsTime(table, record) && record.time !== time);
 }
 
 /** True when a row that is there gets the time of the record, where it is written. */
@@ -226,7 +217,7 @@ class Decision<Arriving extends ArrivingRecord> {
   #changes({ row }: Arriving, here: FoundRow): boolean {
     const { timestampColumn } = this.#table;
     const given = givenColumns(this.#table, row).filter(({ name }) => name !== timestampColumn);
-    return given.some(({ name }) => here.row === null || isOther(row, here.row, name));
+    return given.some(({ name }) => isOther(row, here.row, name));
   }
 
   /** Nothing tells which of two rows without a time is newer. D-14.2. */
@@ -281,11 +272,9 @@ function updatedRow(table: Table, here: FoundRow, record: ArrivingRecord): Found
   const { row } = record;
   const time = setsTime(table, record) ? record.time : here.time;
   const given = givenColumns(table, row);
-  if (here.row === null) return given.length === 0 ? here : { time, row: null };
-  const before = here.row;
-  if (!given.some(({ name }) => isOther(row, before, name))) return here;
+  if (!given.some(({ name }) => isOther(row, here.row, name))) return here;
   const changes = given.map(({ name }) => [name, row[name] ?? null] as const);
-  return { time, row: { ...before, ...Object.fromEntries(changes) } };
+  return { time, row: { ...here.row, ...Object.fromEntries(changes) } };
 }
 
 /** Names of the columns that a record changes in its row. */

@@ -104,8 +104,8 @@ export class DryWriter implements ImportWriter {
     return { key, isSame, found: { time: timeHere, row: here } };
   }
 
-  #remember(key: string, { time, row }: FoundRow = { time: null, row: null }): void {
-    const hash = this.#hash(key, row ?? {});
+  #remember(key: string, { time, row }: FoundRow = { time: null, row: {} }): void {
+    const hash = this.#hash(key, row);
     const { note } = this.#written.findHash(hash);
     if (note === 0 && this.#times.length >= MAX_REMEMBERED) return;
     const place = note === 0 ? this.#times.length + 1 : note;
