@@ -34,7 +34,6 @@ export class TablePush {
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
-  #planned: { readonly writes: readonly RowWrite[]; readonly plan: UpsertPlan } | null = null;
 
   constructor(deps: VersionedDeps, table: Table) {
     this.#deps = deps;
@@ -43,7 +42,7 @@ export class TablePush {
 
   /** Writes all records but the refused ones. Throws `Rerun` when the transaction is over, and driver errors. */
   async write(writes: readonly RowWrite[], rule: WriteRule, tx: ClientSession): Promise<Pushed> {
-    const plan = await this.#plan(writes);
+    const plan = await beginTurns(this.#deps.clock).run(planUpserts(this.table, writes));
     const { upserts, failures } = this.#withoutRefused(plan);
     const { ordered } = plan;
     const insertsNew = this.#insertsNew;
@@ -62,14 +61,6 @@ export class TablePush {
       if (!(error instanceof RefusedUpsert)) throw error;
       throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
     }
-  }
-
-  async #plan(writes: readonly RowWrite[]): Promise<UpsertPlan> {
-    if (this.#planned?.writes === writes) return this.#planned.plan;
-    const steps = planUpserts(this.table, writes);
-    const plan = await beginTurns(this.#deps.clock).run(steps);
-    this.#planned = { writes, plan };
-    return plan;
   }
 
   /**
