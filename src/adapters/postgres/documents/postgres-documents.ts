@@ -35,6 +35,7 @@ import { literal, nameList, quoted, type Statement } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
+import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
@@ -152,6 +153,7 @@ interface Write {
 class Body implements Transaction {
   readonly #tx: ServerTransaction;
   readonly #prepared: ReadonlyMap<string, CollectionTable>;
+  readonly #tables: PostgresTables;
   readonly tables: BodyTables;
   /** Not sent yet, by collection and key. */
   readonly #writes = new Map<string, Write>();
@@ -166,6 +168,7 @@ class Body implements Transaction {
   ) {
     this.#tx = tx;
     this.#prepared = prepared;
+    this.#tables = tables;
     this.tables = new BodyTables(tx, tables);
   }
 
@@ -240,9 +243,10 @@ class Body implements Transaction {
   async #answer(query: Query): Promise<unknown> {
     if ("versionsOf" in query) return await this.#versions(query.versionsOf);
     if ("rowsOf" in query) {
+      const layout = this.#tables.layout(query.rowsOf);
       return "keys" in query
-        ? await this.tables.rowsWith(query.rowsOf, query.keys)
-        : await this.tables.rowsOf(query.rowsOf, query.where);
+        ? await readRowsWithKeys(this.#tx, layout, query.keys)
+        : await readRowsBy(this.#tx, layout, query.where);
     }
     const table = this.#table(query.from);
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);

@@ -1,8 +1,7 @@
 // The rows that one body reads and writes. A write finds what is there, has the domain decide, and sends what is to be done;
 // where the server refuses records, all of it is decided and done again without them.
-import { AppError } from "../../../domain/shared/errors.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   type Arrivals,
@@ -11,12 +10,7 @@ import {
   decideWrite,
   type FoundByKey,
 } from "../../../domain/sync/rows/write-decision.ts";
-import {
-  type ColumnValue,
-  columnOf,
-  type Row,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
+import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,
   TableWrites,
@@ -26,13 +20,14 @@ import type {
   Written,
 } from "../../../ports/tables/table-writes.ts";
 import { Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
-import { TAKE_TOLD, TELL } from "../driver/schema.ts";
-import { inParts, quoted, textList } from "../driver/sql.ts";
+import { TAKE_TOLD } from "../driver/schema.ts";
+import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { castType, timeOf } from "./columns.ts";
-import { findRows, type Layout, rowAt } from "./layout.ts";
+import { timeOf } from "./columns.ts";
+import type { Layout } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
-import { heldTexts, RowStatements } from "./row-statements.ts";
+import { RowStatements } from "./row-statements.ts";
+import { changeRowsBy, findRows } from "./rows-by-value.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
 import {
   arriving,
@@ -42,7 +37,6 @@ import {
   type KeyedRow,
   keysOf,
   locks,
-  movedFrom,
   outcomeOf,
   type Refused,
   sentRows,
@@ -132,27 +126,8 @@ export class BodyTables implements TableWrites {
   }
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
-    const layout = this.#tables.layout(table);
-    const rows = await this.rowsOf(table, [column, [value]]);
-    const given = table.columns.filter(({ name }) => Object.hasOwn(fields ?? {}, name));
-    if (fields === null) await this.#rows.forgetOf(layout, column, value);
-    if (rows.length === 0 || (fields !== null && given.length === 0)) return rows.length;
-    this.#tx.writesRows();
-    const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
-    const turns = this.#tables.turns();
-    const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
-    await Promise.all(this.#tx.send(await turns.run(locks(table, keys))));
-    await this.#rows.forgetOutlived(layout, changed);
-    const done =
-      fields === null
-        ? await this.#rows.remove(layout, layout.name, rows)
-        : await this.#rows.set(layout, [column, value], [given, fields]).catch(refusedChange);
-    if (done < rows.length) throw passedOver();
-    await this.#rows.list(layout, movedFrom(table, rows, changed, this.#tx.nowMs));
-    const isTimed = given.some(({ name }) => name === table.timestampColumn);
-    const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
-    if (at !== null) await this.#tx.query(TELL, [String(layout.slot), at]);
-    return rows.length;
+    const change = { fields, turns: this.#tables.turns() };
+    return await changeRowsBy(this.#tx, this.#tables.layout(table), [column, value], change);
   }
 
   async takeCommitted(table: Table): Promise<string | null> {
@@ -163,32 +138,6 @@ export class BodyTables implements TableWrites {
 
   excludePushes(): void {
     this.excludesPushes = true;
-  }
-
-  /** Every column of the rows with one of these values in a column. */
-  async rowsOf(
-    table: Table,
-    [column, values]: readonly [column: string, values: readonly string[]],
-  ): Promise<readonly Row[]> {
-    const layout = this.#tables.layout(table);
-    const found = columnOf(table, column);
-    const texts = found === null ? [] : heldTexts(found, values);
-    if (found === null || texts.length === 0) {
-      await this.#tx.begin();
-      return [];
-    }
-    const text = `select ${layout.shown(table.columns)} from ${layout.name} as t where t.${quoted(column)} = any($1::text[]::${castType(found)}[])`;
-    const lines = await this.#tx.query(text, [textList(texts)]);
-    return lines.map((line) => rowAt(table.columns, line));
-  }
-
-  /** Every column of the rows with these keys. */
-  async rowsWith(table: Table, keys: readonly Row[]): Promise<readonly Row[]> {
-    const layout = this.#tables.layout(table);
-    const distinct = layout.distinctKeys(keys);
-    await this.#tx.begin();
-    if (distinct.length === 0) return [];
-    return await findRows(this.#tx, layout, distinct, table.columns);
   }
 
   /** Locks what the rows may share with other writes, beside themselves, and finds what is there. */
@@ -349,12 +298,6 @@ function without<Item extends Pick<WriteFailure, "index">>(
 
 /** Nobody adds to it. */
 const NONE_REFUSED: Refused = { records: [], deletes: [] };
-
-/** What a change throws that a rule of the table refuses. */
-function refusedChange(error: unknown): never {
-  const isOfRow = error instanceof Failure && isRefusal(error);
-  throw isOfRow ? new AppError("invalid_request", refusalText(error)) : error;
-}
 
 /** The last record of each refused row, and the tombstones of each row that stays. */
 function refusedOf(

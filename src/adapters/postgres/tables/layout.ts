@@ -12,7 +12,6 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { literal, quoted, textList } from "../driver/sql.ts";
-import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
 /** Slots of tables come after those of names. */
@@ -86,7 +85,7 @@ export class Layout {
     return time === undefined ? keys : [timeOrder(time), ...keys];
   }
 
-  /** True for a table that numbers rows which come without a number. */
+  /** The column by which the table numbers rows that come without a number; null without one. */
   get numbered(): Column | null {
     return this.table.columns.find(isNumberedByStore) ?? null;
   }
@@ -148,17 +147,6 @@ export function rowAt(columns: readonly Column[], line: readonly unknown[], at =
     row[column.name] = readValue(column, line[at + i]);
   }
   return row;
-}
-
-/** Columns of the rows with some keys, each of which `holdsKey`. */
-export async function findRows(
-  tx: ServerTransaction,
-  layout: Layout,
-  keys: readonly Row[],
-  columns: readonly Column[],
-): Promise<readonly Row[]> {
-  const lines = await tx.query(layout.byKeys(layout.shown(columns)), layout.keyLists(keys));
-  return lines.map((line) => rowAt(columns, line));
 }
 
 /** Before all times: rows without one, and those whose time no calendar has. */

@@ -23,7 +23,7 @@ import {
 import type { PostgresDatabase } from "../driver/database.ts";
 import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { findRows, Layout, type OrderColumn, rowAt } from "./layout.ts";
+import { Layout, type OrderColumn, rowAt } from "./layout.ts";
 import {
   comparison,
   type Position,
@@ -33,6 +33,7 @@ import {
   sinceText,
 } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
+import { findRows } from "./rows-by-value.ts";
 import { settle } from "./tombstone-places.ts";
 import { refusalOfRow } from "./write-steps.ts";
 

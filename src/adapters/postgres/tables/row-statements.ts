@@ -3,7 +3,7 @@ import { fieldOf } from "../../../domain/shared/json.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
+import type { Column, Row } from "../../../domain/sync/table/table.ts";
 import { WRITES_OWN } from "../driver/schema.ts";
 import { inParts, nameText, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -77,15 +77,13 @@ export class RowStatements {
   /** Sets fields of the rows with a value in a column; resolves to their number. */
   async set(
     layout: Layout,
-    [column, value]: readonly [column: string, value: string],
+    [by, value]: readonly [by: Column, text: string],
     [columns, fields]: readonly [columns: readonly Column[], fields: Row],
   ): Promise<number> {
-    const by = columnOf(layout.table, column);
-    if (by === null) return 0;
     const sets = columns.map((one, i) => `${quoted(one.name)} = $${i + 2}::text::${castType(one)}`);
-    const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(column)} = $1::text::${castType(by)}`;
+    const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(by.name)} = $1::text::${castType(by)}`;
     const values = columns.map((one) => held(one, fieldOf(fields, one.name)) ?? null);
-    return await this.#count(layout, text, [...heldTexts(by, [value]), ...values]);
+    return await this.#count(layout, text, [value, ...values]);
   }
 
   /** Resolves to the number of rows that are gone now. */
@@ -120,11 +118,9 @@ export class RowStatements {
   }
 
   /** Tombstones of keys with a value. */
-  async forgetOf({ deleted, table }: Layout, column: string, value: string): Promise<void> {
-    const key = table.keyColumns.find(({ name }) => name === column);
-    const [text] = key === undefined ? [] : heldTexts(key, [value]);
-    if (key === undefined || text === undefined || !table.deletes) return;
-    const where = `${quoted(column)} = $1::text::${castType(key)}`;
+  async forgetOf({ deleted, table }: Layout, by: Column, text: string): Promise<void> {
+    if (!by.isKey || !table.deletes) return;
+    const where = `${quoted(by.name)} = $1::text::${castType(by)}`;
     await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
   }
 
@@ -141,9 +137,4 @@ export class RowStatements {
     });
     await this.remove(layout, deleted, gone);
   }
-}
-
-/** Those of the values that a column holds. */
-export function heldTexts(column: Column, values: readonly string[]): readonly string[] {
-  return values.flatMap((value) => held(column, value) ?? []);
 }

@@ -1,0 +1,94 @@
+// Rows of a table by a value that they have in a column, or by their keys, within a transaction.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
+import { Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
+import { TELL } from "../driver/schema.ts";
+import { quoted, textList } from "../driver/sql.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
+import { castType, held } from "./columns.ts";
+import { type Layout, rowAt } from "./layout.ts";
+import { RowStatements } from "./row-statements.ts";
+import { locks, movedFrom } from "./write-steps.ts";
+
+/** Every column of the rows with one of these values in a column; none in a table without the column. */
+export async function readRowsBy(
+  tx: ServerTransaction,
+  layout: Layout,
+  [columnName, values]: readonly [column: string, values: readonly string[]],
+): Promise<readonly Row[]> {
+  const { name, table } = layout;
+  const column = columnOf(table, columnName);
+  const texts = column === null ? [] : values.flatMap((value) => held(column, value) ?? []);
+  if (column === null || texts.length === 0) {
+    await tx.begin();
+    return [];
+  }
+  const text = `select ${layout.shown(table.columns)} from ${name} as t where t.${quoted(columnName)} = any($1::text[]::${castType(column)}[])`;
+  const lines = await tx.query(text, [textList(texts)]);
+  return lines.map((line) => rowAt(table.columns, line));
+}
+
+/** Every column of the rows with these keys. */
+export async function readRowsWithKeys(
+  tx: ServerTransaction,
+  layout: Layout,
+  keys: readonly Row[],
+): Promise<readonly Row[]> {
+  const distinct = layout.distinctKeys(keys);
+  if (distinct.length > 0) return await findRows(tx, layout, distinct, layout.table.columns);
+  await tx.begin();
+  return [];
+}
+
+/** Columns of the rows with some keys, each of which `holdsKey`. */
+export async function findRows(
+  tx: ServerTransaction,
+  layout: Layout,
+  keys: readonly Row[],
+  columns: readonly Column[],
+): Promise<readonly Row[]> {
+  const lines = await tx.query(layout.byKeys(layout.shown(columns)), layout.keyLists(keys));
+  return lines.map((line) => rowAt(columns, line));
+}
+
+/** Changes the given fields of the rows with a value in a column, or removes these for null; their number. */
+export async function changeRowsBy(
+  tx: ServerTransaction,
+  layout: Layout,
+  [columnName, value]: readonly [column: string, value: string],
+  { fields, turns }: { readonly fields: Row | null; readonly turns: Turns },
+): Promise<number> {
+  const { table } = layout;
+  const statements = new RowStatements(tx);
+  const rows = await readRowsBy(tx, layout, [columnName, [value]]);
+  const given = table.columns.filter(({ name }) => Object.hasOwn(fields ?? {}, name));
+  const by = columnOf(table, columnName);
+  const text = by && held(by, value);
+  if (by === null || typeof text !== "string") return 0;
+  if (fields === null) await statements.forgetOf(layout, by, text);
+  if (rows.length === 0 || (fields !== null && given.length === 0)) return rows.length;
+  tx.writesRows();
+  const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
+  const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
+  await Promise.all(tx.send(await turns.run(locks(table, keys))));
+  await statements.forgetOutlived(layout, changed);
+  const done =
+    fields === null
+      ? await statements.remove(layout, layout.name, rows)
+      : await statements.set(layout, [by, text], [given, fields]).catch(refusedChange);
+  if (done < rows.length) throw passedOver();
+  await statements.list(layout, movedFrom(table, rows, changed, tx.nowMs));
+  const isTimed = given.some(({ name }) => name === table.timestampColumn);
+  const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
+  if (at !== null) await tx.query(TELL, [String(layout.slot), at]);
+  return rows.length;
+}
+
+/** What a change throws that a rule of the table refuses. */
+function refusedChange(error: unknown): never {
+  const isOfRow = error instanceof Failure && isRefusal(error);
+  throw isOfRow ? new AppError("invalid_request", refusalText(error)) : error;
+}
