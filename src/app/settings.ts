@@ -245,8 +245,7 @@ export const SETTINGS = {
   }),
   webhookUrl: setting("WEBHOOK_URL", httpUrl, {
     example: "https://hooks.example/repsync",
-    about:
-      "Where alerts are sent: failed runs, rejected records, drift, quotas, ended keys, failed backups. docs/operating.md says what comes.",
+    about: "Where alerts are sent; docs/operating.md says which there are.",
     needs: ["WEBHOOK_SECRET"],
   }),
   webhookSecret: setting("WEBHOOK_SECRET", text, {

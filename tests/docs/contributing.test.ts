@@ -11,7 +11,8 @@ const DOCUMENT = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
 /** What people add most often. */
 const CHANGES = [
   ...["route", "setting", "CLI command", "column type", "table option"],
-  ...["count", "error kind", "alert type", "metric", "collection", "store"],
+  ...["count", "error kind", "alert type", "audit event", "field", "limit"],
+  ...["metric", "collection", "platform", "store"],
 ];
 const ROWS = [...DOCUMENT.matchAll(/^\| an? \*\*([\w ]+)\*\*[^|]* \| (.*) \| (.*) \|$/gm)].map(
   ([, change = "", places = "", tests = ""]) => ({ change, places, tests }),

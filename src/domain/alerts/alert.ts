@@ -1,22 +1,6 @@
 // What operators are told by webhook: its kinds, the body that is sent, and when it is tried again. D-10.12.
 import { toWire } from "../shared/wire-names.ts";
 
-/** Every kind of alert. */
-const ALERT_TYPES = [
-  "run.failed",
-  "run.partial",
-  "records.rejected",
-  "drift.found",
-  "quota.80",
-  "quota.100",
-  "key.revoked",
-  "key.rotated",
-  "backup.failed",
-  "store.damaged",
-] as const;
-
-export type AlertType = (typeof ALERT_TYPES)[number];
-
 /** A run or comparison that did not end well. */
 interface RunAlert {
   readonly type: "run.failed" | "run.partial";
@@ -67,6 +51,8 @@ interface FileAlert {
 
 /** Something that happened and that operators should know. */
 export type Alert = RunAlert | RejectedAlert | DriftAlert | QuotaAlert | KeyAlert | FileAlert;
+
+export type AlertType = Alert["type"];
 
 /** An alert as it is kept until it is delivered. */
 export interface QueuedAlert {

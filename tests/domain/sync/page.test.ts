@@ -10,6 +10,8 @@ import { checkProperty } from "../../support/seed.ts";
 
 const listings = makeTable(LISTINGS, "listings");
 const untimed = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } }, "untimed");
+/** Of a page when the query names no number. */
+const DEFAULT_ROWS = 1000;
 const NOTHING: PageQuery = { since: null, offset: null, limit: null };
 
 function read(query: Partial<PageQuery>, maxRows = 5000) {
@@ -18,7 +20,12 @@ function read(query: Partial<PageQuery>, maxRows = 5000) {
 
 describe("readPageRequest()", () => {
   test("S-4.1 readPageRequest() starts at 0 with 1000 rows and no filter by default", () => {
-    expect(read({})).toEqual({ since: null, sinceTime: null, offsetRows: 0, limitRows: 1000 });
+    expect(read({})).toEqual({
+      since: null,
+      sinceTime: null,
+      offsetRows: 0,
+      limitRows: DEFAULT_ROWS,
+    });
   });
 
   test.each([
@@ -52,14 +59,14 @@ describe("readPageRequest()", () => {
     ["5000", 5000],
     ["5001", 5000],
     ["99999999999999999999999", 5000],
-    ["0", 1000],
-    ["-0", 1000],
-    ["-5", 1000],
-    ["-99999999999999999999999", 1000],
-    ["", 1000],
-    ["10.0", 1000],
-    ["1e3", 1000],
-    ["ten", 1000],
+    ["0", DEFAULT_ROWS],
+    ["-0", DEFAULT_ROWS],
+    ["-5", DEFAULT_ROWS],
+    ["-99999999999999999999999", DEFAULT_ROWS],
+    ["", DEFAULT_ROWS],
+    ["10.0", DEFAULT_ROWS],
+    ["1e3", DEFAULT_ROWS],
+    ["ten", DEFAULT_ROWS],
   ])("S-4.1, D-3.2.1 readPageRequest() takes the limit %p for %p", (limit, rows) => {
     expect(read({ limit }).limitRows).toBe(rows);
   });

@@ -9,6 +9,8 @@ afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 const { versions, notes, days, listings } = TABLES;
+/** Of a page when the query names no number. */
+const DEFAULT_ROWS = 1000;
 
 /** Names of a page's records. */
 async function namesOf(app: SyncApp, tableName: string, query = ""): Promise<unknown[]> {
@@ -92,7 +94,7 @@ onEveryBackend("pull()", (backend) => {
       count: 2,
       total: 2,
       offset: 0,
-      limit: 1000,
+      limit: DEFAULT_ROWS,
       has_more: false,
       next_offset: null,
     });
@@ -246,29 +248,29 @@ describe("the query of pull()", () => {
   };
 
   test.each([
-    ["", [0, 1000]],
+    ["", [0, DEFAULT_ROWS]],
     ["?offset=3&limit=4", [3, 4]],
     ["?offset=%2B3&limit=%2B4", [3, 4]],
-    ["?offset=+3&limit=+4", [0, 1000]],
+    ["?offset=+3&limit=+4", [0, DEFAULT_ROWS]],
     ["?offset=007&limit=0012", [7, 12]],
-    ["?offset=-1&limit=-1", [0, 1000]],
-    ["?offset=-0&limit=0", [0, 1000]],
-    ["?offset=1.5&limit=2.0", [0, 1000]],
-    ["?offset=1e3&limit=1e1", [0, 1000]],
-    ["?offset=0x10&limit=0x10", [0, 1000]],
-    ["?offset=abc&limit=ten", [0, 1000]],
-    ["?offset=&limit=", [0, 1000]],
-    ["?offset&limit", [0, 1000]],
-    ["?offset=%201&limit=1%20", [0, 1000]],
-    ["?offset=１&limit=２", [0, 1000]],
-    ["?offset=NaN&limit=Infinity", [0, 1000]],
+    ["?offset=-1&limit=-1", [0, DEFAULT_ROWS]],
+    ["?offset=-0&limit=0", [0, DEFAULT_ROWS]],
+    ["?offset=1.5&limit=2.0", [0, DEFAULT_ROWS]],
+    ["?offset=1e3&limit=1e1", [0, DEFAULT_ROWS]],
+    ["?offset=0x10&limit=0x10", [0, DEFAULT_ROWS]],
+    ["?offset=abc&limit=ten", [0, DEFAULT_ROWS]],
+    ["?offset=&limit=", [0, DEFAULT_ROWS]],
+    ["?offset&limit", [0, DEFAULT_ROWS]],
+    ["?offset=%201&limit=1%20", [0, DEFAULT_ROWS]],
+    ["?offset=１&limit=２", [0, DEFAULT_ROWS]],
+    ["?offset=NaN&limit=Infinity", [0, DEFAULT_ROWS]],
     ["?limit=99999999999999999999999", [0, 5000]],
     ["?offset=1&offset=2&limit=3&limit=4", [1, 3]],
-    ["?OFFSET=1&Limit=2", [0, 1000]],
-    ["?offset[]=1&limit[$gt]=2", [0, 1000]],
+    ["?OFFSET=1&Limit=2", [0, DEFAULT_ROWS]],
+    ["?offset[]=1&limit[$gt]=2", [0, DEFAULT_ROWS]],
     ["?%6fffset=1&limit=%32", [1, 2]],
     ["?;offset=1&&limit=2&", [0, 2]],
-    ["?offset=%zz&limit=%ff", [0, 1000]],
+    ["?offset=%zz&limit=%ff", [0, DEFAULT_ROWS]],
   ] as const)(
     "S-4.1, D-3.2, D-3.2.1 pull() reads %p as offset and limit %p",
     async (query, expected) => {
@@ -284,9 +286,9 @@ describe("the query of pull()", () => {
     const shared = { total: 5001, offset: 0, has_more: true };
     expect(await frameOfPage("")).toEqual({
       ...shared,
-      count: 1000,
-      limit: 1000,
-      next_offset: 1000,
+      count: DEFAULT_ROWS,
+      limit: DEFAULT_ROWS,
+      next_offset: DEFAULT_ROWS,
     });
     expect(await frameOfPage("?limit=5001")).toEqual({
       ...shared,
@@ -304,7 +306,7 @@ describe("the query of pull()", () => {
     expect(await frameOf(app, "?limit=0")).toEqual([0, 3]);
     const large = await startApp({ env: { SYNC_MAX_BATCH_SIZE: "100000" } });
     expect(await frameOf(large, "?limit=60000")).toEqual([0, 60_000]);
-    expect(await frameOf(large, "")).toEqual([0, 1000]);
+    expect(await frameOf(large, "")).toEqual([0, DEFAULT_ROWS]);
   });
 
   test.each([

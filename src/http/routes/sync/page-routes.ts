@@ -33,7 +33,7 @@ export function pageRoutes(deps: ServedSync): Operation[] {
 }
 
 const PAGE_LIMIT = given(
-  "Page size, capped at SYNC_MAX_BATCH_SIZE; anything but a positive integer is 1000.",
+  `Page size, capped at SYNC_MAX_BATCH_SIZE; anything but a positive integer is ${DEFAULT_PAGE_ROWS}.`,
   { type: "integer", default: DEFAULT_PAGE_ROWS },
 );
 
