@@ -1,4 +1,5 @@
-// Every number the two documents and the decisions name, with its source.
+// Numbers of the rules, each with the rule that names it: S-… is of the sync contract, R-… of the lookup contract, D-… our own
+// (docs/specification.md).
 
 /** Bodies of a pull below this many bytes are sent as they are. S-4.1.4. */
 export const COMPRESSION_THRESHOLD_BYTES = 1024;

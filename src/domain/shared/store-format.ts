@@ -2,8 +2,8 @@
 import { AppError, codeOf, systemReason } from "./errors.ts";
 
 /**
- * The format that this program reads and writes. Raise it with a change that a program of before would misread or damage; a
- * table or column that such a program leaves alone is none.
+ * The format that this program reads and writes. Raise it with a change that an earlier program would misread or damage. A
+ * new collection or field that those leave alone needs no other format; documents of theirs lack the field.
  */
 export const STORE_FORMAT = 2;
 

@@ -1,11 +1,6 @@
 import { type Account, isActiveAdministrator } from "../../domain/reputation/accounts/account.ts";
 import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
-import type {
-  AdminAct,
-  AdminRequest,
-  FileAct,
-  RowAct,
-} from "../../domain/reputation/audit/admin-entry.ts";
+import type { AdminRequest, FileAct, RowAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
@@ -110,7 +105,7 @@ export class Administration {
       const [[erased]] = await tx.read({ from: ERASED_NAMES, keys });
       if (erased === undefined || !erased.isTaken) return false;
       tx.put(ERASED_NAMES, { ...erased, isTaken: false });
-      await chains.noteAct(tx, { action: "release", username, ...request });
+      await chains.noteAct(tx, { action: "release", actedOn: username, ...request });
       return true;
     });
   }
@@ -134,8 +129,7 @@ export class Administration {
   ): Promise<Account> {
     const { username } = account;
     tx.put(ACCOUNTS, account);
-    const act: AdminAct = { action, username, ...request };
-    await this.#deps.chains.noteAct(tx, act);
+    await this.#deps.chains.noteAct(tx, { action, actedOn: username, ...request });
     tx.raise([username]);
     return accountOf(account);
   }

@@ -102,7 +102,7 @@ export class Membership {
       if (account === undefined) return "absent";
       if (await guard.isLast(account)) return "last_administrator";
       if (request !== undefined) {
-        await chains.noteAct(tx, { action: "erase", username, ...request });
+        await chains.noteAct(tx, { action: "erase", actedOn: username, ...request });
       }
       await this.#remember(tx, username, subject?.id);
       await removeAccount(tx, account);

@@ -77,10 +77,9 @@ export class AuditChains {
    * process, which go on with theirs. D-8.8.
    */
   async noteAct(tx: Transaction, act: AdminAct): Promise<void> {
-    const { username } = act;
-    const keys = keysOf(username);
-    const [[subject]] = await tx.read({ from: SUBJECTS, keys });
-    await this.#note(tx, act, this.#subjects.hmacOfActedOn(username, subject));
+    const { actedOn } = act;
+    const [[subject]] = await tx.read({ from: SUBJECTS, keys: keysOf(actedOn) });
+    await this.#note(tx, act, this.#subjects.hmacOfActedOn(actedOn, subject));
   }
 
   /** The same of what is done to a row. D-14.3. */

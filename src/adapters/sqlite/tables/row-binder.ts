@@ -14,8 +14,8 @@ import { type ForeignTables, rowOrder } from "./order-column.ts";
 /** The columns that a record has, and the SQL that writes them. Most records of a push have all columns. */
 export interface RowShape {
   /**
-   * Writes one row; the values are those of the columns. With the rule `newer` the time has to be text: a row whose
-   * `repsync_order` is greater stays as it is.
+   * Writes one row; the values are those of the columns. The rule `newer` is for records with a time, and leaves a row as
+   * it is whose `repsync_order` is greater.
    */
   upsert(conflict: ConflictRule): string;
   /** Where the values of the key are among those of the row, in the order of `keyColumns`. */

@@ -16,8 +16,8 @@ export interface AdminRequest {
 
 export interface AdminAct extends AdminRequest {
   readonly action: AdminAction;
-  /** Username of whom it was done to. */
-  readonly username: string;
+  /** The username of whom it was done to; `by` is the administrator. */
+  readonly actedOn: string;
 }
 
 export interface RowAct extends AdminRequest {

@@ -165,6 +165,7 @@ export interface BatchEvent extends OfTable {
   readonly upserted: number;
   readonly errorCount: number;
   readonly elapsedMs: number;
+  /** The mean since the transfer began, rejected rows too. */
   readonly rowsPerSecond: number;
 }
 

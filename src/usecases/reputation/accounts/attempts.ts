@@ -66,7 +66,7 @@ function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
   return { key: failuresKey(username), limit, windowMs: SIGN_IN_WINDOW_MS, nowMs };
 }
 
-/** Full once somebody has signed in to the account from the address. */
+/** A counter used as a mark: once somebody has signed in to the account from the address it is full for its window. */
 function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
   const key = knownAddressKey(username, addressGroup(address));
   return { key, limit: 1, windowMs: KNOWN_ADDRESS_MS, nowMs };
