@@ -153,7 +153,10 @@ function convertText(column: Column, text: string): ConvertedValue {
       return { value: parseDateTime(text) ?? text };
     case "date":
       return { value: parseDate(text) ?? text };
-    default:
+    case "integer":
+    case "real":
+    case "boolean":
+    case "json":
       return { value: text };
   }
 }
@@ -169,7 +172,11 @@ function convertNumber(column: Column, value: number | RawNumber): ConvertedValu
       return { value: parseDecimal(numberText(value)) ?? value };
     case "real":
       return { value: typeof value === "number" ? value : toReal(value) };
-    default:
+    case "text":
+    case "boolean":
+    case "datetime":
+    case "date":
+    case "json":
       return { value };
   }
 }

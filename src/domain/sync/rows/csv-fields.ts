@@ -22,7 +22,6 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** The field for a value. `readCsvField` and conversion turn it back into the same value. */
 export function csvField(column: Column, value: ColumnValue, form: FileForm): CsvField {
   if (value === null) return null;
-  if (column.type === "json") return JSON.stringify(value);
   return plainField(column, value, form) ?? `${JSON_MARK}${JSON.stringify(value)}`;
 }
 
@@ -33,6 +32,8 @@ function plainField(
   form: FileForm,
 ): string | null {
   switch (column.type) {
+    case "json":
+      return JSON.stringify(value);
     case "boolean":
       return typeof value === "boolean" ? String(value) : null;
     case "integer":
@@ -42,7 +43,10 @@ function plainField(
     case "text":
       if (typeof value !== "string" || value.startsWith(JSON_MARK)) return null;
       return value === "" && column.isKey ? null : value;
-    default:
+    case "bigint":
+    case "numeric":
+    case "datetime":
+    case "date":
       if (typeof value !== "string" || !isOfType(column.type, value)) return null;
       if (column.type === "bigint" && column.isKey && !isWhole(value)) return null;
       if (parseDecimal(value) !== value && holdsDecimals(column)) return null;

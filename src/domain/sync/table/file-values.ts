@@ -38,7 +38,9 @@ export function plainText({ type }: Column, field: string, form: FileForm): stri
     case "datetime":
     case "date":
       return form.dateFormat?.read(field) ?? field;
-    default:
+    case "text":
+    case "boolean":
+    case "json":
       return field;
   }
 }
