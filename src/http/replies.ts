@@ -96,7 +96,7 @@ export function page<Schema extends TSchema>(description: string, schema: Schema
 const PAGE_HEADERS = {
   "X-Content-SHA256": headerDoc("Lowercase hexadecimal SHA-256 of the uncompressed body"),
   "X-Original-Size": headerDoc("Uncompressed bytes, only with gzip"),
-  "Content-Encoding": headerDoc("gzip, for bodies of 1024 bytes or more"),
+  "Content-Encoding": headerDoc(`gzip, for bodies of ${COMPRESSION_THRESHOLD_BYTES} bytes or more`),
 };
 
 /** Server-sent events as they come; `event` is the schema of each. S-4.5.3, D-4.4. */

@@ -100,6 +100,10 @@ export const KEEP_NEWS_MS = 500;
 export const WATCH_MS = 250;
 /** How often a run looks whether it is to end, and who waits for that whether it has. D-7.8. */
 export const CANCEL_LOOK_MS = 500;
+/** Time that is waited for the end of a cancelled run. D-7.8. */
+export const MAX_CANCEL_MS = 20_000;
+/** Rows of any table that one run may delete at an end without being asked to. D-7.6. */
+export const LEAST_DELETE_LIMIT = 1_000;
 /** JSON of a row that differs, as the news of a comparison show it, in characters. D-9.5. */
 export const MAX_SHOWN_ROW_CHARS = 8_192;
 /** Life of a run's lease without renewal. D-4.8. */

@@ -1,4 +1,5 @@
 // Bodies of accounts: signing up and in, keys, consents, usage and plans. R-2.4, D-5.4, D-5.5, D-5.7, D-6.1.
+
 import { type TSchema, Type } from "@sinclair/typebox";
 import {
   isEmail,
@@ -6,6 +7,7 @@ import {
   ROLES,
   SIGN_UP_USERNAME,
 } from "../../domain/reputation/accounts/account.ts";
+import { KEPT_DAYS } from "../../domain/reputation/accounts/call-history.ts";
 import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
 import { NO_EXPIRY } from "../../domain/reputation/accounts/expiry.ts";
 import { PLAN_NAMES } from "../../domain/reputation/accounts/plan.ts";
@@ -192,7 +194,9 @@ export const UsageSchema = model("Usage", {
   plan: oneOf(PLAN_NAMES),
   minute: Limit,
   month: Limit,
-  days: Type.Array(DayCalls, { description: "The last 31 days in UTC, the oldest first" }),
+  days: Type.Array(DayCalls, {
+    description: `The last ${KEPT_DAYS} days in UTC, the oldest first`,
+  }),
 });
 
 export const AccessSchema = model("Access", {

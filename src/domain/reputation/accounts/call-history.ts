@@ -37,7 +37,7 @@ export interface DayCalls {
 export const NO_HISTORY: CallHistory = { days: "", keys: "" };
 
 /** Days that are kept and shown, today included. */
-const KEPT_DAYS = 31;
+export const KEPT_DAYS = 31;
 /** Keys whose last use is kept in the history, which each batch writes. */
 const KEPT_KEYS = 100;
 const DAY_MS = 86_400_000;

@@ -73,6 +73,7 @@ function writeLike(sample: string, canonical: string): string {
 
 /** A timestamp further ahead of the clock of the deployment that decides ranks below all that are not. */
 export const MAX_AHEAD_MS = 300_000;
+export const TOO_FAR_AHEAD = `more than ${MAX_AHEAD_MS / 60_000} minutes ahead of the clock here`;
 
 /** The latest canonical time that is not too far ahead. */
 export function aheadLimit(nowMs: number): string {

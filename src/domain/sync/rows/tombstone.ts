@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 import { convertFields } from "./convert.ts";
-import { LAST_TIME, rankTimes } from "./row-time.ts";
+import { LAST_TIME, rankTimes, TOO_FAR_AHEAD } from "./row-time.ts";
 
 /** The key of a deleted row, and when it was deleted. D-7.6. */
 export interface Tombstone {
@@ -40,7 +40,7 @@ export function convertTombstone(
   const deletedAt = typeof given === "string" ? parseDateTime(given) : null;
   if (deletedAt === null) return failed("deleted_at is not an ISO 8601 time");
   if (compareDateTimes(deletedAt, aheadLimit) > 0) {
-    return failed("deleted_at is more than 5 minutes ahead of the clock here");
+    return failed(`deleted_at is ${TOO_FAR_AHEAD}`);
   }
   return { tombstone: { key, deletedAt }, problem: null };
 }

@@ -1,6 +1,7 @@
 // The memory of a table about its remote. D-4.5, D-11.10. A table keeps the memory of one remote, known by the
 // id of its store. Each direction says whose it is; where either names another remote the next run takes nothing of both and
 // drops it in its first commit. So two processes with different remotes lose nothing.
+import { LEAST_DELETE_LIMIT } from "../../shared/limits.ts";
 import {
   compareDateTimes,
   dateTimeMs,
@@ -105,14 +106,13 @@ export function isPlaceTooOld({ givenAt }: DeletePlace, earliestAvailable: strin
   return compareDateTimes(givenAt, earliestAvailable) < 0;
 }
 
-const LEAST_LIMIT_ROWS = 1_000;
 const LIMIT_PART = 0.1;
 
 /**
  * Rows of a table that one run may delete at an end that has `rowCount` rows: what the request says, or the registry, or
- * 1,000 or a tenth of the table, whichever is more. D-7.6.
+ * `LEAST_DELETE_LIMIT` or a tenth of the table, whichever is more. D-7.6.
  */
 export function deleteLimit(table: Table, requested: number | null, rowCount: number): number {
-  const ownLimit = Math.max(LEAST_LIMIT_ROWS, Math.floor(rowCount * LIMIT_PART));
+  const ownLimit = Math.max(LEAST_DELETE_LIMIT, Math.floor(rowCount * LIMIT_PART));
   return requested ?? table.maxDeletes ?? ownLimit;
 }

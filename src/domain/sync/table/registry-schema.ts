@@ -1,6 +1,6 @@
 // The structure of the registry file. D-2.1.
 import { type Static, Type } from "@sinclair/typebox";
-import { MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
+import { LEAST_DELETE_LIMIT, MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
 
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const Name = Type.String({ pattern: NAME_PATTERN });
@@ -147,8 +147,7 @@ export const TABLE_SCHEMA = Type.Object(
     max_deletes: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description:
-          "Rows that one run may delete at an end; default 1000 or a tenth of the table, whichever is more.",
+        description: `Rows that one run may delete at an end; default ${LEAST_DELETE_LIMIT} or a tenth of the table, whichever is more.`,
       }),
     ),
     direction: Type.Optional(

@@ -1,5 +1,6 @@
 // `/v1/me/api-keys`. D-5.5, D-5.6.
 
+import { MAX_ACTIVE_API_KEYS } from "../../../domain/shared/limits.ts";
 import {
   issueApiKey,
   listApiKeys,
@@ -40,7 +41,7 @@ export function apiKeyRoutes(deps: AccountDeps): Operation[] {
       body: ApiKeyRequestSchema,
       replies: {
         201: data("The key, shown this once", IssuedApiKeySchema),
-        409: "100 keys are active",
+        409: `${MAX_ACTIVE_API_KEYS} keys are active`,
       },
       run: ({ caller, body }) => issueApiKey(deps, caller.account.username, body),
     }),

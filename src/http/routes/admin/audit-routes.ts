@@ -1,5 +1,7 @@
 // `/v1/admin/audit`. D-9.5.
+
 import { keepHeads } from "../../../domain/reputation/audit/kept-heads.ts";
+import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
@@ -69,7 +71,7 @@ function verify({ accounts, verifications }: AuditRouteDeps): Operation {
     description:
       "Server-sent events, each one `data:` line of JSON: `progress` as records are read, `done` with the first thing that " +
       "is wrong, or `error` when it could not be done to its end; `finished` is always the last. A comment comes when " +
-      "nothing else was sent for 5 seconds. Closing the connection ends the work. A process verifies once at a time.",
+      `nothing else was sent for ${KEEP_ALIVE_MS / 1000} seconds. Closing the connection ends the work. A process verifies once at a time.`,
     guard: administrator(accounts),
     replies: {
       200: events("The events", AuditVerificationEventSchema, PRIVATE),

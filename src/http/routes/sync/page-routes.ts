@@ -1,5 +1,5 @@
 // Parts of a table for whoever has the sync key: rows, digests, the schema, deletes. S-4.1, D-4.10, D-7.3, D-7.6.
-import { DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
+import { COMPRESSION_THRESHOLD_BYTES, DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
 import { DEPLOYMENT_HEADER, SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
@@ -48,8 +48,7 @@ function rows(deps: ServedSync): Operation[] {
       at: "GET /api/v1/sync/pull/:table_name",
       id: "pullPage",
       summary: "Read a page of a table's rows",
-      description:
-        "Rows in the order of the timestamp column, then the upsert key. A body of 1024 bytes or more is sent with gzip.",
+      description: `Rows in the order of the timestamp column, then the upsert key. A body of ${COMPRESSION_THRESHOLD_BYTES} bytes or more is sent with gzip.`,
       guard: syncKey(deps),
       params: { table_name: tableName(deps) },
       query: {

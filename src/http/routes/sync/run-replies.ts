@@ -1,6 +1,7 @@
 // What operations of runs and comparisons answer in common: streams of news, and failures of the remote.
 
 import { type TSchema, Type } from "@sinclair/typebox";
+import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import { retryText } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
@@ -46,7 +47,7 @@ export const STREAM_FAILURES = {
 
 export const STREAM_TEXT =
   "Server-sent events, each one `data:` line of JSON; `finished` is always the last. " +
-  "A comment comes when nothing else was sent for 5 seconds, and before a request to the remote is repeated, " +
+  `A comment comes when nothing else was sent for ${KEEP_ALIVE_MS / 1000} seconds, and before a request to the remote is repeated, ` +
   "such as `: retry 3 of 8 in 4 s: <reason>`.";
 
 /** `event` is what each event looks like. S-4.5.3, S-6. */

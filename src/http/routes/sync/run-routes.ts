@@ -1,6 +1,8 @@
 // The runs and comparisons that there are. D-4.9, D-7.8, D-9.5.
 
 import { Type } from "@sinclair/typebox";
+import { MAX_CANCEL_MS, MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
+import { formatCount } from "../../../domain/shared/text.ts";
 import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
@@ -26,7 +28,7 @@ function listing({ identity, sync }: SyncAdministration): Operation[] {
     operation({
       at: "GET /api/v1/sync/runs",
       id: "listSyncRuns",
-      summary: "List the last 1,000 runs, newest first",
+      summary: `List the last ${formatCount(MAX_KEPT_RUNS)} runs, newest first`,
       guard: syncAdministrator(identity),
       query: LIST_QUERY,
       replies: { 200: json("A part of the list", RunListSchema), 400: "A bad limit or cursor" },
@@ -76,7 +78,10 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
         200: json("It, ended", Type.Union([RunSchema, ImportRunSchema])),
         ...UNKNOWN,
         409: "The run has ended before",
-        500: { text: "It has not ended within 20 s", schema: SyncRunErrorSchema },
+        500: {
+          text: `It has not ended within ${MAX_CANCEL_MS / 1000} s`,
+          schema: SyncRunErrorSchema,
+        },
       },
       isSlow: true,
       run: ({ params, caller }) => cancelRun(sync, params.runId, caller.by),

@@ -2,7 +2,12 @@
 // the next one begins. D-4.9, D-7.8, D-9.5, D-10.12.
 import type { Alert } from "../../../domain/alerts/alert.ts";
 import { AppError, isAppError, refuse } from "../../../domain/shared/errors.ts";
-import { CANCEL_LOOK_MS, LEASE_TTL_MS, WATCH_MS } from "../../../domain/shared/limits.ts";
+import {
+  CANCEL_LOOK_MS,
+  LEASE_TTL_MS,
+  MAX_CANCEL_MS,
+  WATCH_MS,
+} from "../../../domain/shared/limits.ts";
 import {
   BAD_CURSOR,
   type ListParameters,
@@ -27,8 +32,6 @@ import type { SyncDeps } from "../shared/sync-deps.ts";
 /** The newest runs, among which abandoned ones are looked for: no older one goes on. */
 const LOOK_BACK_RUNS = 50;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
-/** Time that is waited for the end of a cancelled run. D-7.8. */
-const MAX_WAIT_MS = 20_000;
 /** How often a reader looks whether the process of a run elsewhere has ended. */
 const LIVES_MS = 2_000;
 
@@ -125,12 +128,12 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
   }
   await deps.runs.cancel(runId, `Cancelled by ${by}`);
   const askedAtMs = deps.clock.monotonicMs();
-  while (deps.clock.monotonicMs() - askedAtMs < MAX_WAIT_MS) {
+  while (deps.clock.monotonicMs() - askedAtMs < MAX_CANCEL_MS) {
     await deps.timer.sleep(CANCEL_LOOK_MS);
     const run = await findKept(deps, runId);
     if (run.status !== "running") return run;
   }
-  const text = "The run has not ended within 20 s; it will before its next write";
+  const text = `The run has not ended within ${MAX_CANCEL_MS / 1000} s; it will before its next write`;
   throw new AppError("sync_failed", text, { hint: "Look at it again" });
 }
 

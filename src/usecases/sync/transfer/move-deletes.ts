@@ -3,7 +3,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, TOO_FAR_AHEAD } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
@@ -177,8 +177,10 @@ function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone
   }
   const refused = items.length - deleted.length;
   if (refused > 0) {
-    const text = "Deletes of the remote are more than 5 minutes ahead of the clock here";
-    deps.logger.warn(text, { table: table.name, count: refused });
+    deps.logger.warn(`Deletes of the remote are ${TOO_FAR_AHEAD}`, {
+      table: table.name,
+      count: refused,
+    });
   }
   return { deleted, refused };
 }
