@@ -9,7 +9,6 @@ import type * as reputation from "../../http/schemas/reputation.ts";
 import type * as rows from "../../http/schemas/rows.ts";
 import type * as events from "../../http/schemas/run-events.ts";
 import type * as runs from "../../http/schemas/runs.ts";
-import type * as guesses from "../../http/schemas/sync.ts";
 import type * as sync from "../../http/schemas/sync.ts";
 
 export type Access = Static<typeof account.AccessSchema>;
@@ -42,7 +41,7 @@ export type SignIn = Static<typeof account.SignInSchema>;
 export type SignUpState = Static<typeof account.SignUpStateSchema>;
 export type SyncRun = Static<typeof runs.SyncRunSchema>;
 export type SyncStatus = Static<typeof sync.SyncStatusSchema>;
-export type TableGuess = Static<typeof guesses.GuessSchema>;
+export type TableGuess = Static<typeof sync.GuessSchema>;
 export type TableList = Static<typeof overview.TableListSchema>;
 export type TriggerRequest = Static<typeof runs.TriggerRequestSchema>;
 export type Usage = Static<typeof account.UsageSchema>;

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES, type TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { refused } from "../../support/refused.ts";
 
 const PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const UNKNOWN = `unknown entry, or a name that does not fit ${PATTERN}`;
-
-const COLUMN_TYPES = "text, integer, bigint, numeric, real, boolean, datetime, date, json";
 
 /** A table keyed by `k` with a datetime `t`, changed as a test needs it. */
 const ITEMS = {
@@ -55,7 +53,7 @@ describe("readRegistry()", () => {
     const change = { upsert_key: ["k", "id"], timestamp_column: "t", lag_seconds: -1, columns };
     expect(problemsOfTable(change)).toEqual([
       "/tables/items/lag_seconds: expected number to be greater or equal to 0",
-      `/tables/items/columns/k/type: must be one of ${COLUMN_TYPES}`,
+      `/tables/items/columns/k/type: must be one of ${COLUMN_TYPES.join(", ")}`,
       'Table "items": timestamp_column "t" must be a column of type datetime or date',
       'Table "items": upsert_key names the unknown column "id"',
       'Table "items": columns "k" and "K" differ only in case',

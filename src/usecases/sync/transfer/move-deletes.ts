@@ -4,8 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit, TOO_FAR_AHEAD } from "../../../domain/sync/rows/row-time.ts";
-import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { convertTombstone, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   deleteLimit,
   isNoChange,
