@@ -54,7 +54,8 @@ export class Runs {
   /**
    * Keeps a run under its id with what it has told, in one commit, durably, and drops the oldest beyond the limit of its
    * kind, with what is left of their leases. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
-   * added to those that wait, in the same commit.
+   * added to those that wait, in the same commit. A run that has ended is replaced by another end only, of which nobody is told:
+   * its process stood still, and others took it for gone.
    */
   async save(
     run: KeptRun,
@@ -65,11 +66,13 @@ export class Runs {
     const text = JSON.stringify(run);
     const parts = news === undefined ? null : textParts(JSON.stringify(news), PART_LENGTH);
     await this.#documents.transact("runs.save", async (tx) => {
-      queueAlerts(tx, alerts);
       const [[known], [sequence]] = await tx.read(
         { from: RUNS, keys: [[run.runId]] },
         { from: SEQUENCES, keys: [[kind]] },
       );
+      const hasEnded = known !== undefined && readKeptRun(known.run).status !== "running";
+      if (hasEnded && run.status === "running") return;
+      if (!hasEnded) queueAlerts(tx, alerts);
       const former = known?.newsParts ?? 0;
       const newsParts = parts?.length ?? former;
       if (known !== undefined) tx.put(RUNS, { ...known, run: text, newsParts });

@@ -1,11 +1,15 @@
 import { expect } from "bun:test";
+import { queuedAlert } from "../../src/domain/alerts/alert.ts";
 import type { CompareRun, SyncRun } from "../../src/domain/sync/run/run.ts";
 import type { TableResult } from "../../src/domain/sync/run/table-result.ts";
+import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
 import { Leases, runLeaseName } from "../../src/repositories/leases.ts";
 import { LEASES, TURNS } from "../../src/repositories/run-collections.ts";
 import { Runs } from "../../src/repositories/runs.ts";
 import { repositoryTests } from "./support/repository-tests.ts";
 import { listedRuns, makeRun } from "./support/runs.ts";
+
+const AT = { at: "2026-03-01T12:00:00Z", atMs: Date.UTC(2026, 2, 1, 12) };
 
 repositoryTests(
   "runs",
@@ -27,6 +31,21 @@ repositoryTests(
       await runs.save(makeRun("a", { status: "success", totalPushed: 7 }));
       expect(await runs.find("a")).toEqual(makeRun("a", { status: "success", totalPushed: 7 }));
       expect(await listedRuns(runs, 10)).toEqual(["c", "b", "a"]);
+    });
+
+    it("D-4.9, D-10.12 a run that was taken for abandoned goes on, and is told once", async (runs, _, {
+      documents,
+    }) => {
+      const outbox = new AlertOutbox(documents);
+      const told = (id: string) => [queuedAlert({ type: "run.failed", run }, { id, ...AT })];
+      const run = makeRun("a", { status: "failed", finishedAt: "2026-03-01T12:00:00Z" });
+      await runs.save(makeRun("a", { status: "running", finishedAt: null }));
+      await runs.save(run, undefined, told("1"));
+      await runs.save(makeRun("a", { status: "running", finishedAt: null }), []);
+      expect(await runs.find("a")).toEqual(run);
+      await runs.save(makeRun("a", { status: "partial" }), undefined, told("2"));
+      expect(await runs.find("a")).toEqual(makeRun("a", { status: "partial" }));
+      expect((await outbox.due(AT.atMs, 9)).map(({ id }) => id)).toEqual(["1"]);
     });
 
     it("D-4.9 list() is newest first by the order of saving, whatever the clock said", async (runs) => {

@@ -1,6 +1,6 @@
 // A dump as a compressed file.
 import { afterEach, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
@@ -103,6 +103,20 @@ test("D-10.7 an archive that was changed anywhere, or cut, is damaged", async ()
   }
   expect(await isDamaged(whole)).toBe(false);
 });
+
+test.skipIf(process.platform === "win32")(
+  "D-10.7 a backup is for its owner alone, though another instance has removed what was begun",
+  async () => {
+    const { files, path: other, mac } = newFile();
+    const path = `${other}.whole`;
+    const file = await files.begin(path, { isForced: false, storePaths: [] });
+    rmSync(file.tempPath);
+    const archive = { files, path: file.tempPath, mac };
+    await writeArchive(archive, dumpedDeployment(), { facts: FACTS });
+    await file.commit();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  },
+);
 
 test("D-10.7 an archive whose lines were left out or put in is damaged", async () => {
   const file = newFile();

@@ -109,6 +109,8 @@ async function commit(path: string, tempPath: string, options: NewBackupOptions)
   return await told(path, "written", async () => {
     const file = await open(tempPath, "r+");
     const { size } = await file.stat();
+    // Another instance may have removed it as left by a killed process, and the store made it anew.
+    await file.chmod(FILE_MODE);
     await file.sync().finally(() => file.close());
     await refuseTaken(path, options);
     if (options.isForced) await rename(tempPath, path);

@@ -19,18 +19,24 @@ export function backupName(deploymentId: string, at: string): string {
   return `${prefixOf(deploymentId)}${at.slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
 }
 
-/** Of the files of a folder, the deployment's backups beyond the last `keep`, and what a killed process has left of one. */
+/**
+ * Of the files of a folder, the deployment's backups beyond the last `keep`, and what a killed process has left of one. `newest`
+ * is the last: others with a later name are of a clock that was ahead, and count as the oldest.
+ */
 export function oldBackups(
   files: readonly string[],
   deploymentId: string,
-  keep: number,
+  { keep, newest }: { readonly keep: number; readonly newest: string },
 ): readonly string[] {
   const prefix = prefixOf(deploymentId);
   const isOwn = (name: string) =>
     name.startsWith(prefix) && /^\d{8}T\d{6}Z\.backup$/.test(name.slice(prefix.length));
   const isRest = (name: string) =>
     name.startsWith(`.${prefix}`) && /Z\.backup\.part-\d+/.test(name);
-  return [...files.filter(isOwn).sort().slice(0, -keep), ...files.filter(isRest)];
+  const { ahead = [], others = [] } = Object.groupBy(files.filter(isOwn).sort(), (name) =>
+    name > newest ? "ahead" : "others",
+  );
+  return [...[...ahead, ...others].slice(0, -keep), ...files.filter(isRest)];
 }
 
 function prefixOf(deploymentId: string): string {

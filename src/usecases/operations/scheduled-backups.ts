@@ -100,6 +100,6 @@ async function makeAndPrune(
   await settings.keep(LAST_BACKUP, at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
-  const old = oldBackups(await files.list(folder), deploymentId, keep);
+  const old = oldBackups(await files.list(folder), deploymentId, { keep, newest: name });
   for (const file of old) await files.remove(`${folder}/${file}`);
 }

@@ -54,6 +54,22 @@ onOneBackend("scheduled backups", (backend) => {
   });
 });
 
+test("D-10.7 backups that a clock made which was ahead go before those that are made now", async () => {
+  const folder = makeTempFolder();
+  const STORAGE_URL = await SQLITE_FILE.makeUrl();
+  const quiet = await startApp({ env: { STORAGE_URL } });
+  const { headers } = await quiet.send("/api/v1/sync/status");
+  const prefix = `repsync-${headers.get("Repsync-Deployment")?.slice(-12)}-`;
+  const ahead = ["2998", "2999"].map((year) => `${prefix}${year}0101T000000Z.backup`);
+  for (const name of ahead) writeFileSync(join(folder, name), "");
+  const plan = { BACKUP_SCHEDULE: EVERY_SECOND, BACKUP_FOLDER: folder, BACKUP_KEEP: "2" };
+  const app = await startApp({ env: { STORAGE_URL, ...plan } });
+  const made = () => readdirSync(folder).filter((name) => OURS.test(name) && !ahead.includes(name));
+  await pollUntil("two backups", async () => made().length === 2);
+  await app.stop();
+  expect(readdirSync(folder)).not.toContain(ahead[0]);
+});
+
 test("D-10.7 a backup that fails is one line of the log and an alert", async () => {
   const folder = makeTempFolder();
   const env = {

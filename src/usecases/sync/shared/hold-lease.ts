@@ -157,12 +157,14 @@ class RenewedLease extends RunLease {
 
   async #renewUntilEnded(): Promise<void> {
     const { clock, timer, logger } = this.#deps;
-    while (!this.#isOver()) {
-      await timer.sleep(LEASE_TTL_MS / 4, this.#released.signal);
+    // From the request on, as the lease lasts: its answer may have been long in coming.
+    for (let askedAtMs = this.#askedAtMs; !this.#isOver(); ) {
+      const waitMs = askedAtMs + LEASE_TTL_MS / 4 - clock.monotonicMs();
+      await timer.sleep(Math.max(0, waitMs), this.#released.signal);
       if (this.#released.signal.aborted) return;
-      const nowMs = clock.monotonicMs();
+      askedAtMs = clock.monotonicMs();
       try {
-        if (await this.#lease.renew()) this.#askedAtMs = nowMs;
+        if (await this.#lease.renew()) this.#askedAtMs = askedAtMs;
         else if (!this.#released.signal.aborted) this.lose();
       } catch (error) {
         logger.error("Lease could not be renewed", error, { lease: this.#name });

@@ -217,6 +217,28 @@ test.each([
   },
 );
 
+test("D-4.8 a lease that was long in coming is renewed before it is in doubt", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(2));
+  const { leases } = ends.deps;
+  const late: typeof leases = {
+    async acquire(request) {
+      const lease = await leases.acquire(request);
+      await ends.time.sleep(6_000);
+      return lease;
+    },
+  };
+  ends.intercept = async ({ kind }, send) => {
+    if (kind === "push") await ends.time.sleep(2_200);
+    return send();
+  };
+  const { run } = await runOf(
+    { ...ends, deps: { ...ends.deps, leases: late } },
+    { direction: "push" },
+  );
+  expect(run.status).toBe("success");
+});
+
 test("D-4.9 a run that ends while the next one looks for abandoned runs keeps its result", async () => {
   const ends = await makeTwoEnds();
   const { run } = await runOf(ends);
