@@ -43,4 +43,28 @@ onBackends([MONGODB], "a slow store", () => {
       await failPoint("off");
     }
   });
+
+  test("D-6.8, D-10.5 a store that lets its user read nothing any more is told by health and readiness", async () => {
+    const url = await MONGODB.makeUrl();
+    const app = await startApp({ env: { STORAGE_URL: `${url}&appName=${APP_NAME}` } });
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const failPoint = (mode: string, more: object = {}) =>
+      client.db("admin").command({ configureFailPoint: "failCommand", mode, ...more });
+    const statuses = () =>
+      Promise.all(
+        ["/v1/health", "/v1/health/ready", "/v1/health/live"].map(
+          async (path) => (await app.send(path)).status,
+        ),
+      );
+    const unauthorized = { errorCode: 13, failCommands: ["find", "aggregate"], appName: APP_NAME };
+    await failPoint("alwaysOn", { data: unauthorized });
+    try {
+      expect((await app.pull("notes")).status).toBe(503);
+      expect(await statuses()).toEqual([503, 503, 200]);
+    } finally {
+      await failPoint("off");
+    }
+    expect(await statuses()).toEqual([200, 200, 200]);
+  });
 });

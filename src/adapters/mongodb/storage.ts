@@ -16,7 +16,7 @@ import { Deadline, type Stopwatch, TimeUp } from "./driver/deadline.ts";
 import { SERVERS_HINT, toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
 import type { StoreDeps } from "./driver/operations.ts";
-import type { StoreClock } from "./driver/server-clock.ts";
+import { type StoreClock, TIME } from "./driver/server-clock.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { type VersionedDeps, Versions } from "./driver/versions.ts";
 import { inspectTables } from "./tables/table-inspection.ts";
@@ -117,7 +117,8 @@ class MongoStorage implements FullStorage {
     const { clock, db } = this.#deps;
     const deadline = Deadline.start(clock, { triesMs: timeoutMs, endMs: timeoutMs });
     try {
-      await deadline.race(db.command({ ping: 1 }));
+      // The command `ping` is answered to whoever asks, with and without rights.
+      await deadline.race(db.collection(TIME.name).findOne());
     } catch (error) {
       if (!(error instanceof TimeUp)) throw toAppError(error);
       const message = `MongoDB did not answer within ${timeoutMs} ms`;
