@@ -14,7 +14,7 @@ import type { MetricsRouteDeps } from "../http/routes/operations/operation-route
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http.ts";
 import type { Metrics } from "../ports/runtime/metrics.ts";
-import type { Clock, Logger } from "../ports/runtime/runtime.ts";
+import { type Logger, within } from "../ports/runtime/runtime.ts";
 import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
@@ -125,7 +125,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     hasAdministrator: () => accounts.accounts.hasAdministrator(),
     lookAtRegistry: () => registryKeeper.look(),
     leave: () => lifecycle.leave(),
-    drain: (graceMs) => drainWithin(graceMs, lifecycle, clock),
+    drain: (graceMs) => drainWithin(graceMs, lifecycle, services),
     stopRuns,
     async close() {
       await stopRuns(CLOSE_GRACE_MS);
@@ -280,12 +280,13 @@ function startRunSchedules(
   ];
 }
 
-async function drainWithin(graceMs: number, lifecycle: Lifecycle, clock: Clock): Promise<number> {
+async function drainWithin(
+  graceMs: number,
+  lifecycle: Lifecycle,
+  { clock, timer }: Services,
+): Promise<number> {
   const startedAtMs = clock.monotonicMs();
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, graceMs);
-  await Promise.race([lifecycle.drain(), over]);
-  clearTimeout(timer);
+  await within(timer, graceMs, lifecycle.drain());
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
 }
 

@@ -49,7 +49,6 @@ import {
   Semaphore,
 } from "../usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
-import type { PruneAuditDeps } from "../usecases/reputation/audit/prune-audit.ts";
 import { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
 import { LiveRegistry } from "../usecases/sync/shared/live-registry.ts";
@@ -62,36 +61,7 @@ import { readableStore, storeAt } from "./stores.ts";
 const MAX_PASSWORD_TASKS = 2;
 
 /** An opened store and the dependencies of the use cases, by group. */
-export interface Services {
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly logger: Logger;
-  readonly tracing: Tracing;
-  readonly storage: FullStorage;
-  readonly damage: StoreDamage;
-  readonly sync: SyncDeps;
-  /** That of `sync`. */
-  readonly registry: LiveRegistry;
-  readonly accounts: AccountDeps;
-  readonly lookups: Lookups;
-  readonly audit: PruneAuditDeps;
-  /** False when the store began with another `API_KEY_PEPPER`. */
-  readonly isFirstPepper: boolean;
-  readonly caches: readonly ValueCache<object>[];
-  readonly outbox: AlertOutbox;
-  /** Raises alerts; null where `WEBHOOK_URL` is not set. */
-  readonly alerts: Alerts | null;
-  /** What this process moves and looks up. */
-  readonly traffic: TrafficMeter;
-  /** Makes in the store what a service needs: all collections, and the tables of the registry. Throws `AppError`. */
-  prepare(): Promise<void>;
-  /** Makes the tables of a registry. Throws `AppError`. */
-  prepareTables(registry: Registry): Promise<void>;
-  /** Makes the administrator that the configuration names, unless there is one of that name. Throws `AppError`. */
-  makeAdministrator(): Promise<void>;
-  /** Closes the store, with the last of `traffic` in it. Idempotent. */
-  close(): Promise<void>;
-}
+export type Services = Awaited<ReturnType<typeof makeServices>>;
 
 /** Time of a deployment, and what takes long in it; tests let it pass faster. */
 export interface TimeDeps {
@@ -148,7 +118,7 @@ async function openTraced(
   return { storage: tracedStorage(tracing, storage, system), tracing, fetch: tracedFetch(tracing) };
 }
 
-async function makeServices(config: Config, opened: OpenedStore): Promise<Services> {
+async function makeServices(config: Config, opened: OpenedStore) {
   const { storage, clock, timer, logger, tracing, damage } = opened;
   const mac = new NodeMac();
   const registry = new LiveRegistry(config.registry);
@@ -185,6 +155,7 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     logger,
   });
   const sync = { ...syncDeps(config, opened, stores.names), registry, traffic, alerts };
+  /** Makes the tables of a registry. Throws `AppError`. */
   const prepareTables = async (tables: Registry) => {
     await storage.tables.prepare([...tables.values()]);
     await beginStamps(sync, tables.values());
@@ -201,17 +172,21 @@ async function makeServices(config: Config, opened: OpenedStore): Promise<Servic
     accounts,
     lookups,
     audit: { audit: stores.audit, mac, auditKey, clock },
+    /** False when the store began with another `API_KEY_PEPPER`. */
     isFirstPepper,
     caches,
     outbox,
+    /** Null where `WEBHOOK_URL` is not set. */
     alerts,
-    traffic,
     prepareTables,
+    /** Makes in the store what a service needs: all collections, and the tables of the registry. Throws `AppError`. */
     async prepare() {
       await storage.documents.prepare(COLLECTIONS);
       await prepareTables(registry);
     },
+    /** Makes the administrator that the configuration names, unless there is one of that name. Throws `AppError`. */
     makeAdministrator: () => makeConfiguredAdministrator(config, accounts),
+    /** Closes the store, with what was counted in it. Idempotent. */
     async close() {
       await traffic.stop();
       await stop();

@@ -4,7 +4,7 @@ import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import type { ConnectionInfo, RequestHandler } from "../ports/http/http.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
-import type { Clock, Ids, Logger, Timer } from "../ports/runtime/runtime.ts";
+import { type Clock, type Ids, type Logger, type Timer, within } from "../ports/runtime/runtime.ts";
 import {
   type NamedSpan,
   NO_TRACING,
@@ -126,16 +126,9 @@ async function inTime(
   timer: Timer,
 ): Promise<Response> {
   if (!isReputationPath(path) || path.startsWith(LOOKUPS)) return await work();
-  const replied = new AbortController();
-  const deadline = timer.sleep(REPLY_DEADLINE_MS, replied.signal).then(() => {
-    throw new AppError("store_unavailable", "The store did not answer in time");
-  });
-  deadline.catch(() => {});
-  try {
-    return await Promise.race([work(), deadline]);
-  } finally {
-    replied.abort();
-  }
+  const reply = await within(timer, REPLY_DEADLINE_MS, work());
+  if (reply !== null) return reply;
+  throw new AppError("store_unavailable", "The store did not answer in time");
 }
 
 /**

@@ -1,6 +1,6 @@
 // Server-sent events. S-4.5.3, D-4.4.
 import { KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
-import type { Timer } from "../ports/runtime/runtime.ts";
+import { type Timer, within } from "../ports/runtime/runtime.ts";
 
 const KEEP_ALIVE = ": keep-alive\n\n";
 
@@ -32,7 +32,7 @@ export function streamOf(
     {
       async pull(controller) {
         next ??= told.next();
-        const arrival = await beforeSilence(next, timer);
+        const arrival = await within(timer, KEEP_ALIVE_MS, next);
         if (isLeft) return;
         if (arrival === null) {
           controller.enqueue(encoder.encode(KEEP_ALIVE));
@@ -50,14 +50,4 @@ export function streamOf(
     },
     { highWaterMark: 0 },
   );
-}
-
-/** Null when nothing has come in time. */
-async function beforeSilence<T>(next: Promise<T>, timer: Timer): Promise<T | null> {
-  const come = new AbortController();
-  try {
-    return await Promise.race([next, timer.sleep(KEEP_ALIVE_MS, come.signal).then(() => null)]);
-  } finally {
-    come.abort();
-  }
 }

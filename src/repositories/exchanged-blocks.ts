@@ -4,14 +4,6 @@ import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import { EXCHANGED, RunDocuments } from "./run-collections.ts";
 
-/** Blocks of a table as they were read together. */
-interface ReadBlocks {
-  /** The oldest first. */
-  readonly blocks: readonly Uint8Array[];
-  /** Where they stand, for `replace`. */
-  readonly keys: readonly Key[];
-}
-
 /**
  * The rows of each table as they last went to the remote or came from it, in blocks that only the domain can read
  * (`ExchangedRows` there). Every method throws `store_unavailable`. D-7.1.
@@ -25,7 +17,8 @@ export class ExchangedBlocks {
     this.#ids = ids;
   }
 
-  async read(table: string): Promise<ReadBlocks> {
+  /** The blocks of a table, the oldest first, and where they stand, for `replace`. */
+  async read(table: string) {
     const [found] = await this.#documents.read("exchanged.read", (at) =>
       at.read({ from: EXCHANGED, stretch: { within: [[table]] } }),
     );

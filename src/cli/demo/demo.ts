@@ -55,12 +55,7 @@ interface Crew {
   readonly ending: AbortSignal;
 }
 
-interface Outcome {
-  readonly isAsExpected: boolean;
-  readonly production: DemoDeployment;
-}
-
-async function play(stage: Stage, crew: Crew, isOnce: boolean): Promise<Outcome> {
+async function play(stage: Stage, crew: Crew, isOnce: boolean) {
   const { folder, output } = stage;
   await writeFile(join(folder, "tables.json"), JSON.stringify(CITIES_REGISTRY));
   const production = await startDeployment(folder, crew, "production", {});

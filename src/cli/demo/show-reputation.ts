@@ -52,18 +52,7 @@ interface Access {
   readonly code: string | null;
 }
 
-interface ReputationResult {
-  readonly reputation: Reputation;
-  readonly accesses: readonly Access[];
-  /** The output of `repsync audit verify`. */
-  readonly audit: string;
-  readonly isAsExpected: boolean;
-}
-
-export async function showReputation(
-  stage: Stage,
-  deployments: Deployments,
-): Promise<ReputationResult> {
+export async function showReputation(stage: Stage, deployments: Deployments) {
   const { output } = stage;
   const { url } = deployments.production;
   const post = { method: "POST", expect: 201 } as const;

@@ -21,12 +21,6 @@ export interface FileOptions extends CommonOptions {
   readonly format?: FileFormat;
 }
 
-interface NamedFile {
-  /** Absolute, relative to the working directory, or `STANDARD_STREAM`. */
-  readonly path: string;
-  readonly format: FileFormat;
-}
-
 export function formatOption(): Option {
   return new Option(
     "--format <format>",
@@ -35,7 +29,7 @@ export function formatOption(): Option {
 }
 
 /** The file as the caller meant it. Throws `invalid_request` when nothing tells its format. */
-export function readFileArguments(file: string, asked: FileFormat | undefined): NamedFile {
+export function readFileArguments(file: string, asked: FileFormat | undefined) {
   return { path: fromCallersFolder(file), format: asked ?? formatByName(file) };
 }
 

@@ -13,6 +13,20 @@ export interface Timer {
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** What work resolves to, or null where it takes longer: then it goes on. */
+export async function within<T>(
+  timer: Timer,
+  durationMs: number,
+  work: Promise<T>,
+): Promise<T | null> {
+  const settled = new AbortController();
+  try {
+    return await Promise.race([work, timer.sleep(durationMs, settled.signal).then(() => null)]);
+  } finally {
+    settled.abort();
+  }
+}
+
 /** Unique identifiers, so that tests can foresee them. */
 export interface Ids {
   /** A new identifier that no other call anywhere gives: 8 to 64 letters, digits, `-` and `_`. */

@@ -27,12 +27,6 @@ export interface Revocation<Id> {
   readonly nowMs: number;
 }
 
-/** An account that is locked, and all its keys in the order of their making. */
-interface KeyRing {
-  readonly hasAccount: boolean;
-  readonly keys: readonly KeyDocument[];
-}
-
 /**
  * API keys of accounts. A change removes those that have been ended for long (`boundKeys`), in its own commit: to lookups and
  * lists they are as if they had never been. Every method throws `store_unavailable`.
@@ -142,7 +136,8 @@ export class ApiKeys {
   }
 }
 
-async function readKeyRing(tx: Transaction, username: string): Promise<KeyRing> {
+/** Locks an account, and reads all its keys in the order of their making. */
+async function readKeyRing(tx: Transaction, username: string) {
   const within = keysOf(username);
   if (within.length === 0) return { hasAccount: false, keys: [] };
   const [accounts, keys] = await tx.read(

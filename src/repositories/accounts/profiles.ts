@@ -6,12 +6,6 @@ import type { Table } from "../../domain/sync/table/table.ts";
 import type { DocumentStore, Reader } from "../../ports/documents.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
 
-interface StoredPerson {
-  /** Null when there is none. */
-  readonly profile: JsonObject | null;
-  readonly accounts: readonly JsonObject[];
-}
-
 /** The tables whose rows belong to people. */
 export interface PeopleTables {
   readonly profiles: Table;
@@ -28,8 +22,8 @@ export class Profiles {
     this.#tables = tables;
   }
 
-  /** All rows are of one moment. */
-  async read(username: string): Promise<StoredPerson> {
+  /** The profile, null when there is none, and the platform accounts: all rows are of one moment. */
+  async read(username: string) {
     const { profiles, platformAccounts } = this.#tables;
     const where = ["username", [username]] as const;
     const [[profile = null], accounts] = await this.#documents.read(

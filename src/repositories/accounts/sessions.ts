@@ -21,11 +21,6 @@ interface CheckedPassword {
   readonly atMs: number;
 }
 
-interface ForeignSession {
-  readonly hasEnded: boolean;
-  readonly account: Account | null;
-}
-
 /**
  * Sessions that were begun here and have not ended, by the store's clock. Every method throws `store_unavailable` when the
  * store cannot be reached in time or cannot write.
@@ -62,7 +57,7 @@ export class Sessions {
   }
 
   /** Whether a session that began elsewhere has ended, and its account, null when there is none. As `accountOf`. */
-  async findForeign({ username, id }: SessionName): Promise<ForeignSession> {
+  async findForeign({ username, id }: SessionName) {
     const options = { name: "sessions.find_foreign", isProven: true } as const;
     return await this.#documents.read(options, async (at) => {
       const [[end], [account]] = await at.read(

@@ -34,12 +34,6 @@ import {
   type UsageDocument,
 } from "./lookup-collections.ts";
 
-/** What an account has used by now. */
-interface UsageReading {
-  readonly reading: MeterReading;
-  readonly nowMs: number;
-}
-
 /** A time that is later by no more than this is of a faster instance, not of a clock that was set back. */
 const MAX_LEAD_MS = 5_000;
 
@@ -52,7 +46,7 @@ export class Usage {
   }
 
   /** The calls of an account by now, other instances' included. */
-  async read(username: string, { callsPerMinute }: EffectiveLimits): Promise<UsageReading> {
+  async read(username: string, { callsPerMinute }: EffectiveLimits) {
     return await this.#documents.read({ name: "usage.read" }, async (at) => {
       const usage = AccountUsage.of(await findUsage(at, username), at.nowMs);
       const keys = usage.missing(callsPerMinute);

@@ -9,7 +9,7 @@ import {
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { AlertSender } from "../../ports/http/http.ts";
 import type { AlertOutcome } from "../../ports/runtime/metrics.ts";
-import type { Clock, Ids, Random } from "../../ports/runtime/runtime.ts";
+import { type Clock, type Ids, type Random, within } from "../../ports/runtime/runtime.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { WaitingAlert } from "../../repositories/run-collections.ts";
 import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lease.ts";
@@ -62,9 +62,7 @@ export class AlertDelivery {
   /** Ends attempts under way, which are made again at the next start, and sends what waits for the end of a window. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    const ended = new AbortController();
-    const all = this.#ended.then(() => ended.abort());
-    await Promise.race([all, this.#deps.timer.sleep(MAX_STOP_MS, ended.signal)]);
+    await within(this.#deps.timer, MAX_STOP_MS, this.#ended);
     this.#ending.abort();
   }
 

@@ -24,11 +24,6 @@ export interface BackUpDeps {
   readonly storePaths: readonly string[];
 }
 
-interface BackedUp extends CopyCounts {
-  readonly madeAt: string;
-  readonly bytes: number;
-}
-
 /**
  * Writes a backup to a file that is not there, or with `isForced` in the place of one. Throws what `StoreCopies.backUp()`
  * and `BackupFiles.begin()` do, and leaves no file then.
@@ -36,7 +31,7 @@ interface BackedUp extends CopyCounts {
 export async function backUp(
   deps: BackUpDeps,
   { path, isForced, ...job }: CopyJob & { readonly path: string; readonly isForced: boolean },
-): Promise<BackedUp> {
+) {
   const { files, clock, version, outsideSecrets, storePaths } = deps;
   const file = await files.begin(path, { isForced, storePaths });
   try {

@@ -12,7 +12,7 @@ import type {
   Metrics,
   ServiceState,
 } from "../../ports/runtime/metrics.ts";
-import type { Clock, Logger, Timer } from "../../ports/runtime/runtime.ts";
+import { type Clock, type Logger, type Timer, within } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";
@@ -56,19 +56,14 @@ export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
 type StoreState = ServiceState["store"];
 
 async function tryReadStore(deps: ReadMetricsDeps): Promise<StoreState> {
-  const read = new AbortController();
   try {
     await deps.storage.ping(HEALTH_PROBE_MS);
-    const reading = readStore(deps);
-    const late = deps.timer.sleep(METRICS_READ_MS, read.signal).then((): StoreState => null);
-    return await Promise.race([reading, late]);
+    return await within(deps.timer, METRICS_READ_MS, readStore(deps));
   } catch (error) {
     if (!deps.damage.isKnown(error)) {
       deps.logger.error("Store cannot be read for the metrics", error);
     }
     return null;
-  } finally {
-    read.abort();
   }
 }
 

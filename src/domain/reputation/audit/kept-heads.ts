@@ -6,7 +6,7 @@ import { fromWire } from "../../shared/wire-names.ts";
 import { type AuditHead, canonicalJson, type Signed } from "./audit-chain.ts";
 import { type AuditProblem, type AuditTools, isSignedInput } from "./audit-check.ts";
 
-const FORMAT = "repsync.audit.heads.v1";
+const FORMAT = "repsync.audit.heads.v1" as const;
 const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
   chainId: "string",
   seq: "number",
@@ -15,15 +15,8 @@ const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
   at: "string",
 };
 
-/** Heads of a log at a time, by the numbers of their chains. */
-interface KeptHeads {
-  readonly format: typeof FORMAT;
-  readonly at: string;
-  readonly heads: readonly (AuditHead & { readonly signature: string })[];
-}
-
-/** The heads of a log as they are kept. They name no person. */
-export function keepHeads(heads: readonly Signed<AuditHead>[], nowMs: number): KeptHeads {
+/** The heads of a log as they are kept, by the numbers of their chains. They name no person. */
+export function keepHeads(heads: readonly Signed<AuditHead>[], nowMs: number) {
   const items = heads
     .toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber)
     .map(({ statement, signature }) => ({ ...statement, signature }));

@@ -3,7 +3,7 @@
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
-import type { Clock, Defer, Timer } from "../../../ports/runtime/runtime.ts";
+import { type Clock, type Defer, type Timer, within } from "../../../ports/runtime/runtime.ts";
 import type { SpanPlace, Tracing } from "../../../ports/runtime/tracing.ts";
 
 /** What decides batches, as `LookupProcessor` does. */
@@ -99,22 +99,16 @@ export class LookupQueue {
 
   async #decideBatch(batch: readonly WaitingCall[], deadlineMs: number): Promise<void> {
     const { lookupProcessor, timer, clock, tracing } = this.#deps;
-    const decided = new AbortController();
     const calls = batch.map(({ call }) => call);
     const places = batch.map(({ place }) => place);
     const decide = () => lookupProcessor.decide(calls, deadlineMs);
-    const deadline = timer.sleep(deadlineMs - clock.monotonicMs(), decided.signal).then(() => {
-      throw tooLate();
-    });
     try {
-      const deciding = tracing.below(places, decide);
-      const outcomes = await Promise.race([deciding, deadline]);
+      const leftMs = deadlineMs - clock.monotonicMs();
+      const outcomes = await within(timer, leftMs, tracing.below(places, decide));
+      if (outcomes === null) throw tooLate();
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
     } catch (error) {
       for (const { reject } of batch) reject(error);
-    } finally {
-      deadline.catch(() => {});
-      decided.abort();
     }
   }
 
