@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http.ts";
 
 /** The part of Deno's API used here; the project's types are Bun's. */
@@ -34,12 +35,7 @@ export async function startDenoServer(
     url: `${tls ? "https" : "http"}://${urlHost(server.addr.hostname)}:${server.addr.port}`,
     leavePort: async () => void server.shutdown(),
     stop: async (graceMs) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const grace = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([server.shutdown(), grace]);
-      clearTimeout(timer);
+      await Promise.race([server.shutdown(), delay(graceMs, undefined, { ref: false })]);
     },
   };
 }

@@ -59,7 +59,9 @@ export class SyncClient implements RemotePeer {
   }
 
   async pullPage(tableName: string, request: PullRequest = {}): Promise<PulledPage> {
-    const path = `/pull/${tablePath(tableName)}${pullQuery(request)}`;
+    const offset = rowsOf("offset", request.offset, 0);
+    const limit = rowsOf("limit", request.limit, 1);
+    const path = `/pull/${tablePath(tableName)}${queryOf({ since: request.since, offset, limit })}`;
     const reply = await this.#get(path, request.signal);
     const since = request.since || null;
     const beganMs = this.#clock.monotonicMs();
@@ -112,10 +114,10 @@ export class SyncClient implements RemotePeer {
     query: DigestQuery,
     { signal }: StoppableRequest = {},
   ): Promise<DigestReply> {
-    const parameters = Object.entries(digestParameters(query))
-      .filter(([, value]) => value !== null)
-      .map(([name, value]) => `${wireName(name)}=${encodeURIComponent(value)}`);
-    const path = `/digest/${tablePath(tableName)}?${parameters.join("&")}`;
+    const named = Object.entries(digestParameters(query)).map(
+      ([name, value]) => [wireName(name), value] as const,
+    );
+    const path = `/digest/${tablePath(tableName)}${queryOf(Object.fromEntries(named))}`;
     const reply = await this.#get(path, signal);
     return { page: await readDigestPage(reply, tableName, query), ...bytesOf(reply) };
   }
@@ -124,13 +126,15 @@ export class SyncClient implements RemotePeer {
     tableName: string,
     { lateAfter, signal }: StoppableRequest & { readonly lateAfter?: string } = {},
   ): Promise<TableSchema> {
-    const query = lateAfter ? `?late_after=${encodeURIComponent(lateAfter)}` : "";
+    const query = queryOf({ late_after: lateAfter });
     const reply = await this.#get(`/schema/${tablePath(tableName)}${query}`, signal);
     return readTableSchema(reply, tableName, query !== "");
   }
 
   async readDeleted(tableName: string, request: DeletedRequest = {}): Promise<DeletedReply> {
-    const path = `/deleted/${tablePath(tableName)}${deletedQuery(request)}`;
+    const { since, cursor } = request;
+    const limit = rowsOf("limit", request.limit, 1);
+    const path = `/deleted/${tablePath(tableName)}${queryOf({ since, limit, cursor })}`;
     const reply = await this.#get(path, request.signal);
     const page = await readDeletedReply(reply, tableName, request.cursor || null);
     return { ...page, ...bytesOf(reply) };
@@ -158,29 +162,19 @@ function tablePath(tableName: string): string {
   return encodeURIComponent(tableName);
 }
 
-/** The query of a pull. An empty `since` is left out; a `+` in it is sent as `%2B`. D-3.2. */
-function pullQuery({ since, offset, limit }: PullRequest): string {
-  const parameters: string[] = [];
-  if (since) parameters.push(`since=${encodeURIComponent(since)}`);
-  if (offset !== undefined) parameters.push(rowParameter("offset", offset, 0));
-  if (limit !== undefined) parameters.push(rowParameter("limit", limit, 1));
-  return queryOf(parameters);
+/** What is empty or absent is left out; a `+` is sent as `%2B`. D-3.2. */
+function queryOf(parameters: Readonly<Record<string, string | number | null | undefined>>): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined || value === null || value === ""
+      ? []
+      : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return given.length === 0 ? "" : `?${given.join("&")}`;
 }
 
-function deletedQuery({ since, cursor, limit }: DeletedRequest): string {
-  const parameters: string[] = [];
-  if (since) parameters.push(`since=${encodeURIComponent(since)}`);
-  if (limit !== undefined) parameters.push(rowParameter("limit", limit, 1));
-  if (cursor) parameters.push(`cursor=${encodeURIComponent(cursor)}`);
-  return queryOf(parameters);
-}
-
-function queryOf(parameters: readonly string[]): string {
-  return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
-}
-
-function rowParameter(name: string, rows: number, least: number): string {
-  if (Number.isSafeInteger(rows) && rows >= least) return `${name}=${rows}`;
+/** Throws `RangeError` for a number that no request can carry. */
+function rowsOf(name: string, rows: number | undefined, least: number): number | undefined {
+  if (rows === undefined || (Number.isSafeInteger(rows) && rows >= least)) return rows;
   throw new RangeError(`${name} is not a whole number from ${least}: ${rows}`);
 }
 

@@ -3,6 +3,7 @@
 // so the SDK stands below a port of our own. Below a trace that is not sampled nothing is made. Spans have routes, kinds of
 // errors, tables, counts and run ids; paths, messages and rows stay out, as they name people.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { type Context, isSpanContextValid, TraceFlags, trace } from "@opentelemetry/api";
 import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -51,12 +52,8 @@ export function startTracing(
     rate: sampling.rate,
     random,
     shutdown: async () => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const over = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, LAST_SPANS_MS);
-      });
+      const over = delay(LAST_SPANS_MS, undefined, { ref: false });
       await Promise.race([provider.shutdown().catch(() => {}), over]);
-      clearTimeout(timer);
     },
   });
 }

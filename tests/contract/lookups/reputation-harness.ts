@@ -136,12 +136,10 @@ export class Scene {
 
   #account(username: string): Account {
     return {
+      ...NEW_ACCOUNT,
       username,
       email: `${username}@example.com`,
       passwordHash: "hash",
-      role: "user",
-      issuer: "repsync",
-      ...NEW_ACCOUNT,
       createdAtMs: this.store.nowMs(),
     };
   }

@@ -39,8 +39,12 @@ export interface Account extends AccountPlan {
   readonly tokensSinceMs?: number;
 }
 
-/** What every new account begins with. */
+/** What new accounts begin with, but for names, times and what is told of them. */
 export const NEW_ACCOUNT = {
+  email: null,
+  passwordHash: null,
+  role: "user",
+  issuer: OWN_ISSUER,
   ...NEW_ACCOUNT_PLAN,
   suspendedAtMs: null,
   lastSignInAtMs: null,

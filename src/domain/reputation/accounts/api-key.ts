@@ -113,12 +113,6 @@ export interface KeyRotation {
   readonly nowMs: number;
 }
 
-/** Written in one commit. */
-interface RotationPlan {
-  readonly old: StoredApiKey;
-  readonly successor: StoredApiKey;
-}
-
 /**
  * The key after it was revoked now: the same object when it was before; revoked since an earlier time when a rotation's
  * overlap was over. Idempotent. D-5.5.
@@ -131,10 +125,10 @@ export function revokedKey(key: StoredApiKey, nowMs: number): StoredApiKey {
 }
 
 /**
- * Plans a rotation: the old key is revoked after the overlap, but never later than it was to be already. Null when it is
- * not active and so cannot be rotated. D-5.5.
+ * Plans a rotation, to be written in one commit: the old key is revoked after the overlap, but never later than it was to be
+ * already. Null when it is not active and so cannot be rotated. D-5.5.
  */
-export function planRotation(old: StoredApiKey, rotation: KeyRotation): RotationPlan | null {
+export function planRotation(old: StoredApiKey, rotation: KeyRotation) {
   const { overlapSeconds, nowMs } = rotation;
   if (keptKeyStatus(old, nowMs) !== "active") return null;
   const endMs = nowMs + overlapSeconds * 1000;

@@ -107,23 +107,11 @@ export function findCoveringConsent(
   return null;
 }
 
-/** Written in one commit. */
-interface GrantPlan {
-  /** The consents that the grant ends, with their ends. */
-  readonly superseded: readonly Consent[];
-  /** The new consent without its id. */
-  readonly granted: Omit<Consent, "id">;
-}
-
 /**
- * Plans a grant made now by the owner of the earlier consents: the active ones of the same purpose are superseded.
- * Revoked, superseded and expired ones stay what they are. D-6.1.
+ * Plans a grant made now by the owner of the earlier consents, to be written in one commit: the active ones of the same
+ * purpose, which it ends, and the new one without its id. Revoked, superseded and expired ones stay what they are. D-6.1.
  */
-export function planGrant(
-  username: string,
-  earlier: readonly Consent[],
-  grant: ConsentGrant,
-): GrantPlan {
+export function planGrant(username: string, earlier: readonly Consent[], grant: ConsentGrant) {
   const { purpose, expiresAt, nowMs } = grant;
   const grantedAt = formatMs(nowMs);
   const superseded = earlier

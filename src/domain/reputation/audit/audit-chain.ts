@@ -111,19 +111,11 @@ export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256H
 /** The end of a chain with its number. */
 export type WrittenChain = Omit<AuditHead, "at">;
 
-/** Records and head to write in one commit. */
-interface ChainAppend {
-  readonly records: readonly AuditRecord[];
-  /** Replaces the head at the chain's tip, if that is still the stored one. */
-  readonly head: Signed<AuditHead>;
-}
-
-/** Plans to append entries, at least one, to a chain. `sign` hashes the records and signs the head. D-6.5. */
-export function planAppend(
-  chain: WrittenChain,
-  entries: readonly AuditEntry[],
-  sign: Sha256Hex,
-): ChainAppend {
+/**
+ * Plans to append entries, at least one, to a chain: the records, and the head that takes the place of the one at the chain's
+ * tip, in one commit. `sign` hashes the records and signs the head. D-6.5.
+ */
+export function planAppend(chain: WrittenChain, entries: readonly AuditEntry[], sign: Sha256Hex) {
   let last: ChainTip = chain;
   const records = entries.map((entry) => {
     const record = appendEntry(last, entry, sign);

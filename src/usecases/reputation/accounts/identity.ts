@@ -53,7 +53,12 @@ export async function identifyAdministrator(
   token: string | null,
 ): Promise<Identity> {
   const identity = await identify(deps, token);
-  if (identity.role === "administrator") return identity;
+  requireAdministrator(identity);
+  return identity;
+}
+
+function requireAdministrator({ role }: Pick<Identity, "role">): void {
+  if (role === "administrator") return;
   throw new AppError("forbidden", "Only an administrator may do this");
 }
 
@@ -73,9 +78,7 @@ export async function requireStillAdministrator(
     : await deps.sessions.accountOf({ username, id: session.id });
   if (account?.createdAtMs !== createdAtMs) throw tokenError("token_invalid");
   requireNotSuspended(account);
-  if (account.role !== "administrator") {
-    throw new AppError("forbidden", "Only an administrator may do this");
-  }
+  requireAdministrator(account);
 }
 
 /** The role is that of the account now, which may have changed since the token was made. */
@@ -129,15 +132,8 @@ async function makeForeignAccount(
   deps: AccountDeps,
   { subject, issuer, issuedAtMs: tokenIssuedAtMs }: ForeignIdentity,
 ): Promise<Account> {
-  const account: Account = {
-    username: subject,
-    email: null,
-    passwordHash: null,
-    role: "user",
-    issuer,
-    ...NEW_ACCOUNT,
-    createdAtMs: deps.clock.nowMs(),
-  };
+  const createdAtMs = deps.clock.nowMs();
+  const account: Account = { ...NEW_ACCOUNT, username: subject, issuer, createdAtMs };
   const outcome = await deps.accounts.create(account, { tokenIssuedAtMs });
   if (outcome === "created") return account;
   if (outcome === "erased_since") throw tokenError("token_invalid");

@@ -2,7 +2,6 @@ import {
   type Account,
   accountBody,
   NEW_ACCOUNT,
-  OWN_ISSUER,
   type SignUp,
 } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -33,15 +32,8 @@ export async function signUp(deps: AccountDeps, request: SignUp, { address, gone
   const { username, email, password, displayName = null } = request;
   const nowMs = deps.clock.nowMs();
   requireNoWait(await deps.signIns.count([addressCounter(address, nowMs)]));
-  const account: Account = {
-    username,
-    email,
-    passwordHash: await deps.passwordSemaphore.use(() => deps.passwords.hash(password), gone),
-    role: "user",
-    issuer: OWN_ISSUER,
-    ...NEW_ACCOUNT,
-    createdAtMs: nowMs,
-  };
+  const passwordHash = await deps.passwordSemaphore.use(() => deps.passwords.hash(password), gone);
+  const account: Account = { ...NEW_ACCOUNT, username, email, passwordHash, createdAtMs: nowMs };
   const isReserved = username === deps.adminUsername;
   const outcome = isReserved
     ? "username_taken"
@@ -61,12 +53,10 @@ export async function createAdministrator(
 ): Promise<boolean> {
   if ((await deps.accounts.find(username)) !== null) return false;
   const outcome = await deps.accounts.create({
+    ...NEW_ACCOUNT,
     username,
-    email: null,
     passwordHash: await deps.passwords.hash(password),
     role: "administrator",
-    issuer: OWN_ISSUER,
-    ...NEW_ACCOUNT,
     createdAtMs: deps.clock.nowMs(),
   });
   return outcome === "created";

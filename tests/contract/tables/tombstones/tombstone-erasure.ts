@@ -109,10 +109,8 @@ async function keysOf(parts: TombstoneParts, table: Table) {
 }
 
 function makeAccount(username: string): Account {
-  return {
-    ...{ username, email: `${username}@example.com`, passwordHash: "hash", role: "user" },
-    ...{ issuer: "repsync", ...NEW_ACCOUNT, createdAtMs: 0 },
-  };
+  const email = `${username}@example.com`;
+  return { ...NEW_ACCOUNT, username, email, passwordHash: "hash", createdAtMs: 0 };
 }
 
 /** A cache that remembers nothing. */
