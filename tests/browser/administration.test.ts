@@ -67,6 +67,7 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await page.getByRole("button", { name: "Erase" }).click();
       await confirm("Erase");
       await page.waitForURL(/\/console\/accounts$/);
+      await page.getByRole("status").getByText("shop is erased").waitFor({ timeout: 5_000 });
       expect(await refusal()).toBe("api_key_invalid");
       await row("root").waitFor({ state: "detached" });
       await page.getByLabel("Erased name", { exact: true }).fill("shop");

@@ -56,7 +56,7 @@ describe.skipIf(!chromiumAvailable)("the page Rejected", () => {
       await local.push("samples", { records: [sample("bad", "b")] });
       await page.getByRole("button", { name: "Try again", exact: true }).click();
       await page.getByText("It was written", { exact: true }).waitFor();
-      await page.getByText("It waits no more").waitFor();
+      await page.getByText("This record waits no more").waitFor();
       await expectGood();
       expect((await remote.rows("samples")).map(({ name }) => name)).toEqual(["bad", "good"]);
     });

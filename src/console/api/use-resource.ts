@@ -14,6 +14,14 @@ export interface Resource<T> {
   readonly reload: () => Promise<void>;
 }
 
+/** Load again what the page shows. */
+const shown = new Set<() => Promise<void>>();
+
+/** Loads anew all that the page shows, as somebody has changed it. Never rejects. */
+export async function reloadShown(): Promise<void> {
+  await Promise.all([...shown].map((reload) => reload()));
+}
+
 /** Milliseconds until something is loaded again from a service that did not answer. */
 const RETRY_MS = 5_000;
 
@@ -81,10 +89,12 @@ export function useResource<T>(
     }
 
     reloadRef.current = run;
+    shown.add(run);
     document.addEventListener("visibilitychange", onVisibility);
     void run();
     return () => {
       isOver = true;
+      shown.delete(run);
       clearTimeout(timer);
       underWay.abort();
       document.removeEventListener("visibilitychange", onVisibility);

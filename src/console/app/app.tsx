@@ -143,8 +143,7 @@ function LeaveDialog({ question, go }: NonNullable<typeof leaving.value>) {
     <ConfirmDialog
       name="Leave"
       question={question}
-      // The dialog gives the focus back before the page goes.
-      onConfirm={() => requestAnimationFrame(go)}
+      onConfirm={go}
       onClose={() => {
         leaving.value = null;
       }}

@@ -15,7 +15,7 @@ export function Chart<Row>({ legend, children, ...table }: ChartProps<Row>) {
   return (
     <figure class="card">
       <figcaption>{table.caption}</figcaption>
-      <p class="chart-legend">
+      <p class="chart-legend quiet">
         {legend.map((text, i) => (
           <span key={i}>
             <span class="chart-swatch" style={{ background: colourOf(i) }} aria-hidden="true" />
@@ -23,7 +23,7 @@ export function Chart<Row>({ legend, children, ...table }: ChartProps<Row>) {
           </span>
         ))}
       </p>
-      <div class="chart" aria-hidden="true">
+      <div class="chart quiet small" aria-hidden="true">
         {children}
       </div>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>

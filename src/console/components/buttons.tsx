@@ -1,9 +1,12 @@
+// Buttons, and what comes of a press.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { RequestError } from "../api/request-error.ts";
 import { say } from "../state/messages.ts";
+import { useAction } from "../state/use-action.ts";
 
 interface ActionButtonProps {
-  /** The button is busy until the promise settles; failures are for the handler to catch and show. */
+  /** The button is busy until the promise settles, and shows why it failed. */
   readonly onPress?: () => unknown;
   /** `submit` sends the form around it. */
   readonly type?: "button" | "submit";
@@ -19,33 +22,55 @@ interface ActionButtonProps {
 /** A button. While it is busy it keeps the focus and takes no press. */
 export function ActionButton(props: ActionButtonProps) {
   const { onPress, type = "button", look = "plain", isDisabled = false, of, children } = props;
-  const [isPressed, setPressed] = useState(false);
-  const isBusy = isPressed || (props.isBusy ?? false);
-
-  async function press(event: Event) {
-    if (isBusy) event.preventDefault();
-    if (isBusy || onPress === undefined) return;
-    setPressed(true);
-    try {
-      await onPress();
-    } finally {
-      setPressed(false);
-    }
-  }
-
+  const action = useAction(async () => onPress?.());
+  const isBusy = action.isBusy || (props.isBusy ?? false);
   return (
-    <button
-      type={type}
-      class={look}
-      disabled={isDisabled}
-      aria-disabled={isBusy ? "true" : undefined}
-      aria-busy={isBusy ? "true" : undefined}
-      // A description, so that the name stays the one that is seen.
-      aria-description={of}
-      onClick={press}
-    >
-      {children}
-    </button>
+    <>
+      <button
+        type={type}
+        class={look}
+        disabled={isDisabled}
+        aria-disabled={isBusy ? "true" : undefined}
+        aria-busy={isBusy ? "true" : undefined}
+        // A description, so that the name stays the one that is seen.
+        aria-description={of}
+        onClick={(event) => {
+          if (isBusy) event.preventDefault();
+          else if (onPress !== undefined) void action.run();
+        }}
+      >
+        {children}
+      </button>
+      <ErrorNote error={action.error} />
+    </>
+  );
+}
+
+interface ErrorNoteProps {
+  readonly error: RequestError | null;
+  /** What to do, instead of what the error says. */
+  readonly hint?: string;
+  /** Tries again what failed. */
+  readonly onRetry?: () => unknown;
+}
+
+/** What was wrong, and what to do. Says itself to screen readers. */
+export function ErrorNote({ error, hint, onRetry }: ErrorNoteProps) {
+  if (error === null) return null;
+  const whatToDo = hint ?? error.hint;
+  return (
+    <div class="note bad" role="alert">
+      <p>
+        <bdi>{error.detail}</bdi>
+      </p>
+      {whatToDo !== "" && <p>{whatToDo}</p>}
+      {error.status >= 500 && error.requestId !== "" && (
+        <p>
+          The log has the details under <code>{error.requestId}</code>
+        </p>
+      )}
+      {onRetry !== undefined && <ActionButton onPress={onRetry}>Try again</ActionButton>}
+    </div>
   );
 }
 

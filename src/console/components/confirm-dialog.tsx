@@ -1,9 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { useAction } from "../state/use-action.ts";
 import { ActionButton } from "./buttons.tsx";
-import { Refusal, type Typed, typedIn } from "./form.tsx";
-import { ErrorNote } from "./notes.tsx";
+import { ActionForm, type Typed } from "./form.tsx";
 
 interface ConfirmDialogProps {
   /** The name of the control that asks, such as `Revoke`. */
@@ -22,13 +20,7 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { name, question, children, onConfirm, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
-  const form = useRef<HTMLFormElement>(null);
   const titleId = useId();
-  const { run, isBusy, error } = useAction(async () => {
-    if (form.current === null) return;
-    await onConfirm(typedIn(form.current));
-    close();
-  });
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
@@ -43,25 +35,20 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 
   return (
     <dialog ref={dialog} aria-labelledby={titleId} onCancel={close} onClose={close}>
-      <form
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
+      <h2 id={titleId}>
+        <bdi>{question}</bdi>
+      </h2>
+      <ActionForm
+        name={name}
+        look="danger"
+        onBack={close}
+        onSubmit={async (typed) => {
+          await onConfirm(typed);
+          close();
         }}
       >
-        <h2 id={titleId}>
-          <bdi>{question}</bdi>
-        </h2>
-        <Refusal.Provider value={error}>{children}</Refusal.Provider>
-        <ErrorNote error={error} />
-        <div class="actions">
-          <ActionButton onPress={close}>Back</ActionButton>
-          <ActionButton type="submit" look="danger" isBusy={isBusy}>
-            {name}
-          </ActionButton>
-        </div>
-      </form>
+        {children}
+      </ActionForm>
     </dialog>
   );
 }

@@ -3,13 +3,12 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import { useAction } from "../state/use-action.ts";
-import { ActionButton } from "./buttons.tsx";
-import { ErrorNote } from "./notes.tsx";
+import { ActionButton, ErrorNote } from "./buttons.tsx";
 
 /** What was typed into the field of a name; empty where nothing was. */
 export type Typed = (name: string) => string;
 
-export function typedIn(form: HTMLFormElement): Typed {
+function typedIn(form: HTMLFormElement): Typed {
   const data = new FormData(form);
   return (name) => String(data.get(name) ?? "");
 }
@@ -21,7 +20,10 @@ interface ActionFormProps {
   /** The name of its button. */
   readonly name: string;
   /** Sends what was typed. When the promise rejects, the form shows why and keeps everything. */
-  readonly onSubmit: (typed: Typed) => Promise<unknown>;
+  readonly onSubmit: (typed: Typed) => unknown;
+  /** Leaves it. */
+  readonly onBack?: () => unknown;
+  readonly look?: "main" | "danger";
   /** Fields stand beside each other where there is room. */
   readonly isRow?: boolean;
   /** What was typed goes once it was sent. */
@@ -33,7 +35,7 @@ interface ActionFormProps {
 
 /** Fields and the button that sends them. A refusal leads to the first field that was refused. */
 export function ActionForm(props: ActionFormProps) {
-  const { name, onSubmit, isRow = false, isEmptied = false, isUnchecked = false } = props;
+  const { name, onSubmit, onBack, isRow = false, isEmptied = false, isUnchecked = false } = props;
   const form = useRef<HTMLFormElement>(null);
   // Not by the form, whose own parts give way to fields of their names, such as `elements`.
   const fields = useRef<HTMLDivElement>(null);
@@ -67,9 +69,12 @@ export function ActionForm(props: ActionFormProps) {
       {!isBeside && <ErrorNote error={error} />}
       <div ref={fields} class={isRow ? "form-row" : undefined}>
         <Refusal.Provider value={error}>{props.children}</Refusal.Provider>
-        <ActionButton type="submit" look="main" isBusy={isBusy}>
-          {name}
-        </ActionButton>
+        <div class="actions">
+          {onBack !== undefined && <ActionButton onPress={onBack}>Back</ActionButton>}
+          <ActionButton type="submit" look={props.look ?? "main"} isBusy={isBusy}>
+            {name}
+          </ActionButton>
+        </div>
       </div>
     </form>
   );
@@ -230,7 +235,7 @@ export function CheckField(props: CheckFieldProps) {
       />
       <label for={id}>{label}</label>
       {hint !== undefined && (
-        <p class="field-hint" id={`${id}-hint`}>
+        <p class="field-hint quiet small" id={`${id}-hint`}>
           {hint}
         </p>
       )}
@@ -278,7 +283,7 @@ function Frame({ label, name = "", hint, problem: typed = null, children }: Fram
     <div class="field">
       <label for={id}>{label}</label>
       {hint !== undefined && (
-        <p class="field-hint" id={`${id}-hint`}>
+        <p class="field-hint quiet small" id={`${id}-hint`}>
           {hint}
         </p>
       )}
@@ -288,7 +293,7 @@ function Frame({ label, name = "", hint, problem: typed = null, children }: Fram
         "aria-invalid": problem === null ? undefined : "true",
       })}
       {problem !== null && (
-        <p class="field-error" id={`${id}-error`}>
+        <p class="field-error small" id={`${id}-error`}>
           {problem}
         </p>
       )}

@@ -65,17 +65,13 @@ type Nothing = readonly [title: string, text: ComponentChildren];
 interface ListPageProps<O extends Lists> {
   readonly list: ListDescription<O>;
   readonly path?: Readonly<Record<string, string>>;
-  /** The last cell of a row. */
-  readonly actions?: (item: ItemOf<O>, reload: () => Promise<void>) => ComponentChildren;
-  /** Stands over the filters. */
-  readonly above?: (list: Resource<Reply<O>>) => ComponentChildren;
   /** Stands between the filters and the table. */
   readonly tools?: (list: Resource<Reply<O>>) => ComponentChildren;
 }
 
 /** A list in parts, with its filters. The part that is shown stands in the address as `cursor`. */
 export function ListPage<O extends Lists>(props: ListPageProps<O>) {
-  const { list, path, actions, above, tools } = props;
+  const { list, path, tools } = props;
   const filters = list.filters ?? [];
   const wanted = Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)]));
   const others = list.query ?? {};
@@ -92,7 +88,6 @@ export function ListPage<O extends Lists>(props: ListPageProps<O>) {
 
   return (
     <>
-      {above?.(resource)}
       <Choices filters={filters.filter(({ options }) => options !== undefined)} />
       <Search filters={filters.filter(({ options }) => options === undefined)} />
       {tools?.(resource)}
@@ -100,7 +95,7 @@ export function ListPage<O extends Lists>(props: ListPageProps<O>) {
         {(items, isFirst) => (
           <DataTable
             {...list}
-            columns={columnsOf(list, items, actions && { actions, reload: resource.reload })}
+            columns={typeof list.columns === "function" ? list.columns(items) : list.columns}
             rows={items}
             isLoading={resource.isLoading}
             empty={
@@ -117,21 +112,6 @@ export function ListPage<O extends Lists>(props: ListPageProps<O>) {
       </Parts>
     </>
   );
-}
-
-interface Actions<O extends Lists> {
-  readonly actions: NonNullable<ListPageProps<O>["actions"]>;
-  readonly reload: () => Promise<void>;
-}
-
-function columnsOf<O extends Lists>(
-  { columns }: ListDescription<O>,
-  items: readonly ItemOf<O>[],
-  last: Actions<O> | undefined,
-): readonly Column<ItemOf<O>>[] {
-  const known = typeof columns === "function" ? columns(items) : columns;
-  if (last === undefined) return known;
-  return [...known, { title: "Actions", cell: (item) => last.actions(item, last.reload) }];
 }
 
 interface PartsProps<Item> {

@@ -1,9 +1,10 @@
 // What pages say around their data: that it is loaded, why it does not come, that there is none, what it is.
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import type { RequestError } from "../api/request-error.ts";
-import type { Resource } from "../api/use-resource.ts";
-import { ActionButton } from "./buttons.tsx";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import type { Asked, Reply, RequestOptions } from "../api/interface.ts";
+import { type Resource, useReply } from "../api/use-resource.ts";
+import { setTitle } from "../state/use-page-visit.ts";
+import { ErrorNote } from "./buttons.tsx";
 
 interface CardProps {
   readonly title: ComponentChildren;
@@ -26,18 +27,21 @@ export function Card({ title, beside, children }: CardProps) {
   );
 }
 
-/** The head of a page below another one. */
-export function PageHead({
-  back,
-  title,
-}: {
+interface PageHeadProps {
+  /** The way back. */
   readonly back: ComponentChildren;
-  readonly title: ComponentChildren;
-}) {
+  /** What the page shows, in the title of the tab. */
+  readonly shown: string;
+  readonly children?: ComponentChildren;
+}
+
+/** The head of a page below another one. */
+export function PageHead({ back, shown, children }: PageHeadProps) {
+  useEffect(() => setTitle(shown), [shown]);
   return (
     <>
       <p>{back}</p>
-      <h2>{title}</h2>
+      {children !== undefined && <h2>{children}</h2>}
     </>
   );
 }
@@ -81,7 +85,7 @@ export type Tone = "good" | "bad" | "warning" | "busy" | "idle";
 
 /** A word for a state; the colour only repeats it. */
 export function StatusBadge({ tone, text }: { readonly tone: Tone; readonly text: string }) {
-  return <span class={`badge ${tone}`}>{text}</span>;
+  return <span class={`badge small ${tone}`}>{text}</span>;
 }
 
 /** What is known of one thing: names and values. A null entry is left out. */
@@ -100,34 +104,6 @@ export function Facts({
         </div>
       ))}
     </dl>
-  );
-}
-
-interface ErrorNoteProps {
-  readonly error: RequestError | null;
-  /** What to do, instead of what the error says. */
-  readonly hint?: string;
-  /** Tries again what failed. */
-  readonly onRetry?: () => unknown;
-}
-
-/** What was wrong, and what to do. Says itself to screen readers. */
-export function ErrorNote({ error, hint, onRetry }: ErrorNoteProps) {
-  if (error === null) return null;
-  const whatToDo = hint ?? error.hint;
-  return (
-    <div class="note bad" role="alert">
-      <p>
-        <bdi>{error.detail}</bdi>
-      </p>
-      {whatToDo !== "" && <p>{whatToDo}</p>}
-      {error.status >= 500 && error.requestId !== "" && (
-        <p>
-          The log has the details under <code>{error.requestId}</code>
-        </p>
-      )}
-      {onRetry !== undefined && <ActionButton onPress={onRetry}>Try again</ActionButton>}
-    </div>
   );
 }
 
@@ -153,16 +129,22 @@ export function ProgressBar({ label, done, total, text }: ProgressBarProps) {
   );
 }
 
-interface ResourceViewProps<T> {
-  readonly resource: Resource<T>;
+interface ViewProps<T> {
   /** What is loaded, such as `the API keys`. */
   readonly name: string;
+  /** In place of a failure where the service has no such thing. */
+  readonly missing?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;
 }
 
+interface ResourceViewProps<T> extends ViewProps<T> {
+  readonly resource: Resource<T>;
+}
+
 /** Something that is loaded: that it is on its way, why it does not come, or what `children` make of it. */
-export function ResourceView<T>({ resource, name, children }: ResourceViewProps<T>) {
+export function ResourceView<T>({ resource, name, missing, children }: ResourceViewProps<T>) {
   const { data, error, reload } = resource;
+  if (missing !== undefined && error?.status === 404) return <>{missing}</>;
   return (
     <>
       <ErrorNote error={error} onRetry={reload} />
@@ -174,4 +156,16 @@ export function ResourceView<T>({ resource, name, children }: ResourceViewProps<
       {data !== null && children(data)}
     </>
   );
+}
+
+interface LoadedProps<O extends Asked> extends ViewProps<Reply<O>> {
+  readonly from: O;
+  readonly options?: RequestOptions<O>;
+  readonly pollMs?: number;
+}
+
+/** The reply to a request, as `ResourceView` shows it. */
+export function Loaded<O extends Asked>({ from, options, pollMs, ...view }: LoadedProps<O>) {
+  const resource = useReply(from, options ?? ({} as RequestOptions<O>), pollMs);
+  return <ResourceView resource={resource} {...view} />;
 }

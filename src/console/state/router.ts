@@ -1,6 +1,7 @@
 // Which address the console shows: the History API, with links as they are in the page.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { say, sayOnNextPage } from "./messages.ts";
 
 export const BASE = "/console";
 
@@ -43,6 +44,8 @@ export function startRouter(): void {
  * it, so that the focus goes to its heading.
  */
 export function navigate(address: string, { isReplaced = false, isVisit = true } = {}): void {
+  // It gives the focus back before the page goes.
+  document.querySelector("dialog")?.close();
   rememberScroll();
   if (isReplaced) history.replaceState({}, "", address);
   else history.pushState({}, "", address);
@@ -91,6 +94,14 @@ export function holdTab(): () => void {
 export function whileHere(): () => boolean {
   const { path } = place.value;
   return () => place.value.path === path;
+}
+
+/** Opens an address with a sentence on it; only says it where somebody has gone elsewhere meanwhile. */
+export function leadOn(isHere: () => boolean, text: string, address: string): void {
+  if (isHere()) {
+    sayOnNextPage(text);
+    navigate(address);
+  } else say(text);
 }
 
 /** Changes parameters of the address, such as a filter, and stays on the page. No value, or an empty one, takes one away. */

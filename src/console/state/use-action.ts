@@ -1,5 +1,8 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Asked, Reply, RequestOptions } from "../api/interface.ts";
+import { request } from "../api/request.ts";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { reloadShown } from "../api/use-resource.ts";
 import { say } from "./messages.ts";
 
 /** Something that somebody starts and that may fail. */
@@ -41,4 +44,15 @@ export function useAction(work: () => Promise<unknown>): Action {
   }
 
   return { ...state, run };
+}
+
+/** Asks for a change, says that it was made, and loads anew what the page shows. Throws as `request`. */
+export async function change<O extends Asked>(
+  operation: O,
+  options: RequestOptions<O>,
+  done: string | ((reply: Reply<O>) => string),
+): Promise<void> {
+  const reply = await request(operation, options);
+  say(typeof done === "string" ? done : done(reply));
+  await reloadShown();
 }

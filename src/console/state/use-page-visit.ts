@@ -14,7 +14,8 @@ export function usePageVisit(name: string) {
   const { path, scrollY, isVisit } = place.value;
 
   useLayoutEffect(() => {
-    setTitle(name);
+    pageName = name;
+    setTitle("");
     if (isVisit) {
       beginPage();
       heading.current?.focus({ preventScroll: true });
@@ -47,9 +48,11 @@ export function keepFocus(): void {
   observer.observe(document.body, { childList: true, subtree: true });
 }
 
-/** Names a page in the title of the tab: `Tables`, or what it shows, such as `profiles` of `Tables`. */
-export function setTitle(name: string, shown = ""): void {
-  document.title = [shown, name, "repsync"].filter((part) => part !== "").join(" · ");
+let pageName = "";
+
+/** Names in the title of the tab what the page shows, such as `profiles` of `Tables`; empty for the page alone. */
+export function setTitle(shown: string): void {
+  document.title = [shown, pageName, "repsync"].filter((part) => part !== "").join(" · ");
 }
 
 /** Scrolls as the page grows, until it is there, somebody else scrolls, or it takes too long. */

@@ -4,13 +4,12 @@ import { readEventStream } from "../../../src/console/api/event-stream.ts";
 import { RequestError } from "../../../src/console/api/request-error.ts";
 import { Bars } from "../../../src/console/charts/bars.tsx";
 import { LineChart } from "../../../src/console/charts/line-chart.tsx";
-import { ActionButton, CopyButton } from "../../../src/console/components/buttons.tsx";
+import { ActionButton, CopyButton, ErrorNote } from "../../../src/console/components/buttons.tsx";
 import { ConfirmButton } from "../../../src/console/components/confirm-dialog.tsx";
 import { DataTable } from "../../../src/console/components/data-table.tsx";
 import { CheckField, Field, Refusal, SelectField } from "../../../src/console/components/form.tsx";
 import {
   EmptyState,
-  ErrorNote,
   ProgressBar,
   StatusBadge,
   type Tone,

@@ -4,8 +4,8 @@ import { request } from "../../api/request.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { Field, SelectField } from "../../components/form.tsx";
 import { StatusBadge } from "../../components/notes.tsx";
-import { say } from "../../state/messages.ts";
 import { ownName } from "../../state/session.ts";
+import { change } from "../../state/use-action.ts";
 
 type Plan = AccountItem["plan"];
 
@@ -13,10 +13,8 @@ const PLANS: readonly Plan[] = ["free", "developer", "business", "enterprise"];
 
 interface ActionsProps {
   readonly account: AccountItem;
-  /** Called after each change. */
-  readonly onChange: () => unknown;
-  /** Called after an erasure; `onChange` when absent. */
-  readonly onErase?: () => unknown;
+  /** Where the account is a page of its own: leaves it with a sentence on what was done. */
+  readonly onErased?: (text: string) => void;
 }
 
 export function AccountStatus({ account: { status } }: { readonly account: AccountItem }) {
@@ -24,22 +22,30 @@ export function AccountStatus({ account: { status } }: { readonly account: Accou
 }
 
 /** What an administrator can do to one account; nobody suspends or erases their own here. */
-export function AccountActions({ account, onChange, onErase = onChange }: ActionsProps) {
+export function AccountActions({ account, onErased }: ActionsProps) {
   const { username, status } = account;
   const isOwn = ownName() === username;
   const path = { username };
+
+  async function erase() {
+    const operation = "delete /v1/admin/accounts/{username}";
+    const done = `${username} is erased; the name stays taken until it is released`;
+    if (onErased === undefined) return await change(operation, { path }, done);
+    await request(operation, { path });
+    onErased(done);
+  }
+
   return (
     <div class="row-actions">
-      <PlanButton account={account} onChange={onChange} />
+      <PlanButton account={account} />
       {status === "suspended" && (
         <ConfirmButton
           name="Restore"
           of={username}
           question={`Let ${username} go on?`}
-          onConfirm={async () => {
-            await request("post /v1/admin/accounts/{username}/restore", { path });
-            say(`${username} is active again`);
-            await onChange();
+          onConfirm={() => {
+            const done = `${username} is active again`;
+            return change("post /v1/admin/accounts/{username}/restore", { path }, done);
           }}
         />
       )}
@@ -48,10 +54,9 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
           name="Suspend"
           of={username}
           question={`Suspend ${username}?`}
-          onConfirm={async () => {
-            await request("post /v1/admin/accounts/{username}/suspend", { path });
-            say(`${username} is suspended`);
-            await onChange();
+          onConfirm={() => {
+            const done = `${username} is suspended`;
+            return change("post /v1/admin/accounts/{username}/suspend", { path }, done);
           }}
         >
           <p>
@@ -66,11 +71,7 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
           of={username}
           look="danger"
           question={`Erase ${username}?`}
-          onConfirm={async () => {
-            await request("delete /v1/admin/accounts/{username}", { path });
-            say(`${username} is erased; the name stays taken until it is released`);
-            await onErase();
-          }}
+          onConfirm={erase}
         >
           <p>
             The account, its profile, platform accounts, keys and consents are removed for good.
@@ -82,13 +83,14 @@ export function AccountActions({ account, onChange, onErase = onChange }: Action
   );
 }
 
-function PlanButton({ account: { username, plan }, onChange }: ActionsProps) {
+function PlanButton({ account: { username, plan } }: ActionsProps) {
+  const path = { username };
   return (
     <ConfirmButton
       name="Change plan"
       of={username}
       question={`Change the plan of ${username}`}
-      onConfirm={async (typed) => {
+      onConfirm={(typed) => {
         const next = typed("plan") as Plan;
         const [month, minute] = [typed("calls_per_month"), typed("rate_limit_per_minute")];
         const body = {
@@ -96,9 +98,8 @@ function PlanButton({ account: { username, plan }, onChange }: ActionsProps) {
           ...(month !== "" && { calls_per_month: Number(month) }),
           ...(minute !== "" && { rate_limit_per_minute: Number(minute) }),
         };
-        await request("put /v1/admin/accounts/{username}/plan", { path: { username }, body });
-        say(`${username} is on the plan ${next}`);
-        await onChange();
+        const done = `${username} is on the plan ${next}`;
+        return change("put /v1/admin/accounts/{username}/plan", { path, body }, done);
       }}
     >
       <PlanFields before={plan} />

@@ -1,36 +1,29 @@
 import type { AccountUsage, Usage } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
-import { type Resource, useReply } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/day-bars.tsx";
 import { ActionForm, Field } from "../../components/form.tsx";
-import { Card, Facts, ResourceView } from "../../components/notes.tsx";
+import { Card, Facts, Loaded, PageHead } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
-import { navigate, whileHere } from "../../state/router.ts";
+import { leadOn, whileHere } from "../../state/router.ts";
+import { change } from "../../state/use-action.ts";
 import { AccountActions, AccountStatus } from "./account-actions.tsx";
 
 /** One account with its usage. */
 export function AccountDetail({ username }: { readonly username: string }) {
-  const account = useReply("get /v1/admin/accounts/{username}", { path: { username } });
   return (
     <>
-      <p>
-        <a href="/console/accounts">All accounts</a>
-      </p>
-      <ResourceView resource={account} name="the account">
-        {(found) => <Known account={found} reload={account.reload} />}
-      </ResourceView>
+      <PageHead back={<a href="/console/accounts">All accounts</a>} shown={username} />
+      <Loaded
+        from="get /v1/admin/accounts/{username}"
+        options={{ path: { username } }}
+        name="the account"
+      >
+        {(account) => <Known account={account} />}
+      </Loaded>
     </>
   );
 }
 
-function Known({
-  account,
-  reload,
-}: {
-  readonly account: AccountUsage;
-  readonly reload: Resource<unknown>["reload"];
-}) {
+function Known({ account }: { readonly account: AccountUsage }) {
   const { username, usage } = account;
   const isHere = whileHere();
   return (
@@ -40,8 +33,7 @@ function Known({
         beside={
           <AccountActions
             account={account}
-            onChange={reload}
-            onErase={() => isHere() && navigate("/console/accounts")}
+            onErased={(text) => leadOn(isHere, text, "/console/accounts")}
           />
         }
       >
@@ -74,16 +66,16 @@ function ofLimit({ used, limit }: Usage["minute"]): string {
 }
 
 function SetPassword({ username }: { readonly username: string }) {
+  const path = { username };
   return (
     <Card title="Another password">
       <ActionForm
         name="Set password"
         isEmptied
-        onSubmit={async (typed) => {
+        onSubmit={(typed) => {
           const body = { new_password: typed("new_password") };
-          const path = { username };
-          await request("put /v1/admin/accounts/{username}/password", { path, body });
-          say(`${username} has the new password, and is signed out everywhere`);
+          const done = `${username} has the new password, and is signed out everywhere`;
+          return change("put /v1/admin/accounts/{username}/password", { path, body }, done);
         }}
       >
         <Field

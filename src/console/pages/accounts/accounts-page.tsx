@@ -1,9 +1,8 @@
-import { request } from "../../api/request.ts";
 import { ActionForm, Field, NAME_HINTS } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
+import { change } from "../../state/use-action.ts";
 import { AccountActions, AccountStatus } from "./account-actions.tsx";
 import { AccountDetail } from "./account-detail.tsx";
 
@@ -29,7 +28,7 @@ const ACCOUNTS: ListDescription<"get /v1/admin/accounts"> = {
           <a href={`/console/accounts/${encodeURIComponent(username)}`}>
             <bdi>{username}</bdi>
           </a>
-          {role === "administrator" && <div class="row-note">administrator</div>}
+          {role === "administrator" && <div class="small">administrator</div>}
         </>
       ),
     },
@@ -37,6 +36,7 @@ const ACCOUNTS: ListDescription<"get /v1/admin/accounts"> = {
     { title: "Plan", cell: ({ plan }) => plan },
     { title: "Status", cell: (account) => <AccountStatus account={account} /> },
     { title: "Last sign-in", cell: (account) => <TimeText at={account.last_sign_in_at} /> },
+    { title: "Actions", cell: (account) => <AccountActions account={account} /> },
   ],
   empty: ["There is no account", "Search for a part of a name or of an e-mail address."],
   unmatched: ["No account is found", "Search for a part of a name or of an e-mail address."],
@@ -47,10 +47,7 @@ export function AccountsPage({ username }: Readonly<Record<string, string>>) {
   if (username !== undefined) return <AccountDetail username={username} />;
   return (
     <>
-      <ListPage
-        list={ACCOUNTS}
-        actions={(account, reload) => <AccountActions account={account} onChange={reload} />}
-      />
+      <ListPage list={ACCOUNTS} />
       <ReleaseName />
     </>
   );
@@ -68,10 +65,10 @@ function ReleaseName() {
         name="Release"
         isRow
         isEmptied
-        onSubmit={async (typed) => {
-          const username = typed("username");
-          await request("post /v1/admin/accounts/{username}/release", { path: { username } });
-          say(`${username} is free: who signs up next has it`);
+        onSubmit={(typed) => {
+          const path = { username: typed("username") };
+          const done = `${path.username} is free: who signs up next has it`;
+          return change("post /v1/admin/accounts/{username}/release", { path }, done);
         }}
       >
         <Field

@@ -1,85 +1,74 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
 import type { AuditVerificationEvent } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
-import { asRequestError, RequestError } from "../../api/request-error.ts";
-import { useResource } from "../../api/use-resource.ts";
-import { ActionButton, CopyButton } from "../../components/buttons.tsx";
+import { RequestError } from "../../api/request-error.ts";
+import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
 import { DataTable } from "../../components/data-table.tsx";
-import {
-  EmptyState,
-  ErrorNote,
-  ProgressBar,
-  ResourceView,
-  StatusBadge,
-} from "../../components/notes.tsx";
+import { EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
 import { counted, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
+import { useAction } from "../../state/use-action.ts";
 
 type Done = Extract<AuditVerificationEvent, { readonly type: "done" }>;
 
-type State =
-  | { readonly kind: "idle" }
-  | { readonly kind: "running"; readonly records: number }
-  | { readonly kind: "done"; readonly result: Done }
-  | { readonly kind: "failed"; readonly error: RequestError };
-
 /** Verifies the log while it tells how far it has come, and shows the heads of its chains. */
 export function VerifyLog() {
-  const [state, setState] = useState<State>({ kind: "idle" });
-  const underWay = useRef<AbortController | null>(null);
-  useEffect(() => () => underWay.current?.abort(), []);
-
-  async function verify() {
-    const controller = new AbortController();
-    underWay.current = controller;
-    setState({ kind: "running", records: 0 });
-    try {
-      setState({ kind: "done", result: await verified(controller.signal, setState) });
-    } catch (failure) {
-      if (controller.signal.aborted) setState({ kind: "idle" });
-      else setState({ kind: "failed", error: asRequestError(failure) });
-    }
-  }
+  const [records, setRecords] = useState(0);
+  const [result, setResult] = useState<Done | null>(null);
+  const underWay = useRef(new AbortController());
+  useEffect(() => () => underWay.current.abort(), []);
+  const { run, isBusy, error } = useAction(async () => {
+    underWay.current = new AbortController();
+    const { signal } = underWay.current;
+    setRecords(0);
+    setResult(null);
+    const read = verified(signal, setRecords);
+    setResult(
+      await read.catch((failure) => {
+        if (signal.aborted) return null;
+        throw failure;
+      }),
+    );
+  });
 
   return (
     <section class="card">
       <div class="card-head">
         <h2>Is it whole?</h2>
-        {state.kind === "running" ? (
-          <ActionButton onPress={() => underWay.current?.abort()}>Cancel</ActionButton>
+        {isBusy ? (
+          <ActionButton onPress={() => underWay.current.abort()}>Cancel</ActionButton>
         ) : (
-          <ActionButton look="main" onPress={() => void verify()}>
+          <ActionButton look="main" onPress={() => void run()}>
             Verify
           </ActionButton>
         )}
       </div>
-      {state.kind === "idle" && (
+      <ErrorNote error={error} />
+      {isBusy && (
+        <ProgressBar
+          label="Verifying"
+          done={records}
+          total={null}
+          text={counted(records, "record")}
+        />
+      )}
+      {!isBusy && result === null && error === null && (
         <p>
           Every record contains the hash of the one before, and each chain has a signed head.
           Verifying reads all of it.
         </p>
       )}
-      {state.kind === "running" && (
-        <ProgressBar
-          label="Verifying"
-          done={state.records}
-          total={null}
-          text={counted(state.records, "record")}
-        />
-      )}
-      {state.kind === "failed" && <ErrorNote error={state.error} />}
-      {state.kind === "done" && <Verdict result={state.result} />}
+      {result !== null && <Verdict result={result} />}
       <Heads />
     </section>
   );
 }
 
 /** Resolves to what was found. Throws `RequestError`. */
-async function verified(signal: AbortSignal, tell: (state: State) => void): Promise<Done> {
+async function verified(signal: AbortSignal, tell: (records: number) => void): Promise<Done> {
   let result: Done | null = null;
   for await (const event of readEventStream("post /v1/admin/audit/verify", { signal })) {
-    if (event.type === "progress") tell({ kind: "running", records: event.records });
+    if (event.type === "progress") tell(event.records);
     if (event.type === "error") throw new RequestError(0, { detail: event.error });
     if (event.type === "done") result = event;
   }
@@ -111,8 +100,6 @@ function Verdict({ result: { problem, records, chains } }: { readonly result: Do
 }
 
 function Heads() {
-  const heads = useResource((signal) => request("get /v1/admin/audit/heads", { signal }));
-
   function download(text: string) {
     const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     const link = document.createElement("a");
@@ -130,7 +117,7 @@ function Heads() {
         Keep them on another machine: with them a log that was cut or removed is found, even with
         all that the store knows of it.
       </p>
-      <ResourceView resource={heads} name="the heads">
+      <Loaded from="get /v1/admin/audit/heads" name="the heads">
         {(found) => (
           <>
             <DataTable
@@ -153,7 +140,7 @@ function Heads() {
             </div>
           </>
         )}
-      </ResourceView>
+      </Loaded>
     </details>
   );
 }

@@ -78,12 +78,8 @@ function CompareForm() {
 function Comparison({ runId }: { readonly runId: string }) {
   const run = useReply("get /api/v1/sync/runs/{run_id}", { path: { run_id: runId } });
   const { watched } = useWatchedRun(runId);
-  const { reload } = run;
-  useEffect(() => {
-    if (watched.isFinished) void reload();
-  }, [watched.isFinished]);
   const table = run.data?.kind === "compare" ? run.data.table : "";
-  useEffect(() => setTitle("Compare", table), [table]);
+  useEffect(() => setTitle(table), [table]);
   return (
     <ResourceView resource={run} name="the comparison">
       {(data) =>
@@ -97,7 +93,7 @@ function Comparison({ runId }: { readonly runId: string }) {
                     <bdi>{data.table}</bdi>
                   </>
                 }
-                beside={<CancelRun runId={runId} onEnd={reload} />}
+                beside={<CancelRun runId={runId} />}
               >
                 <LiveProgress watched={watched} />
               </Card>

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Overview } from "../../api/interface.ts";
-import { useReply } from "../../api/use-resource.ts";
 import { LineChart } from "../../charts/line-chart.tsx";
 import { SelectField } from "../../components/form.tsx";
-import { Card, ResourceView, StatusBadge } from "../../components/notes.tsx";
+import { Card, Loaded, StatusBadge } from "../../components/notes.tsx";
 import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { TableStates } from "./table-states.tsx";
@@ -12,9 +11,8 @@ const POLL_MS = 15_000;
 
 /** How this deployment is: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
 export function OverviewPage() {
-  const overview = useReply("get /api/v1/sync/overview", {}, POLL_MS);
   return (
-    <ResourceView resource={overview} name="the overview">
+    <Loaded from="get /api/v1/sync/overview" name="the overview" pollMs={POLL_MS}>
       {(data) => (
         <>
           <RegistryNote problem={data.registry_problem} />
@@ -23,7 +21,7 @@ export function OverviewPage() {
           <HistoryCharts history={data.history} />
         </>
       )}
-    </ResourceView>
+    </Loaded>
   );
 }
 

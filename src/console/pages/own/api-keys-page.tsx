@@ -1,14 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiKey, IssuedApiKey } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
+import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { ActionForm, ExpiryField, Field, SelectField, utcText } from "../../components/form.tsx";
-import { type ListDescription, ListPage } from "../../components/list-page.tsx";
+import { ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
 import { useLeaveQuestion } from "../../state/router.ts";
+import { change } from "../../state/use-action.ts";
 
 const TONES: Readonly<Record<ApiKey["status"], Tone>> = {
   active: "good",
@@ -22,31 +24,25 @@ const OVERLAPS = [
   ["86400", "It goes on for a day"],
 ] as const;
 
-const KEYS: ListDescription<"get /v1/me/api-keys"> = {
+const COLUMNS: readonly Column<ApiKey>[] = [
+  { title: "Name", cell: ({ name }) => <LongText text={name} />, isHeader: true },
+  { title: "Key", cell: (key) => <code class="no-wrap">{`${key.prefix}…${key.last4}`}</code> },
+  { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
+  { title: "Last used", cell: (key) => <TimeText at={key.last_used_at} /> },
+  { title: "Expires", cell: (key) => <TimeText at={key.expires_at} /> },
+  { title: "Made", cell: (key) => <TimeText at={key.created_at} /> },
+];
+
+const KEYS = {
   from: "get /v1/me/api-keys",
   caption: "Your API keys",
   limit: 25,
-  keyOf: ({ id }) => id,
-  columns: [
-    { title: "Name", cell: ({ name }) => <LongText text={name} />, isHeader: true },
-    {
-      title: "Key",
-      cell: ({ prefix, last4 }) => (
-        <code class="no-wrap">
-          {prefix}…{last4}
-        </code>
-      ),
-    },
-    { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
-    { title: "Last used", cell: (key) => <TimeText at={key.last_used_at} /> },
-    { title: "Expires", cell: (key) => <TimeText at={key.expires_at} /> },
-    { title: "Made", cell: (key) => <TimeText at={key.created_at} /> },
-  ],
+  keyOf: ({ id }: ApiKey) => id,
   empty: [
     "You have no API key",
     "To look people up, give a key a name above and press “Make key”.",
   ],
-};
+} as const;
 
 /** The page `API keys`: make, rotate, revoke, last used. D-9.4.10. */
 export function ApiKeysPage() {
@@ -54,12 +50,21 @@ export function ApiKeysPage() {
   const [issued, setIssued] = useState<readonly IssuedApiKey[]>([]);
   const forget = (id: string) => setIssued((keys) => keys.filter((key) => key.id !== id));
 
-  async function revoke({ id, name }: ApiKey, reload: () => Promise<void>) {
-    await request("delete /v1/me/api-keys/{id}", { path: { id } });
-    forget(id);
-    say(`Revoked the key “${name}”`);
-    await reload();
+  async function show(key: IssuedApiKey) {
+    setIssued((keys) => [key, ...keys]);
+    await reloadShown();
   }
+
+  const actions: Column<ApiKey> = {
+    title: "Actions",
+    cell: (key) =>
+      key.status === "active" && (
+        <div class="row-actions">
+          <RotateButton apiKey={key} onIssued={show} />
+          <RevokeButton apiKey={key} onRevoked={() => forget(key.id)} />
+        </div>
+      ),
+  };
 
   return (
     <>
@@ -70,34 +75,10 @@ export function ApiKeysPage() {
       {issued.map((key) => (
         <NewKey key={key.id} issued={key} onClose={() => forget(key.id)} />
       ))}
-      <ListPage
-        list={KEYS}
-        above={({ reload }) => <MakeKey onIssued={showIn(reload)} />}
-        actions={(key, reload) =>
-          key.status === "active" && (
-            <div class="row-actions">
-              <RotateButton apiKey={key} onIssued={showIn(reload)} />
-              <ConfirmButton
-                name="Revoke"
-                of={key.name}
-                question={`Revoke the key “${key.name}”?`}
-                onConfirm={() => revoke(key, reload)}
-              >
-                <p>Whoever uses it is refused from now on. It cannot be brought back.</p>
-              </ConfirmButton>
-            </div>
-          )
-        }
-      />
+      <MakeKey onIssued={show} />
+      <ListPage list={{ ...KEYS, columns: [...COLUMNS, actions] }} />
     </>
   );
-
-  function showIn(reload: () => Promise<void>) {
-    return async (key: IssuedApiKey) => {
-      setIssued((keys) => [key, ...keys]);
-      await reload();
-    };
-  }
 }
 
 /** A key that was made just now: the only time that it is shown. D-5.5. */
@@ -181,6 +162,27 @@ function RotateButton({
       }}
     >
       <SelectField label="The old key" name="overlap_seconds" value="3600" options={OVERLAPS} />
+    </ConfirmButton>
+  );
+}
+
+interface RevokeProps {
+  readonly apiKey: ApiKey;
+  readonly onRevoked: () => void;
+}
+
+function RevokeButton({ apiKey: { id, name }, onRevoked }: RevokeProps) {
+  return (
+    <ConfirmButton
+      name="Revoke"
+      of={name}
+      question={`Revoke the key “${name}”?`}
+      onConfirm={async () => {
+        await change("delete /v1/me/api-keys/{id}", { path: { id } }, `Revoked the key “${name}”`);
+        onRevoked();
+      }}
+    >
+      <p>Whoever uses it is refused from now on. It cannot be brought back.</p>
     </ConfirmButton>
   );
 }

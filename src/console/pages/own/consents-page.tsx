@@ -1,11 +1,10 @@
 import type { Consent } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, ExpiryField, SelectField, utcText } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
+import { change } from "../../state/use-action.ts";
 
 type Purpose = Consent["purpose"];
 
@@ -41,6 +40,10 @@ const CONSENTS: ListDescription<"get /v1/me/consents"> = {
     { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
     { title: "Given", cell: (consent) => <TimeText at={consent.granted_at} /> },
     { title: "Expires", cell: (consent) => <TimeText at={consent.expires_at} /> },
+    {
+      title: "Actions",
+      cell: (consent) => consent.status === "active" && <RevokeButton consent={consent} />,
+    },
   ],
   empty: [
     "You have given no consent",
@@ -57,30 +60,23 @@ export function ConsentsPage() {
         Without your consent nobody with an API key learns anything of you here.{" "}
         <a href="/console/accesses">Accesses</a> shows who looked.
       </p>
-      <ListPage
-        list={CONSENTS}
-        above={({ reload }) => <Give onGiven={reload} />}
-        actions={(consent, reload) =>
-          consent.status === "active" && <RevokeButton consent={consent} onRevoked={reload} />
-        }
-      />
+      <Give />
+      <ListPage list={CONSENTS} />
     </>
   );
 }
 
-function Give({ onGiven }: { readonly onGiven: () => Promise<void> }) {
+function Give() {
   return (
     <Card title="New consent">
       <ActionForm
         name="Give"
         isRow
         isEmptied
-        onSubmit={async (typed) => {
+        onSubmit={(typed) => {
           const purpose = typed("purpose") as Purpose;
           const body = { purpose, expires_at: utcText(typed("expires_at")) || null };
-          await request("post /v1/me/consents", { body });
-          say(`Given: ${purposeText(purpose)}`);
-          await onGiven();
+          return change("post /v1/me/consents", { body }, `Given: ${purposeText(purpose)}`);
         }}
       >
         <SelectField
@@ -95,22 +91,16 @@ function Give({ onGiven }: { readonly onGiven: () => Promise<void> }) {
   );
 }
 
-interface RevokeProps {
-  readonly consent: Consent;
-  readonly onRevoked: () => Promise<void>;
-}
-
-function RevokeButton({ consent: { id, purpose }, onRevoked }: RevokeProps) {
+function RevokeButton({ consent: { id, purpose } }: { readonly consent: Consent }) {
   const allowed = purposeText(purpose);
   return (
     <ConfirmButton
       name="Revoke"
       of={allowed}
       question={`Revoke the consent “${allowed}”?`}
-      onConfirm={async () => {
-        await request("delete /v1/me/consents/{id}", { path: { id } });
-        say(`Revoked: ${allowed}. The next lookup is refused`);
-        await onRevoked();
+      onConfirm={() => {
+        const done = `Revoked: ${allowed}. The next lookup is refused`;
+        return change("delete /v1/me/consents/{id}", { path: { id } }, done);
       }}
     >
       <p>From now on every lookup that needs it is refused. You can give it again.</p>

@@ -1,31 +1,26 @@
 import { useState } from "preact/hooks";
-import type { Explanation, OwnProfile } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
-import { useReply } from "../../api/use-resource.ts";
+import type { Explanation } from "../../api/interface.ts";
 import { Bars } from "../../charts/bars.tsx";
+import { ErrorNote } from "../../components/buttons.tsx";
 import { CheckField } from "../../components/form.tsx";
-import { Card, EmptyState, ErrorNote, ResourceView } from "../../components/notes.tsx";
+import { Card, EmptyState, Loaded } from "../../components/notes.tsx";
 import { counted, LongText, TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
-import { useAction } from "../../state/use-action.ts";
+import { change, useAction } from "../../state/use-action.ts";
 
 const MAX_SCORE = 100;
 const MAX_STARS = 5;
 
 /** The page `My reputation`: the score, how it came about, and whether it is public. D-9.4.10. */
 export function MyReputationPage() {
-  const reputation = useReply("get /v1/me/reputation", {});
-  const profile = useReply("get /v1/me/profile", {});
-  if (reputation.error?.code === "profile_not_found") return <NoProfile />;
   return (
-    <ResourceView resource={reputation} name="your reputation">
+    <Loaded from="get /v1/me/reputation" name="your reputation" missing={<NoProfile />}>
       {(explanation) => (
         <>
           <div class="cards">
             <Score explanation={explanation} />
-            <ResourceView resource={profile} name="your profile">
-              {(own) => <Visibility profile={own} onChanged={profile.reload} />}
-            </ResourceView>
+            <Loaded from="get /v1/me/profile" name="your profile">
+              {(own) => <Visibility isPublic={own.public} />}
+            </Loaded>
           </div>
           {explanation.points.length === 0 ? (
             <NoPlatforms />
@@ -34,7 +29,7 @@ export function MyReputationPage() {
           )}
         </>
       )}
-    </ResourceView>
+    </Loaded>
   );
 }
 
@@ -42,7 +37,7 @@ function Score({ explanation }: { readonly explanation: Explanation }) {
   const { score, star_level: stars, points, updated_at: updatedAt } = explanation;
   return (
     <Card title="Score">
-      <p class="figure">
+      <p class="figure quiet">
         <strong>{score}</strong> of {MAX_SCORE}
       </p>
       <p>
@@ -60,30 +55,22 @@ function Score({ explanation }: { readonly explanation: Explanation }) {
   );
 }
 
-function Visibility({
-  profile,
-  onChanged,
-}: {
-  readonly profile: OwnProfile;
-  readonly onChanged: () => Promise<void>;
-}) {
-  const isPublic = profile.public;
+function Visibility({ isPublic }: { readonly isPublic: boolean }) {
   const [wanted, setWanted] = useState<boolean | null>(null);
-  const change = useAction(async () => {
-    await request("patch /v1/me/profile", { body: { public: !isPublic } });
-    say(isPublic ? "Your profile is hidden now" : "Your profile is public now");
-    await onChanged();
+  const { run, error } = useAction(() => {
+    const done = isPublic ? "Your profile is hidden now" : "Your profile is public now";
+    return change("patch /v1/me/profile", { body: { public: !isPublic } }, done);
   });
 
   async function toggle() {
     setWanted(!isPublic);
-    await change.run();
+    await run();
     setWanted(null);
   }
 
   return (
     <Card title="Visibility">
-      <ErrorNote error={change.error} />
+      <ErrorNote error={error} />
       <CheckField
         label="Public"
         isChecked={wanted ?? isPublic}

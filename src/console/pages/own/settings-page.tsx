@@ -2,27 +2,23 @@ import { useState } from "preact/hooks";
 import type { OwnProfile } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import type { RequestError } from "../../api/request-error.ts";
-import { useReply } from "../../api/use-resource.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field } from "../../components/form.tsx";
-import { Card, Facts, ResourceView } from "../../components/notes.tsx";
+import { Card, Facts, Loaded } from "../../components/notes.tsx";
 import { say, sayOnNextPage } from "../../state/messages.ts";
 import { leave, ownName, session } from "../../state/session.ts";
+import { change } from "../../state/use-action.ts";
 
 /** The page `Settings`: profile, password, sessions, erasure. D-9.4.10. */
 export function SettingsPage() {
-  const profile = useReply("get /v1/me/profile", {});
+  const none = <p>This account has no profile: nobody can look it up.</p>;
   return (
     <div class="prose">
       <Account />
       <Card title="Profile">
-        {profile.error?.code === "profile_not_found" ? (
-          <p>This account has no profile: nobody can look it up.</p>
-        ) : (
-          <ResourceView resource={profile} name="your profile">
-            {(saved) => <ProfileForm saved={saved} onSaved={profile.reload} />}
-          </ResourceView>
-        )}
+        <Loaded from="get /v1/me/profile" name="your profile" missing={none}>
+          {(saved) => <ProfileForm saved={saved} />}
+        </Loaded>
       </Card>
       <Card title="Password">
         <PasswordForm />
@@ -154,25 +150,17 @@ function withoutSaved(now: Partial<Draft>, saved: Partial<Draft>): Partial<Draft
 }
 
 /** The fields of one's own profile. Only what was changed is sent. */
-function ProfileForm({
-  saved,
-  onSaved,
-}: {
-  readonly saved: OwnProfile;
-  readonly onSaved: () => Promise<void>;
-}) {
+function ProfileForm({ saved }: { readonly saved: OwnProfile }) {
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const draft = { ...saved, ...changes };
-  const change = (more: Partial<Draft>) => setChanges((before) => ({ ...before, ...more }));
+  const draw = (more: Partial<Draft>) => setChanges((before) => ({ ...before, ...more }));
   const hint =
     draft.display_name === saved.display_name
       ? "Your profile is verified under this name"
       : "Your profile is verified; with this name it is verified no more";
 
   async function save() {
-    await request("patch /v1/me/profile", { body: changes });
-    say("Your profile is saved");
-    await onSaved();
+    await change("patch /v1/me/profile", { body: changes }, "Your profile is saved");
     // What was typed meanwhile is not saved yet.
     setChanges((now) => withoutSaved(now, changes));
   }
@@ -185,16 +173,16 @@ function ProfileForm({
           label={label}
           name={name}
           value={draft[name]}
-          onValue={(text) => change({ [name]: text })}
+          onValue={(text) => draw({ [name]: text })}
           {...(saved.verified && name === "display_name" ? { hint } : {})}
         />
       ))}
-      <Field label="Bio" name="bio" isLong value={draft.bio} onValue={(bio) => change({ bio })} />
+      <Field label="Bio" name="bio" isLong value={draft.bio} onValue={(bio) => draw({ bio })} />
       <CheckField
         label="Public"
         hint="Otherwise your profile is not found, whatever you consented to"
         isChecked={draft.public}
-        onChecked={(isPublic) => change({ public: isPublic })}
+        onChecked={(isPublic) => draw({ public: isPublic })}
       />
     </ActionForm>
   );

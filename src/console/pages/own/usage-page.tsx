@@ -1,16 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Usage } from "../../api/interface.ts";
-import { useReply } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/day-bars.tsx";
 import { CopyButton } from "../../components/buttons.tsx";
 import { Field, NAME_HINTS } from "../../components/form.tsx";
-import {
-  Card,
-  EmptyState,
-  ProgressBar,
-  ResourceView,
-  StatusBadge,
-} from "../../components/notes.tsx";
+import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { ownName } from "../../state/session.ts";
@@ -21,10 +14,9 @@ const NEARLY = 0.8;
 
 /** The page `Usage`: the limits of the plan, the calls of each day, and how to call. D-9.4.10. */
 export function UsagePage() {
-  const usage = useReply("get /v1/me/usage", {}, POLL_MS);
   return (
     <>
-      <ResourceView resource={usage} name="your usage">
+      <Loaded from="get /v1/me/usage" name="your usage" pollMs={POLL_MS}>
         {(data) => (
           <>
             <p>
@@ -37,7 +29,7 @@ export function UsagePage() {
             <Days days={data.days} />
           </>
         )}
-      </ResourceView>
+      </Loaded>
       <CurlLine />
     </>
   );

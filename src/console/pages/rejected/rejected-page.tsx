@@ -27,6 +27,7 @@ const REJECTED: ListDescription<"get /api/v1/sync/rejected"> = {
       ),
     },
     { title: "Reason", cell: (record) => <Reason record={record} /> },
+    { title: "Actions", cell: (record) => <RejectedActions record={record} /> },
   ],
   empty: ["Nothing was rejected", WAITING],
   unmatched: ["Nothing of this table was rejected", WAITING],
@@ -42,12 +43,7 @@ function RejectedList() {
   // The address may name a table before the others are known.
   const names = [...new Set([...useTableNames(), queryValue("table")])].filter(Boolean);
   const options = [["", "All tables"], ...names.map((name) => [name, name] as const)] as const;
-  return (
-    <ListPage
-      list={{ ...REJECTED, filters: [{ name: "table", label: "Table", options }] }}
-      actions={(record, reload) => <RejectedActions record={record} onDone={reload} />}
-    />
-  );
+  return <ListPage list={{ ...REJECTED, filters: [{ name: "table", label: "Table", options }] }} />;
 }
 
 function Reason({ record }: { readonly record: RejectedRecord }) {
@@ -55,10 +51,10 @@ function Reason({ record }: { readonly record: RejectedRecord }) {
   return (
     <>
       <LongText text={message} />
-      <p class="quiet row-note">
+      <div class="quiet small">
         Rejected {direction === "push" ? "there" : "here"}, {counted(attempts, "try", "tries")}, the
         last <TimeText at={lastAt} />
-      </p>
+      </div>
     </>
   );
 }

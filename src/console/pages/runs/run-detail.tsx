@@ -1,10 +1,9 @@
-import { useEffect } from "preact/hooks";
 import type { Run, SyncRun } from "../../api/interface.ts";
 import { useReply } from "../../api/use-resource.ts";
+import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Card, ErrorNote, Facts, StatusBadge } from "../../components/notes.tsx";
+import { Card, Facts, PageHead, StatusBadge } from "../../components/notes.tsx";
 import { counted, durationText, TimeText } from "../../components/text.tsx";
-import { setTitle } from "../../state/use-page-visit.ts";
 import { CompareOutcome } from "../compare/compare-outcome.tsx";
 import { CancelRun, LiveProgress, RunFailure } from "./run-state.tsx";
 import { toneOf, triggerText, workText } from "./run-text.ts";
@@ -15,26 +14,16 @@ import type { Transfer, WatchedRun } from "./watched-run.ts";
 /** One run or comparison at its own address, while it is under way and after. */
 export function RunDetail({ runId }: { readonly runId: string }) {
   const path = { run_id: runId };
-  const { data, error, reload } = useReply("get /api/v1/sync/runs/{run_id}", { path });
+  const { data, error } = useReply("get /api/v1/sync/runs/{run_id}", { path });
   const { watched, error: streamError } = useWatchedRun(runId);
-  useEffect(() => setTitle("Runs", runId), [runId]);
-  // Told the end, and told again after the service was away.
-  useEffect(() => {
-    if (watched.isFinished || (error !== null && watched.lines.length > 0)) void reload();
-  }, [watched.isFinished, watched.lines.length > 0]);
-
   // A dry run is in no list once it has ended; what it told is.
   const isGone = error?.status === 404;
   const isDryRunGone = isGone && watched.lines.length > 0;
   return (
     <>
-      <p>
-        <a href="/console/runs">All runs</a>
-      </p>
+      <PageHead back={<a href="/console/runs">All runs</a>} shown={runId} />
       {!isDryRunGone && <ErrorNote error={error ?? streamError} {...(isGone ? GONE : {})} />}
-      {data !== null && !isGone && (
-        <ShownRun run={data} watched={watched} onEnd={() => void reload()} />
-      )}
+      {data !== null && !isGone && <ShownRun run={data} watched={watched} />}
       {isDryRunGone && <DryRunOutcome watched={watched} />}
       <RunLines lines={watched.lines} />
     </>
@@ -46,17 +35,13 @@ const GONE = { hint: "The last 1,000 runs are kept." };
 interface ShownRunProps {
   readonly run: Run;
   readonly watched: WatchedRun;
-  readonly onEnd: () => void;
 }
 
-function ShownRun({ run, watched, onEnd }: ShownRunProps) {
+function ShownRun({ run, watched }: ShownRunProps) {
   const isRunning = run.status === "running";
   return (
     <>
-      <Card
-        title={workText(run)}
-        beside={isRunning && <CancelRun runId={run.run_id} onEnd={onEnd} />}
-      >
+      <Card title={workText(run)} beside={isRunning && <CancelRun runId={run.run_id} />}>
         {isRunning && <LiveProgress watched={watched} />}
         <Facts
           facts={[
@@ -117,7 +102,7 @@ function RunLines({ lines }: { readonly lines: readonly string[] }) {
   return (
     <details class="lines">
       <summary>Events</summary>
-      <ol>
+      <ol class="small">
         {lines.map((line, i) => (
           <li key={i}>
             <bdi>{line}</bdi>

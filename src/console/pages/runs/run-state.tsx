@@ -1,12 +1,11 @@
 // What runs and comparisons show alike: how far they have come, the way to cancel them, and why they failed.
-import { useState } from "preact/hooks";
 import type { Run } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { asRequestError } from "../../api/request-error.ts";
+import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
-import { ErrorNote, ProgressBar } from "../../components/notes.tsx";
+import { ProgressBar } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
+import { change } from "../../state/use-action.ts";
 import { adviceOn } from "./run-text.ts";
 import type { Transfer, WatchedRun } from "./watched-run.ts";
 
@@ -52,34 +51,21 @@ function transferText({ moved, total, rowsPerSecond }: Transfer): string {
   return rowsPerSecond === null ? text : `${text}, ${rowsPerSecond.toLocaleString()} rows/s`;
 }
 
-interface CancelProps {
-  readonly runId: string;
-  readonly onEnd?: () => unknown;
-}
-
 /** Ends a run, a comparison or an import before its next write. Busy until it has ended. D-7.8. */
-export function CancelRun({ runId, onEnd }: CancelProps) {
-  const [error, setError] = useState<RequestError | null>(null);
+export function CancelRun({ runId }: { readonly runId: string }) {
+  const path = { run_id: runId };
 
   async function cancel() {
-    setError(null);
     try {
-      await request("post /api/v1/sync/runs/{run_id}/cancel", { path: { run_id: runId } });
-      say("It was cancelled");
+      await change("post /api/v1/sync/runs/{run_id}/cancel", { path }, "It was cancelled");
     } catch (failure) {
-      const problem = asRequestError(failure);
       // It has ended meanwhile.
-      if (problem.status !== 409) setError(problem);
+      if (asRequestError(failure).status !== 409) throw failure;
+      await reloadShown();
     }
-    await onEnd?.();
   }
 
-  return (
-    <div>
-      <ActionButton onPress={cancel}>Cancel</ActionButton>
-      <ErrorNote error={error} />
-    </div>
-  );
+  return <ActionButton onPress={cancel}>Cancel</ActionButton>;
 }
 
 /** Why a run failed, or is not whole, and what to do. */

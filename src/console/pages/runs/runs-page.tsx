@@ -1,6 +1,7 @@
 import type { Run } from "../../api/interface.ts";
+import { ErrorNote } from "../../components/buttons.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { Card, ErrorNote, StatusBadge } from "../../components/notes.tsx";
+import { Card, StatusBadge } from "../../components/notes.tsx";
 import { durationText, LongText, TimeText } from "../../components/text.tsx";
 import { RunDetail } from "./run-detail.tsx";
 import { CancelRun, LiveProgress } from "./run-state.tsx";
@@ -53,7 +54,7 @@ export function RunsPage({ run: runId }: Readonly<Record<string, string>>) {
       <StartRun />
       <ListPage
         list={RUNS}
-        above={({ data }) =>
+        tools={({ data }) =>
           data?.items
             .filter(({ status }) => status === "running")
             .slice(0, MAX_WATCHED)

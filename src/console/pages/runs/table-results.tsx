@@ -30,7 +30,7 @@ export function TableResults({
       />
       {warnings.length > 0 && (
         <div class="note warning">
-          <ul class="plain-list">
+          <ul>
             {warnings.map(({ table, text }) => (
               <li key={`${table} ${text}`}>
                 <bdi>{table}</bdi>: <bdi>{text}</bdi>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { reloadShown } from "../../api/use-resource.ts";
 import { afterComment, afterEvent, NOTHING_TOLD, type WatchedRun } from "./watched-run.ts";
 
 /** How often what came is shown. */
@@ -16,7 +17,7 @@ interface Watching {
 
 /**
  * What a run or comparison tells, wherever it was started, from its beginning on. A stream that breaks off is read anew until
- * the run has finished.
+ * the run has finished; what the page shows of it is loaded again then.
  */
 export function useWatchedRun(runId: string): Watching {
   const [watching, setWatching] = useState<Watching>({ watched: NOTHING_TOLD, error: null });
@@ -36,7 +37,7 @@ async function watch(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      if (await readWhole(runId, signal, show)) return;
+      if (await readWhole(runId, signal, show)) return await reloadShown();
     } catch (failure) {
       if (signal.aborted) return;
       const error = asRequestError(failure);

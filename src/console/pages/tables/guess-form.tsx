@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
 import type { TableGuess } from "../../api/interface.ts";
 import { RequestError } from "../../api/request-error.ts";
-import { ActionButton, CopyButton } from "../../components/buttons.tsx";
+import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/form.tsx";
-import { Card, ErrorNote, Focused } from "../../components/notes.tsx";
+import { Card, Focused } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
-import { useAction } from "../../state/use-action.ts";
 
 /** What somebody wants of a guess. */
 export interface GuessWishes {
@@ -40,7 +39,6 @@ const TYPES = Object.keys({
 /** A guess with its reasons, which can be changed, and the table that is made of it. */
 export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessFormProps) {
   const [wanted, setWanted] = useState(wishes);
-  const again = useAction(() => onGuess(wanted));
   const key = wanted.key ?? guess.key?.columns ?? [];
   const columns = columnsOf({
     ...{ key, types: wanted.types, isNumbered },
@@ -79,10 +77,9 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessF
             ["none", "none"],
           ]}
         />
-        <ErrorNote error={again.error} />
         {wanted !== wishes ? (
           <div class="actions">
-            <ActionButton look="main" isBusy={again.isBusy} onPress={again.run}>
+            <ActionButton look="main" onPress={() => onGuess(wanted)}>
               Guess again
             </ActionButton>
           </div>

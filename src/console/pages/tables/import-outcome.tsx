@@ -1,5 +1,6 @@
+import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ErrorNote, Facts } from "../../components/notes.tsx";
+import { Facts } from "../../components/notes.tsx";
 import { counted, ValueText } from "../../components/text.tsx";
 import type { EndedImport, ImportResult } from "./use-import.ts";
 

@@ -1,10 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
 import { Card, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
 import { bytesText, counted } from "../../components/text.tsx";
-import { setTitle } from "../../state/use-page-visit.ts";
 import { CancelRun } from "../runs/run-state.tsx";
 import { FileFields, readChoice } from "./file-choice.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";
@@ -17,17 +16,11 @@ export function ImportPage({ listed }: { readonly listed: ListedTable }) {
   const { table } = listed;
   const [file, setFile] = useState<File | null>(null);
   const work = useImport(table);
-  useEffect(() => setTitle("Tables", table), [table]);
   return (
     <>
-      <PageHead
-        back={<AllRows table={table} />}
-        title={
-          <>
-            Import a file into <bdi>{table}</bdi>
-          </>
-        }
-      />
+      <PageHead back={<AllRows table={table} />} shown={table}>
+        Import a file into <bdi>{table}</bdi>
+      </PageHead>
       <div class="card" hidden={work.state.kind === "running"}>
         <ActionForm
           name="Preview"

@@ -4,7 +4,6 @@ import { request } from "../../api/request.ts";
 import { asRequestError } from "../../api/request-error.ts";
 import { ActionForm, CheckField } from "../../components/form.tsx";
 import { PageHead } from "../../components/notes.tsx";
-import { setTitle } from "../../state/use-page-visit.ts";
 import { type FileChoice, FileFields, readChoice } from "./file-choice.tsx";
 import { GuessForm, type GuessWishes, NO_WISHES } from "./guess-form.tsx";
 import { ImportWork } from "./import-page.tsx";
@@ -31,7 +30,6 @@ export function NewTable() {
   const [file, setFile] = useState<File | null>(null);
   const [guessed, setGuessed] = useState<Guessed | null>(null);
   const [made, setMade] = useState("");
-  useEffect(() => setTitle("Tables", "from a file"), []);
 
   async function guess(choice: FileChoice, numberRows: string, wishes: GuessWishes) {
     const content = choice.file.content.slice(0, GUESSED_BYTES);
@@ -64,7 +62,9 @@ export function NewTable() {
   if (guessed !== null && made !== "") return <FirstImport table={made} choice={guessed.choice} />;
   return (
     <>
-      <PageHead back={ALL_TABLES} title="A table from a file" />
+      <PageHead back={ALL_TABLES} shown="from a file">
+        A table from a file
+      </PageHead>
       <div class="card">
         <ActionForm
           name="Guess"
@@ -112,7 +112,9 @@ function FirstImport({ table, choice }: { readonly table: string; readonly choic
   useEffect(() => void work.start({ ...choice, options: {} }, false), []);
   return (
     <>
-      <PageHead back={ALL_TABLES} title={<bdi>{table}</bdi>} />
+      <PageHead back={ALL_TABLES} shown={table}>
+        <bdi>{table}</bdi>
+      </PageHead>
       <p>The table was made.</p>
       <ImportWork table={table} work={work} />
     </>

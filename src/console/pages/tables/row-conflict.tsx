@@ -1,9 +1,8 @@
 import type { RequestError } from "../../api/request-error.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ErrorNote, Focused } from "../../components/notes.tsx";
+import { Focused } from "../../components/notes.tsx";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
-import { useAction } from "../../state/use-action.ts";
 
 /** A row that somebody else has changed meanwhile. */
 export interface RowVersions {
@@ -34,7 +33,6 @@ interface RowConflictProps {
 
 /** Shows both versions, and asks which is to stand. D-14.3. */
 export function RowConflict({ versions, insistName, onInsist, onYield }: RowConflictProps) {
-  const { run, isBusy, error } = useAction(onInsist);
   const { was, mine, now } = versions;
   const isMissing = was === null ? "There is such a row already" : "Somebody else has changed it";
   return (
@@ -54,13 +52,12 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
           rows={namesOf(versions)}
           keyOf={(name) => name}
         />
-        <ErrorNote error={error} />
         <div class="actions">
           <ActionButton onPress={onYield}>
             {now === null ? "Leave it gone" : "Keep theirs"}
           </ActionButton>
           {(mine !== null || now !== null) && (
-            <ActionButton look="danger" isBusy={isBusy} onPress={run}>
+            <ActionButton look="danger" onPress={onInsist}>
               {insistName}
             </ActionButton>
           )}

@@ -3,7 +3,6 @@ import { readTyped } from "../../../domain/sync/by-hand/typed-value.ts";
 import type { Row, TableList } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { asRequestError, refusal } from "../../api/request-error.ts";
-import { ActionButton } from "../../components/buttons.tsx";
 import {
   ActionForm,
   CheckField,
@@ -81,14 +80,13 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
     );
   }
   return (
-    <ActionForm name="Save" isUnchecked onSubmit={submit}>
+    <ActionForm name="Save" isUnchecked onSubmit={submit} onBack={() => onLeft(row)}>
       {columns.map((column) => (
         <ColumnField key={column.name} column={column} listed={listed} isNew={row === null} />
       ))}
       {listed.direction === "pull" && (
         <CheckField label="Force" name="-force" hint="The rows are written at the remote" />
       )}
-      <ActionButton onPress={() => onLeft(row)}>Back</ActionButton>
     </ActionForm>
   );
 }

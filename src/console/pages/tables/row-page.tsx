@@ -1,17 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Row } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { asRequestError } from "../../api/request-error.ts";
-import { useReply } from "../../api/use-resource.ts";
+import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { FieldsTable } from "../../components/data-table.tsx";
 import { CheckField } from "../../components/form.tsx";
-import { EmptyState, Focused, ResourceView } from "../../components/notes.tsx";
+import { EmptyState, Focused, Loaded, PageHead } from "../../components/notes.tsx";
 import { type Fields, keyText, shortened } from "../../components/text.tsx";
-import { say, sayOnNextPage } from "../../state/messages.ts";
-import { navigate, whileHere } from "../../state/router.ts";
-import { setTitle } from "../../state/use-page-visit.ts";
+import { say } from "../../state/messages.ts";
+import { leadOn, navigate, whileHere } from "../../state/router.ts";
 import { RowConflict, type RowVersions, versionsOf } from "./row-conflict.tsx";
 import { type ListedTable, RowForm } from "./row-form.tsx";
 
@@ -48,12 +47,9 @@ interface RowPageProps {
 /** One row of a table as a page: all of its values, and what can be done to it. D-14.5. */
 export function RowPage({ listed, row }: RowPageProps) {
   const { table } = listed;
-  useEffect(() => setTitle("Tables", table), [table]);
   return (
     <>
-      <p>
-        <AllRows table={table} />
-      </p>
+      <PageHead back={<AllRows table={table} />} shown={table} />
       {row === NEW_ROW ? <NewRow listed={listed} /> : <KnownRow listed={listed} row={row} />}
     </>
   );
@@ -89,45 +85,39 @@ function NewRow({ listed }: { readonly listed: ListedTable }) {
   );
 }
 
-/** Opens an address with a sentence on it; says it where somebody has gone elsewhere meanwhile. */
-function leadOn(isHere: () => boolean, text: string, address: string) {
-  if (!isHere()) return say(text);
-  sayOnNextPage(text);
-  navigate(address);
-}
-
 function KnownRow({ listed, row: key }: RowPageProps) {
-  const path = { table_name: listed.table };
-  const found = useReply("get /api/v1/sync/rows/{table_name}", { path, query: { key } });
   return (
-    <ResourceView resource={found} name="the row">
+    <Loaded
+      from="get /api/v1/sync/rows/{table_name}"
+      options={{ path: { table_name: listed.table }, query: { key } }}
+      name="the row"
+    >
       {({ items: [row] }) =>
         row === undefined ? (
           <EmptyState title="There is no such row">
             <p>It was deleted, or its key was changed.</p>
           </EmptyState>
         ) : (
-          <RowCard listed={listed} row={row} reload={found.reload} />
+          <RowCard listed={listed} row={row} />
         )
       }
-    </ResourceView>
+    </Loaded>
   );
 }
 
 interface RowCardProps {
   readonly listed: ListedTable;
   readonly row: Fields;
-  readonly reload: () => Promise<void>;
 }
 
-function RowCard({ listed, row, reload }: RowCardProps) {
+function RowCard({ listed, row }: RowCardProps) {
   const [isEdited, setEdited] = useState(false);
   const key = Object.fromEntries(listed.upsert_key.map((name) => [name, row[name]]));
   const name = shortened(keyText(key), 80);
 
   async function show(text: string) {
     if (text !== "") say(text);
-    await reload();
+    await reloadShown();
     setEdited(false);
   }
 
@@ -154,7 +144,7 @@ function RowCard({ listed, row, reload }: RowCardProps) {
             <ActionButton look="main" onPress={() => setEdited(true)}>
               Edit
             </ActionButton>
-            <RowRemoval listed={listed} row={row} name={name} rowKey={key} reload={reload} />
+            <RowRemoval listed={listed} row={row} name={name} rowKey={key} />
           </div>
         </>
       )}
@@ -167,7 +157,7 @@ interface RowRemovalProps extends RowCardProps {
   readonly rowKey: Fields;
 }
 
-function RowRemoval({ listed, row, name, rowKey, reload }: RowRemovalProps) {
+function RowRemoval({ listed, row, name, rowKey }: RowRemovalProps) {
   const [versions, setVersions] = useState<RowVersions | null>(null);
   const [force, setForce] = useState(false);
   const { table, direction, deletes } = listed;
@@ -181,9 +171,7 @@ function RowRemoval({ listed, row, name, rowKey, reload }: RowRemovalProps) {
         path: { table_name: table },
         body,
       });
-      const text = `The row was deleted. ${warning}`;
-      // The dialog gives the focus back before the page goes.
-      requestAnimationFrame(() => leadOn(isHere, text, tableAddress(table)));
+      leadOn(isHere, `The row was deleted. ${warning}`, tableAddress(table));
     } catch (failure) {
       const error = asRequestError(failure);
       const found = versionsOf(error, { was: expected, mine: null });
@@ -199,7 +187,7 @@ function RowRemoval({ listed, row, name, rowKey, reload }: RowRemovalProps) {
         insistName="Delete it all the same"
         onInsist={() => remove(versions.now ?? {}, force)}
         onYield={async () => {
-          await reload();
+          await reloadShown();
           setVersions(null);
         }}
       />

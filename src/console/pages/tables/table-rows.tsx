@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { spreadsheetField } from "../../../domain/shared/text.ts";
 import type { RequestOptions, RowList } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
@@ -10,7 +10,6 @@ import { type Filter, type ListDescription, ListPage } from "../../components/li
 import { PageHead } from "../../components/notes.tsx";
 import { counted, type Fields, ValueText, valueText } from "../../components/text.tsx";
 import { queryValue, queryValues } from "../../state/router.ts";
-import { setTitle } from "../../state/use-page-visit.ts";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
 import type { ListedTable } from "./row-form.tsx";
 import { ALL_TABLES, importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
@@ -58,7 +57,6 @@ interface TableRowsProps {
 
 /** The rows of a table in pages, with what the address says as filter. */
 export function TableRows({ table, listed }: TableRowsProps) {
-  useEffect(() => setTitle("Tables", table), [table]);
   const isStopped = useRef(false);
   const names = Object.keys(listed?.columns ?? {});
   const list: Rows = {
@@ -84,7 +82,9 @@ export function TableRows({ table, listed }: TableRowsProps) {
   };
   return (
     <>
-      <PageHead back={ALL_TABLES} title={<bdi>{table}</bdi>} />
+      <PageHead back={ALL_TABLES} shown={table}>
+        <bdi>{table}</bdi>
+      </PageHead>
       <ListPage
         list={list}
         path={{ table_name: table }}

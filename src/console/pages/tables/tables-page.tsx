@@ -1,6 +1,6 @@
 import { useReply } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.tsx";
+import { EmptyState, Loaded, ResourceView, StatusBadge } from "../../components/notes.tsx";
 import { ImportPage } from "./import-page.tsx";
 import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
 import type { ListedTable } from "./row-form.tsx";
@@ -41,9 +41,8 @@ function Below({ listed, row }: { readonly listed: ListedTable; readonly row: st
 }
 
 function Tables() {
-  const tables = useReply("get /api/v1/sync/tables", {}, POLL_MS);
   return (
-    <ResourceView resource={tables} name="the tables">
+    <Loaded from="get /api/v1/sync/tables" name="the tables" pollMs={POLL_MS}>
       {(data) => (
         <>
           <p>
@@ -58,7 +57,7 @@ function Tables() {
           />
         </>
       )}
-    </ResourceView>
+    </Loaded>
   );
 }
 
