@@ -55,7 +55,7 @@ test("D-9.2 the console asks for operations, bodies and replies of docs/openapi.
     const parameters = operation.parameters?.map(({ name }) => name) ?? [];
     return [
       ...modelsOf(members).filter((name) => !known.match(`/${name}(Reply)?"`)),
-      ...queryOf(members).filter((name) => !parameters.includes(name)),
+      ...queryOf(members, source).filter((name) => !parameters.includes(name)),
     ].map((name) => `${method} ${path} has no ${name}`);
   });
   expect(problems).toEqual([]);
@@ -70,8 +70,14 @@ function modelsOf(members: string): readonly string[] {
   return names.filter((name) => /^[A-Z]/.test(name) && name !== "Static");
 }
 
-function queryOf(members: string): readonly string[] {
-  const [, query = ""] = /query: (.*?)(?:;\s*(?:reply|event)|$)/s.exec(members) ?? [];
-  const names = [...query.matchAll(/(\w+)\?:/g)].map(([, name = ""]) => name);
-  return query.startsWith("Part") ? [...names, "limit", "cursor"] : names;
+/** The parameters that stand in a query itself, or in a type that it takes in. */
+function queryOf(members: string, source: string): readonly string[] {
+  const [, query = ""] = /query: (.*?)(?:;\s*(?:file|reply|event)|$)/s.exec(members) ?? [];
+  const names = [...query.matchAll(/(\w+)\??:/g)].map(([, name = ""]) => name);
+  const types = [...query.matchAll(/\b[A-Z]\w+/g)].flatMap(([type]) => {
+    const declared = new RegExp(`(?:interface ${type} .*?\n}|type ${type} = .*?;\n)`, "s");
+    const members = declared.exec(source)?.[0].matchAll(/"(\w+)"|(\w+)\?:/g) ?? [];
+    return [...members].map(([, quoted, plain]) => quoted ?? plain ?? "");
+  });
+  return [...names, ...types];
 }

@@ -1,10 +1,4 @@
-/** One member of a body that was refused. */
-interface RefusedField {
-  /** JSON pointer, such as `/email`; empty for the whole body. */
-  readonly pointer: string;
-  readonly detail: string;
-}
-
+/** What the service says of a request that it refused. */
 interface ErrorBody {
   readonly code?: string;
   readonly detail?: string;
@@ -12,16 +6,15 @@ interface ErrorBody {
   readonly hint?: string;
   readonly error?: string;
   readonly type?: string;
-  readonly errors?: readonly (RefusedField | RefusedColumn)[];
+  readonly errors?: readonly RefusedPart[];
   readonly row?: Fields | null;
   readonly text?: string;
 }
 
-/** One column of a row that was refused. */
-interface RefusedColumn {
-  readonly column: string;
-  readonly message: string;
-}
+/** A member of the body, by its JSON pointer such as `/email`, or a column of a row. */
+type RefusedPart =
+  | { readonly pointer: string; readonly detail: string }
+  | { readonly column: string; readonly message: string };
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,7 +26,8 @@ export class RequestError extends Error {
   readonly detail: string;
   /** What to do; empty where the service says nothing more. */
   readonly hint: string;
-  readonly fields: readonly RefusedField[];
+  /** What was wrong with members of the body or columns, by their names. */
+  readonly problems: ReadonlyMap<string, string>;
   /** A row as it is now, where another one was expected; null for none. */
   readonly row: Fields | null | undefined;
   /** What is to be put by hand where the service could not; empty for nothing. */
@@ -48,9 +42,8 @@ export class RequestError extends Error {
     this.code = body.code ?? body.type ?? "";
     this.detail = detail;
     this.hint = body.hint ?? "";
-    this.fields = (body.errors ?? []).map((one) =>
-      "column" in one ? { pointer: `/${one.column}`, detail: one.message } : one,
-    );
+    // Of one with several problems the first is shown.
+    this.problems = new Map((body.errors ?? []).map(problemOf).toReversed());
     this.row = body.row;
     this.text = body.text ?? "";
     this.requestId = headers.get("x-request-id") ?? "";
@@ -64,11 +57,6 @@ export class RequestError extends Error {
     return new RequestError(response.status, body ?? {}, response.headers);
   }
 
-  /** The members of the body that were refused. */
-  get names(): readonly string[] {
-    return this.fields.map(({ pointer }) => pointer.slice(1));
-  }
-
   /** As what was wrong with a member of the body. */
   at(name: string): RequestError {
     const { status, code, detail, hint } = this;
@@ -79,16 +67,15 @@ export class RequestError extends Error {
       errors: [{ pointer: `/${name}`, detail }],
     });
   }
+}
 
-  /** What was wrong with a member of the body, such as `email`; null when nothing was. */
-  problemOf(name: string): string | null {
-    return this.fields.find(({ pointer }) => pointer === `/${name}`)?.detail ?? null;
-  }
+function problemOf(part: RefusedPart): readonly [name: string, problem: string] {
+  return "column" in part ? [part.column, part.message] : [part.pointer.slice(1), part.detail];
 }
 
 /** What was wrong with a member of a body that is not sent therefore. */
 export function refusal(name: string, detail: string): RequestError {
-  return new RequestError(400, { detail, errors: [{ pointer: `/${name}`, detail }] });
+  return new RequestError(400, { detail }).at(name);
 }
 
 /** The service does not answer at all. */

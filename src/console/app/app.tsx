@@ -112,7 +112,7 @@ function homeAddress(): string {
 }
 
 /** What surrounds every page: a link that skips it, navigation, sign-out, the message. */
-export function Layout({ children }: { readonly children: ComponentChildren }) {
+function Layout({ children }: { readonly children: ComponentChildren }) {
   const isSignedIn = session.value.kind === "signed_in";
   return (
     <>

@@ -52,7 +52,7 @@ export function ActionForm(props: ActionFormProps) {
     else fields.current?.previousElementSibling?.scrollIntoView({ block: "nearest" });
   }, [error]);
   // Said by the field itself, once it has the focus.
-  const isBeside = error?.names.some((refused) =>
+  const isBeside = [...(error?.problems.keys() ?? [])].some((refused) =>
     fields.current?.querySelector(`[name="${CSS.escape(refused)}"]`),
   );
 
@@ -276,7 +276,7 @@ interface FrameProps extends FieldFrame {
 
 function Frame({ label, name = "", hint, problem: typed = null, children }: FrameProps) {
   const id = useId();
-  const refused = useContext(Refusal)?.problemOf(name) ?? null;
+  const refused = useContext(Refusal)?.problems.get(name) ?? null;
   const problem = typed ?? refused;
   const notes = [hint !== undefined && `${id}-hint`, problem !== null && `${id}-error`];
   return (

@@ -51,7 +51,7 @@ export interface ListDescription<O extends Lists> {
 }
 
 /** `show` takes what there is so far. */
-export type ReadList<O extends Lists> = (
+type ReadList<O extends Lists> = (
   options: RequestOptions<O>,
   show: (soFar: Reply<O>) => void,
 ) => Promise<Reply<O>>;

@@ -2,8 +2,8 @@
 import { render } from "preact";
 import { readEventStream } from "../../../src/console/api/event-stream.ts";
 import { RequestError } from "../../../src/console/api/request-error.ts";
-import { Bars } from "../../../src/console/charts/bars.tsx";
-import { LineChart } from "../../../src/console/charts/line-chart.tsx";
+import { SumBars } from "../../../src/console/charts/bars.tsx";
+import { LineChart } from "../../../src/console/charts/time-charts.tsx";
 import { ActionButton, CopyButton, ErrorNote } from "../../../src/console/components/buttons.tsx";
 import { ConfirmButton } from "../../../src/console/components/confirm-dialog.tsx";
 import { DataTable } from "../../../src/console/components/data-table.tsx";
@@ -101,20 +101,22 @@ function Everything() {
       <ErrorNote error={new RequestError(503, { detail: "The store cannot be reached" })} />
       <ProgressBar label="Known" done={30} total={100} text="30 of 100 rows, 12 rows/s" />
       <ProgressBar label="Unknown" done={30} total={null} text="30 rows" />
-      <Bars
+      <SumBars
         caption="Points"
         bars={[
           { label: "github", value: 20, text: "20 points" },
-          { label: HOSTILE.repeat(20), value: 5 },
+          { label: HOSTILE.repeat(20), value: 5, text: "5" },
         ]}
+        sum={{ label: "Score", value: 25, text: "25" }}
+        max={100}
       />
       <LineChart
-        caption="Rows moved"
-        times={MINUTES.map((i) => new Date(Date.UTC(2026, 2, 1, 12, i)).toISOString())}
-        lines={[
-          { name: "Rows", values: MINUTES.map((i) => (i % 7) * 100) },
-          { name: "Lookups", values: MINUTES.map((i) => (i === 5 ? null : i)) },
-        ]}
+        title="Rows moved"
+        name="Rows"
+        points={MINUTES.map((i) => ({
+          at: new Date(Date.UTC(2026, 2, 1, 12, i)).toISOString(),
+          count: (i % 7) * 100,
+        }))}
       />
     </main>
   );

@@ -1,5 +1,5 @@
 import type { AccountUsage, Usage } from "../../api/interface.ts";
-import { DayBars } from "../../charts/day-bars.tsx";
+import { DayBars } from "../../charts/time-charts.tsx";
 import { ActionForm, Field } from "../../components/form.tsx";
 import { Card, Facts, Loaded, PageHead } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
@@ -50,11 +50,7 @@ function Known({ account }: { readonly account: AccountUsage }) {
           ]}
         />
       </Card>
-      <DayBars
-        caption="Calls by day"
-        names={["Calls", "Denied"]}
-        days={usage.days.map(({ date, calls, denied }) => ({ date, all: calls, marked: denied }))}
-      />
+      <DayBars caption="Calls by day" name="Calls" days={usage.days} />
       <SetPassword username={username} />
     </>
   );

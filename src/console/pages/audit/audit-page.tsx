@@ -1,9 +1,15 @@
-import type { AuditItem } from "../../api/interface.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { readEventStream } from "../../api/event-stream.ts";
+import type { AuditItem, AuditVerificationEvent } from "../../api/interface.ts";
+import { RequestError } from "../../api/request-error.ts";
+import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
+import { DataTable } from "../../components/data-table.tsx";
 import { localText, NAME_HINTS, utcText } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { StatusBadge } from "../../components/notes.tsx";
-import { TimeText } from "../../components/text.tsx";
-import { VerifyLog } from "./verify-log.tsx";
+import { EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
+import { counted, TimeText } from "../../components/text.tsx";
+import { say } from "../../state/messages.ts";
+import { useAction } from "../../state/use-action.ts";
 
 /** Times are typed as local ones and stand in the address in UTC. */
 const TIME = { type: "datetime-local", toAddress: utcText, fromAddress: localText } as const;
@@ -71,4 +77,140 @@ export function AuditPage() {
 function Caller({ item: { account, kind } }: { readonly item: AuditItem }) {
   if (account !== "") return <bdi>{account}</bdi>;
   return <>{kind === "admin" ? "command line, or erased" : "erased"}</>;
+}
+
+type Done = Extract<AuditVerificationEvent, { readonly type: "done" }>;
+
+/** Verifies the log while it tells how far it has come, and shows the heads of its chains. */
+function VerifyLog() {
+  const [records, setRecords] = useState(0);
+  const [result, setResult] = useState<Done | null>(null);
+  const underWay = useRef(new AbortController());
+  useEffect(() => () => underWay.current.abort(), []);
+  const { run, isBusy, error } = useAction(async () => {
+    underWay.current = new AbortController();
+    const { signal } = underWay.current;
+    setRecords(0);
+    setResult(null);
+    const read = verified(signal, setRecords);
+    setResult(
+      await read.catch((failure) => {
+        if (signal.aborted) return null;
+        throw failure;
+      }),
+    );
+  });
+
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>Is it whole?</h2>
+        {isBusy ? (
+          <ActionButton onPress={() => underWay.current.abort()}>Cancel</ActionButton>
+        ) : (
+          <ActionButton look="main" onPress={() => void run()}>
+            Verify
+          </ActionButton>
+        )}
+      </div>
+      <ErrorNote error={error} />
+      {isBusy && (
+        <ProgressBar
+          label="Verifying"
+          done={records}
+          total={null}
+          text={counted(records, "record")}
+        />
+      )}
+      {!isBusy && result === null && error === null && (
+        <p>
+          Every record contains the hash of the one before, and each chain has a signed head.
+          Verifying reads all of it.
+        </p>
+      )}
+      {result !== null && <Verdict result={result} />}
+      <Heads />
+    </section>
+  );
+}
+
+/** Resolves to what was found. Throws `RequestError`. */
+async function verified(signal: AbortSignal, tell: (records: number) => void): Promise<Done> {
+  let result: Done | null = null;
+  for await (const event of readEventStream("post /v1/admin/audit/verify", { signal })) {
+    if (event.type === "progress") tell(event.records);
+    if (event.type === "error") throw new RequestError(0, { detail: event.error });
+    if (event.type === "done") result = event;
+  }
+  if (result === null) throw new RequestError(0, { detail: "The verification ended early" });
+  return result;
+}
+
+function Verdict({ result: { problem, records, chains } }: { readonly result: Done }) {
+  const read = `${counted(records, "record")} in ${counted(chains, "chain")}`;
+  if (problem === null) {
+    return (
+      <p role="status">
+        <StatusBadge tone="good" text="whole" /> {read}
+      </p>
+    );
+  }
+  return (
+    <div role="alert" class="note bad">
+      <p>
+        <StatusBadge tone="bad" text="broken" /> <bdi>{problem.message}</bdi>
+      </p>
+      <p>
+        Somebody or something changed the log. Keep a copy of the store, compare the heads that you
+        kept elsewhere (<code>repsync audit verify --heads FILE</code>), and see who could write to
+        it.
+      </p>
+    </div>
+  );
+}
+
+function Heads() {
+  function download(text: string) {
+    const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = "audit-heads.json";
+    link.click();
+    URL.revokeObjectURL(url);
+    say("The heads are saved: keep the file on another machine");
+  }
+
+  return (
+    <details>
+      <summary>Heads</summary>
+      <p>
+        Keep them on another machine: with them a log that was cut or removed is found, even with
+        all that the store knows of it.
+      </p>
+      <Loaded from="get /v1/admin/audit/heads" name="the heads">
+        {(found) => (
+          <>
+            <DataTable
+              caption="Heads of the chains"
+              rows={found.heads}
+              keyOf={({ chain_id }) => chain_id}
+              columns={[
+                { title: "Chain", isNumber: true, cell: ({ chain_number }) => chain_number },
+                { title: "Records", isNumber: true, cell: ({ seq }) => seq.toLocaleString() },
+                { title: "Last at", cell: ({ at }) => <TimeText at={at} /> },
+                { title: "Hash", cell: ({ hash }) => <code>{hash.slice(0, 16)}…</code> },
+              ]}
+              empty={<EmptyState title="Nothing is in the log yet" />}
+            />
+            <div class="actions">
+              <CopyButton of="the heads" text={() => JSON.stringify(found)} />
+              <ActionButton onPress={() => download(JSON.stringify(found))}>
+                Save as file
+              </ActionButton>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </details>
+  );
 }

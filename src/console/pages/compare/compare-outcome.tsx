@@ -11,7 +11,7 @@ import {
   ValueText,
   valueText,
 } from "../../components/text.tsx";
-import type { Difference, WatchedRun } from "../runs/watched-run.ts";
+import type { Difference, WatchedRun } from "../runs/use-watched-run.ts";
 
 /** What a comparison found: counts, and the rows that differ. */
 export function CompareOutcome({

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Overview } from "../../api/interface.ts";
-import { LineChart } from "../../charts/line-chart.tsx";
+import { LineChart } from "../../charts/time-charts.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
 import { SelectField } from "../../components/form.tsx";
-import { Card, Loaded, StatusBadge } from "../../components/notes.tsx";
+import { Card, EmptyState, Loaded, StatusBadge } from "../../components/notes.tsx";
 import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
-import { TableStates } from "./table-states.tsx";
+import { runAddress, toneOf } from "../runs/run-text.ts";
 
 const POLL_MS = 15_000;
 
@@ -137,7 +138,6 @@ function HistoryCharts({ history }: { readonly history: History }) {
     span === "hours"
       ? withQuiet(history.hours, HOUR_MS, 31 * 24)
       : withQuiet(history.minutes, MINUTE_MS, 24 * 60);
-  const times = points.map(({ at }) => at);
 
   function choose(value: string) {
     setSpan(value);
@@ -151,14 +151,14 @@ function HistoryCharts({ history }: { readonly history: History }) {
         <SelectField label="Span" value={span} onValue={choose} options={SPANS} />
       </div>
       <LineChart
-        caption={`Rows moved: ${sumText(points.map(({ rows }) => rows))}`}
-        times={times}
-        lines={[{ name: "Rows", values: points.map(({ rows }) => rows) }]}
+        title="Rows moved"
+        name="Rows"
+        points={points.map(({ at, rows }) => ({ at, count: rows }))}
       />
       <LineChart
-        caption={`Lookups: ${sumText(points.map(({ lookups }) => lookups))}`}
-        times={times}
-        lines={[{ name: "Lookups", values: points.map(({ lookups }) => lookups) }]}
+        title="Lookups"
+        name="Lookups"
+        points={points.map(({ at, lookups }) => ({ at, count: lookups }))}
       />
     </section>
   );
@@ -175,7 +175,72 @@ function withQuiet(told: History["hours"], stepMs: number, count: number): Histo
   });
 }
 
-function sumText(values: readonly number[]): string {
-  const sum = values.reduce((total, value) => total + value, 0);
-  return sum === 0 ? "none yet" : `${sum.toLocaleString()} in all`;
+type TableState = Overview["tables"][number];
+
+/** Each table at both ends. */
+function TableStates({ overview }: { readonly overview: Overview }) {
+  return (
+    <DataTable
+      caption="Tables"
+      columns={COLUMNS}
+      rows={overview.tables}
+      keyOf={({ table }) => table}
+      empty={
+        <EmptyState title="There are no tables">
+          <p>
+            Name a registry file in <code>SYNC_TABLES</code>.
+          </p>
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const COLUMNS: readonly Column<TableState>[] = [
+  {
+    title: "Table",
+    isHeader: true,
+    cell: ({ table }) => (
+      <a href={`/console/tables/${encodeURIComponent(table)}`}>
+        <bdi>{table}</bdi>
+      </a>
+    ),
+  },
+  { title: "Rows here", isNumber: true, cell: ({ rows_here: rows }) => countText(rows) },
+  { title: "Rows there", isNumber: true, cell: ({ rows_there: rows }) => countText(rows) },
+  { title: "Drift", isNumber: true, cell: (state) => <Drift state={state} /> },
+  { title: "Behind", isNumber: true, cell: ({ behind_seconds: seconds }) => behindText(seconds) },
+  { title: "Last run", cell: ({ last_run: run }) => <LastRun run={run} /> },
+];
+
+function countText(count: number | null): string {
+  return count === null || count < 0 ? "–" : count.toLocaleString();
+}
+
+function behindText(seconds: number | null): string {
+  if (seconds === null) return "–";
+  return seconds === 0 ? "up to date" : durationText(seconds * 1_000);
+}
+
+function Drift({ state: { table, drift } }: { readonly state: TableState }) {
+  if (drift === null) return <>–</>;
+  if (drift === 0) return <>0</>;
+  const compare = `/console/compare?${new URLSearchParams({ table })}`;
+  return (
+    <a href={compare} aria-label={`${drift.toLocaleString()}, compare ${table}`}>
+      {drift.toLocaleString()}
+    </a>
+  );
+}
+
+function LastRun({ run }: { readonly run: TableState["last_run"] }) {
+  if (run === null) return <span class="quiet">none yet</span>;
+  return (
+    <span class="no-wrap">
+      <StatusBadge tone={toneOf(run.status)} text={run.status} />{" "}
+      <a href={runAddress(run.run_id)}>
+        <TimeText at={run.started_at} />
+      </a>
+    </span>
+  );
 }

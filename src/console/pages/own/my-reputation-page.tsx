@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Explanation } from "../../api/interface.ts";
-import { Bars } from "../../charts/bars.tsx";
+import { SumBars } from "../../charts/bars.tsx";
 import { ErrorNote } from "../../components/buttons.tsx";
 import { CheckField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded } from "../../components/notes.tsx";
@@ -96,7 +96,7 @@ function HowItCame({ explanation }: { readonly explanation: Explanation }) {
   const [most] = sorted;
   return (
     <>
-      <Bars
+      <SumBars
         caption="Points by platform"
         max={MAX_SCORE}
         bars={sorted.map(({ platform, points: value }) => ({
@@ -104,7 +104,7 @@ function HowItCame({ explanation }: { readonly explanation: Explanation }) {
           value,
           text: value.toFixed(2),
         }))}
-        sum={{ label: "Score", value: score }}
+        sum={{ label: "Score", value: score, text: score.toLocaleString() }}
       />
       <section class="prose">
         <h2>How it came about</h2>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Usage } from "../../api/interface.ts";
-import { DayBars } from "../../charts/day-bars.tsx";
+import { DayBars } from "../../charts/time-charts.tsx";
 import { CopyButton } from "../../components/buttons.tsx";
 import { Field, NAME_HINTS } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
@@ -81,13 +81,7 @@ function Days({ days }: { readonly days: Usage["days"] }) {
       </EmptyState>
     );
   }
-  return (
-    <DayBars
-      caption="Calls of the last 31 days, in UTC"
-      names={["Calls", "Denied"]}
-      days={days.map(({ date, calls, denied }) => ({ date, all: calls, marked: denied }))}
-    />
-  );
+  return <DayBars caption="Calls of the last 31 days, in UTC" name="Calls" days={days} />;
 }
 
 /** A line for a shell that looks somebody up, as the address of this page says. */

@@ -7,7 +7,7 @@ import { ProgressBar } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 import { change } from "../../state/use-action.ts";
 import { adviceOn } from "./run-text.ts";
-import type { Transfer, WatchedRun } from "./watched-run.ts";
+import type { Transfer, WatchedRun } from "./use-watched-run.ts";
 
 /** How far a run has come: the transfer under way as a bar. */
 export function LiveProgress({ watched }: { readonly watched: WatchedRun }) {

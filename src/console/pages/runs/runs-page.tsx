@@ -1,12 +1,17 @@
-import type { Run } from "../../api/interface.ts";
+import { useState } from "preact/hooks";
+import type { Run, TriggerRequest } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { ErrorNote } from "../../components/buttons.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ActionForm, CheckField, SelectField, type Typed } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge } from "../../components/notes.tsx";
 import { durationText, LongText, TimeText } from "../../components/text.tsx";
+import { navigate, whileHere } from "../../state/router.ts";
+import { useTableNames } from "../tables/sync-status.tsx";
 import { RunDetail } from "./run-detail.tsx";
 import { CancelRun, LiveProgress } from "./run-state.tsx";
 import { outcomeText, runAddress, tablesOf, toneOf, triggerText, workText } from "./run-text.ts";
-import { StartRun } from "./start-run.tsx";
 import { useWatchedRun } from "./use-watched-run.ts";
 
 /** A browser opens few connections to one service, and each run that is watched takes one. */
@@ -95,4 +100,87 @@ function TableNames({ names }: { readonly names: readonly string[] }) {
 function Outcome({ run }: { readonly run: Run }) {
   if (run.error !== undefined) return <LongText text={run.error} maxChars={120} />;
   return <>{run.status === "running" ? "–" : outcomeText(run)}</>;
+}
+
+type Direction = NonNullable<TriggerRequest["direction"]>;
+
+const DIRECTIONS = [
+  ["both", "Push, then pull"],
+  ["push", "Push: from here to there"],
+  ["pull", "Pull: from there to here"],
+] as const satisfies readonly (readonly [Direction, string])[];
+
+/** Starts a run, and opens its page. D-9.4. */
+function StartRun() {
+  const tables = useTableNames();
+  /** What is asked about before it begins. */
+  const [forced, setForced] = useState<TriggerRequest | null>(null);
+  return (
+    <Card title="Start a run">
+      <ActionForm
+        name="Start"
+        isRow
+        onSubmit={async (typed) => {
+          const wanted = wantedBy(typed);
+          const isAsked = wanted.force && !wanted.dry_run && wanted.direction !== "both";
+          if (isAsked) setForced(wanted);
+          else await start(wanted);
+        }}
+      >
+        <SelectField
+          label="Table"
+          name="table"
+          options={[["", "All tables"], ...tables.map((name) => [name, name] as const)]}
+        />
+        <SelectField label="Direction" name="direction" options={DIRECTIONS} />
+        <div class="checks">
+          <CheckField
+            label="Full"
+            name="full"
+            hint="Every row, not only what changed since the last run"
+          />
+          <CheckField label="Dry run" name="dry_run" hint="Only counts what would move" />
+          <CheckField
+            label="Force"
+            name="force"
+            hint="Overwrites newer rows too; in one direction only"
+          />
+        </div>
+      </ActionForm>
+      {forced !== null && (
+        <ConfirmDialog
+          name="Start"
+          question={forceQuestion(forced)}
+          onConfirm={() => start(forced)}
+          onClose={() => setForced(null)}
+        >
+          <p>Rows that are newer at the end that is written to are lost.</p>
+        </ConfirmDialog>
+      )}
+    </Card>
+  );
+}
+
+function wantedBy(typed: Typed): TriggerRequest {
+  return {
+    table: typed("table") || null,
+    direction: typed("direction") as Direction,
+    full: typed("full") === "on",
+    dry_run: typed("dry_run") === "on",
+    force: typed("force") === "on",
+    wait: false,
+  };
+}
+
+async function start(body: TriggerRequest): Promise<void> {
+  const isHere = whileHere();
+  const run = await request("post /api/v1/sync/trigger", { body });
+  if (isHere()) navigate(runAddress(run.run_id));
+}
+
+function forceQuestion({ table, direction }: TriggerRequest): string {
+  const rows = table ? `rows of “${table}”` : "rows of all tables";
+  return direction === "push"
+    ? `Overwrite ${rows} at the remote with those from here?`
+    : `Overwrite ${rows} here with those of the remote?`;
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
+import type { CompareEvent, RunEvent } from "../../api/interface.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { reloadShown } from "../../api/use-resource.ts";
-import { afterComment, afterEvent, NOTHING_TOLD, type WatchedRun } from "./watched-run.ts";
 
 /** How often what came is shown. */
 const SHOW_MS = 100;
@@ -77,4 +77,160 @@ async function readWhole(
   }
   showNow();
   return watched.isFinished;
+}
+
+type WatchedEvent = RunEvent | CompareEvent;
+export type Difference = Extract<CompareEvent, { readonly type: "difference" }>;
+type Batch = Extract<RunEvent, { readonly type: "batch" }>;
+
+/** One table in one direction. */
+export interface Transfer {
+  readonly table: string;
+  readonly direction: "push" | "pull";
+  readonly total: number;
+  readonly moved: number;
+  /** Null before the first batch. */
+  readonly rowsPerSecond: number | null;
+  readonly status: "running" | "success" | "partial" | "failed";
+}
+
+/** A comparison. */
+export interface Comparison {
+  readonly total: number | null;
+  readonly rows: number;
+  readonly differences: readonly Difference[];
+}
+
+export interface WatchedRun {
+  readonly transfers: readonly Transfer[];
+  /** Null for runs. */
+  readonly comparison: Comparison | null;
+  /** What is waited for; null when nothing is. */
+  readonly retry: string | null;
+  /** The last events in words, the newest last. */
+  readonly lines: readonly string[];
+  readonly isFinished: boolean;
+}
+
+const NOTHING_TOLD: WatchedRun = {
+  transfers: [],
+  comparison: null,
+  retry: null,
+  lines: [],
+  isFinished: false,
+};
+
+const MAX_LINES = 200;
+
+/** What was told after an event. */
+function afterEvent(watched: WatchedRun, event: WatchedEvent): WatchedRun {
+  const next = { ...advanced(watched, event), retry: null };
+  const line = lineOf(event);
+  return line === null ? next : withLine(next, line);
+}
+
+/** What was told after a comment, such as `retry 3 of 8 in 4 s: <reason>`. */
+function afterComment(watched: WatchedRun, text: string): WatchedRun {
+  return withLine({ ...watched, retry: text }, text);
+}
+
+function withLine(watched: WatchedRun, line: string): WatchedRun {
+  return { ...watched, lines: [...watched.lines, line].slice(-MAX_LINES) };
+}
+
+function advanced(watched: WatchedRun, event: WatchedEvent): WatchedRun {
+  const { comparison } = watched;
+  switch (event.type) {
+    case "start":
+      return "direction" in event ? withTransfer(watched, event) : withComparison(watched, event);
+    case "batch":
+      return withChange(watched, event, {
+        moved: event.total_sent,
+        total: event.total_records,
+        rowsPerSecond: event.rows_per_second,
+      });
+    case "progress":
+      if (comparison === null) return watched;
+      return { ...watched, comparison: { ...comparison, rows: event.rows } };
+    case "difference": {
+      if (comparison === null) return watched;
+      const differences = [...comparison.differences, event];
+      return { ...watched, comparison: { ...comparison, differences } };
+    }
+    case "done":
+      if (!("direction" in event)) return watched;
+      return withChange(watched, event, { status: event.status });
+    case "error":
+      return "direction" in event ? withChange(watched, event, { status: "failed" }) : watched;
+    case "finished":
+      return { ...watched, isFinished: true };
+  }
+}
+
+function withTransfer(
+  watched: WatchedRun,
+  event: Extract<RunEvent, { readonly type: "start" }>,
+): WatchedRun {
+  const { table, direction, total_records: total } = event;
+  const transfer: Transfer = {
+    table,
+    direction,
+    total,
+    moved: 0,
+    rowsPerSecond: null,
+    status: "running",
+  };
+  return { ...watched, transfers: [...watched.transfers, transfer] };
+}
+
+function withComparison(
+  watched: WatchedRun,
+  event: Extract<CompareEvent, { readonly type: "start" }>,
+): WatchedRun {
+  const { total_records: total } = event;
+  return { ...watched, comparison: { total, rows: 0, differences: [] } };
+}
+
+function withChange(
+  watched: WatchedRun,
+  { table, direction }: { readonly table: string; readonly direction: string },
+  change: Partial<Transfer>,
+): WatchedRun {
+  const transfers = watched.transfers.map((transfer) =>
+    transfer.table === table && transfer.direction === direction
+      ? { ...transfer, ...change }
+      : transfer,
+  );
+  return { ...watched, transfers };
+}
+
+function lineOf(event: WatchedEvent): string | null {
+  switch (event.type) {
+    case "start": {
+      const count = event.total_records?.toLocaleString() ?? "an unknown number of";
+      const what = "direction" in event ? `${event.direction} of` : "comparison of";
+      return `start: ${what} ${event.table}, ${count} rows`;
+    }
+    case "batch":
+      return batchLine(event);
+    case "done":
+      return "direction" in event
+        ? `done: ${event.direction} of ${event.table}, ${event.status}`
+        : `done: comparison of ${event.table}`;
+    case "error":
+      return `error: ${event.table}: ${event.error}`;
+    case "finished":
+      return "finished";
+    default:
+      return null;
+  }
+}
+
+function batchLine(event: Batch): string {
+  const { direction, table, batch, total_batches: batches, elapsed_ms: elapsed } = event;
+  const rows = `${event.records_sent.toLocaleString()} rows`;
+  const rejected = event.error_count === 0 ? "" : `, ${event.error_count} rejected`;
+  const seconds = (elapsed / 1_000).toFixed(1);
+  const of = `batch ${batch} of ${Math.max(batches, batch)}`;
+  return `${of}: ${direction} of ${table}, ${rows}${rejected}, ${seconds} s since the start`;
 }

@@ -1,16 +1,14 @@
 // Choosing a file, and saying what it is like. D-14.1, D-14.4.
 import { useEffect, useState } from "preact/hooks";
-import type { Operations, SentFile } from "../../api/interface.ts";
+import type { FileForm, SentFile } from "../../api/interface.ts";
 import { refusal } from "../../api/request-error.ts";
 import { Field, FileField, NAME_HINTS, SelectField, type Typed } from "../../components/form.tsx";
-
-export type ImportQuery = Operations["post /api/v1/sync/import/{table_name}"]["query"];
 
 /** A file, and what it is like. */
 export interface FileChoice {
   readonly name: string;
   readonly file: SentFile;
-  readonly form: Pick<ImportQuery, "path" | "encoding" | "delimiter" | "decimal" | "date_format">;
+  readonly form: FileForm;
 }
 
 const FORMATS = [

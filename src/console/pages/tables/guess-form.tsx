@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { TableGuess } from "../../api/interface.ts";
-import { RequestError } from "../../api/request-error.ts";
+import { RequestError, refusal } from "../../api/request-error.ts";
 import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/form.tsx";
@@ -214,8 +214,7 @@ function readEntry(text: string): object {
   try {
     return JSON.parse(text) as object;
   } catch (error) {
-    const detail = `is not JSON: ${error instanceof Error ? error.message : ""}`;
-    throw new RequestError(400, { detail, errors: [{ pointer: "/entry", detail }] });
+    throw refusal("entry", `is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 

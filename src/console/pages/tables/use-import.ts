@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
-import type { ImportEvent } from "../../api/interface.ts";
+import type { ImportEvent, ImportOptions } from "../../api/interface.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { counted } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 import { holdTab } from "../../state/router.ts";
-import type { FileChoice, ImportQuery } from "./file-choice.tsx";
+import type { FileChoice } from "./file-choice.tsx";
 
 export type ImportResult = NonNullable<Extract<ImportEvent, { readonly type: "error" }>["result"]>;
 
 /** A file, and how it is to be imported. */
 export interface WantedImport extends FileChoice {
-  readonly options: Pick<ImportQuery, "lax" | "force" | "append" | "whole" | "max_deletes">;
+  readonly options: ImportOptions;
 }
 
 export interface EndedImport {
