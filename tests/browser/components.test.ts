@@ -101,6 +101,20 @@ describe.skipIf(!chromiumAvailable)("components", () => {
     await dialog.waitFor({ state: "detached" });
   });
 
+  test("D-9.4 a button shows why its press failed, below all buttons, until the next press", async () => {
+    const { page, expectGood } = await openHarness(await startApp());
+    const button = page.getByRole("button", { name: "Twice", exact: true });
+    await button.click();
+    const note = page.getByRole("alert").filter({ hasText: "Not at the first press" });
+    await note.waitFor();
+    await expectGood();
+    const last = page.locator("main").getByRole("button", { name: "Copy", exact: true });
+    const { y, height } = (await last.boundingBox())!;
+    expect((await note.boundingBox())!.y).toBeGreaterThan(y + height);
+    await button.click();
+    await note.waitFor({ state: "detached" });
+  });
+
   test("D-9.4 a question is asked again by a press that comes at once after Back", async () => {
     const { page } = await openHarness(await startApp());
     await page.locator("main").getByRole("button", { name: "Revoke", exact: true }).press("Enter");
@@ -136,7 +150,7 @@ describe.skipIf(!chromiumAvailable)("components", () => {
     expect(await pasted()).toBe("text with ünï");
     await page.getByRole("button", { name: "Revoke", exact: true }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Copy there" }).click();
+    await dialog.getByRole("button", { name: "Copy", exact: true }).click();
     await dialog.getByRole("button", { name: "Copied" }).waitFor();
     await page.keyboard.press("Escape");
     expect(await pasted()).toBe("from the dialog");

@@ -1,6 +1,5 @@
 import type { EventOf, RequestOptions, Told } from "./interface.ts";
-import { Patience } from "./patience.ts";
-import { type AnyOptions, cutBy, send } from "./request.ts";
+import { type AnyOptions, cutBy, Patience, send } from "./request.ts";
 
 type StreamOptions<O extends Told> = RequestOptions<O> & {
   /** Ends the stream when it is aborted. */

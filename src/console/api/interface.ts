@@ -37,7 +37,8 @@ export type SignIn = Static<typeof account.SignInSchema>;
 export type SignUpState = Static<typeof account.SignUpStateSchema>;
 export type SyncRun = Static<typeof runs.SyncRunSchema>;
 export type TableGuess = Static<typeof sync.GuessSchema>;
-export type TableList = Static<typeof overview.TableListSchema>;
+export type ListedTable = TableList["tables"][number];
+type TableList = Static<typeof overview.TableListSchema>;
 export type TriggerRequest = Static<typeof runs.TriggerRequestSchema>;
 export type Usage = Static<typeof account.UsageSchema>;
 

@@ -22,43 +22,48 @@ interface Shown {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The whole console. */
-export function App() {
-  useEffect(() => void findSession(), []);
-  return (
-    <Layout>
-      <CurrentPage />
-    </Layout>
-  );
-}
-
 function CurrentPage() {
   const shown = findPage(place.value.path);
   const isOpen = shown?.entry.audience === "anybody";
   if (session.value.kind === "unknown" && !isOpen) return <Waiting error={session.value.error} />;
   if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
   if (place.value.path === BASE) return <Redirect to={homeAddress()} />;
-  if (shown === null) return <Page name="Page not found" content={<NotFound />} />;
+  if (shown === null) {
+    return (
+      <Page name="Page not found">
+        <p>
+          There is no page at this address. <a href={BASE}>Go to the first page</a>
+        </p>
+      </Page>
+    );
+  }
   const { entry, params } = shown;
   const { name, component: Content } = entry;
-  const isRefused = entry.audience === "administrators" && !isAdministrator();
-  // The key makes a page anew for each address and account, so that nothing of one is shown at another.
-  const content = isRefused ? (
-    <ForAdministrators />
-  ) : (
-    <Content key={`${ownName()} ${place.value.path}`} {...params} />
+  return (
+    <Page name={name}>
+      {entry.audience === "administrators" && !isAdministrator() ? (
+        <p>This page is for administrators. Sign in with an administrator's account to see it.</p>
+      ) : (
+        // The key makes a page anew for each address and account, so that nothing of one is shown at another.
+        <Content key={`${ownName()} ${place.value.path}`} {...params} />
+      )}
+    </Page>
   );
-  return <Page name={name} content={content} />;
 }
 
-function Page({ name, content }: { readonly name: string; readonly content: preact.VNode }) {
+interface PageProps {
+  readonly name: string;
+  readonly children: ComponentChildren;
+}
+
+function Page({ name, children }: PageProps) {
   const heading = usePageVisit(name);
   return (
     <>
       <h1 ref={heading} tabIndex={-1}>
         {name}
       </h1>
-      {content}
+      {children}
     </>
   );
 }
@@ -85,18 +90,6 @@ function Waiting({ error }: { readonly error: RequestError | null }) {
   );
 }
 
-function NotFound() {
-  return (
-    <p>
-      There is no page at this address. <a href={BASE}>Go to the first page</a>
-    </p>
-  );
-}
-
-function ForAdministrators() {
-  return <p>This page is for administrators. Sign in with an administrator's account to see it.</p>;
-}
-
 function findPage(path: string): Shown | null {
   for (const entry of PAGES) {
     for (const pattern of [entry.address, ...entry.below]) {
@@ -111,8 +104,9 @@ function homeAddress(): string {
   return isAdministrator() ? "/console/overview" : "/console/my-reputation";
 }
 
-/** What surrounds every page: a link that skips it, navigation, sign-out, the message. */
-function Layout({ children }: { readonly children: ComponentChildren }) {
+/** The whole console: what surrounds every page, and the page. */
+export function App() {
+  useEffect(() => void findSession(), []);
   const isSignedIn = session.value.kind === "signed_in";
   return (
     <>
@@ -129,7 +123,7 @@ function Layout({ children }: { readonly children: ComponentChildren }) {
         {isSignedIn && <Navigation />}
         <main id="content" tabIndex={-1}>
           <div role="status">{message.value && <p class="note message">{message.value}</p>}</div>
-          {children}
+          <CurrentPage />
         </main>
       </div>
       {leaving.value !== null && <LeaveDialog {...leaving.value} />}

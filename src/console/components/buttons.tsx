@@ -78,13 +78,11 @@ export function ErrorNote({ error, hint, onRetry }: ErrorNoteProps) {
 export function CopyButton({
   text,
   of,
-  name = "Copy",
   onCopied,
 }: {
   readonly text: string | (() => string);
   /** What is copied, for screen readers. */
   readonly of: string;
-  readonly name?: string;
   readonly onCopied?: () => void;
 }) {
   const [isCopied, setCopied] = useState(false);
@@ -98,7 +96,7 @@ export function CopyButton({
 
   return (
     <ActionButton of={of} onPress={copy}>
-      {isCopied ? "Copied" : name}
+      {isCopied ? "Copied" : "Copy"}
     </ActionButton>
   );
 }

@@ -174,8 +174,12 @@ export function FileField(props: FileFieldProps) {
   );
 }
 
-/** Values and what they are called. */
-export type Options = readonly (readonly [value: string, text: string])[];
+/** Values and what they are called, or only values. */
+export type Options = readonly (string | readonly [value: string, text: string])[];
+
+export function optionOf(option: Options[number]): readonly [value: string, text: string] {
+  return typeof option === "string" ? [option, option] : option;
+}
 
 interface SelectFieldProps extends FieldFrame {
   readonly value?: string;
@@ -195,7 +199,7 @@ export function SelectField(props: SelectFieldProps) {
           name={name}
           onChange={(event) => onValue?.(event.currentTarget.value)}
         >
-          {options.map(([option, text]) => (
+          {options.map(optionOf).map(([option, text]) => (
             <option key={option} value={option} selected={option === value}>
               {text}
             </option>
@@ -206,13 +210,9 @@ export function SelectField(props: SelectFieldProps) {
   );
 }
 
-interface CheckFieldProps {
-  readonly label: string;
-  readonly name?: string;
-  readonly hint?: ComponentChildren;
+interface CheckFieldProps extends FieldFrame {
   /** A choice of one, of those with the same name. */
   readonly isRadio?: boolean;
-  readonly value?: string;
   /** At first, or with `onChecked` always. */
   readonly isChecked?: boolean;
   readonly onChecked?: (isChecked: boolean) => void;
@@ -220,26 +220,19 @@ interface CheckFieldProps {
 
 /** Yes or no: `typed` has `on` or nothing. */
 export function CheckField(props: CheckFieldProps) {
-  const { label, name, hint, value = "on", isChecked = false, onChecked } = props;
-  const id = useId();
+  const { name, isChecked = false, onChecked } = props;
   return (
-    <div class="field field-check">
-      <input
-        id={id}
-        type={props.isRadio ? "radio" : "checkbox"}
-        name={name}
-        value={value}
-        {...(onChecked === undefined ? { defaultChecked: isChecked } : { checked: isChecked })}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        onChange={(event) => onChecked?.(event.currentTarget.checked)}
-      />
-      <label for={id}>{label}</label>
-      {hint !== undefined && (
-        <p class="field-hint quiet small" id={`${id}-hint`}>
-          {hint}
-        </p>
+    <Frame {...props} look="field field-check">
+      {(described) => (
+        <input
+          {...described}
+          type={props.isRadio ? "radio" : "checkbox"}
+          name={name}
+          {...(onChecked === undefined ? { defaultChecked: isChecked } : { checked: isChecked })}
+          onChange={(event) => onChecked?.(event.currentTarget.checked)}
+        />
       )}
-    </div>
+    </Frame>
   );
 }
 
@@ -270,17 +263,18 @@ interface Described {
 }
 
 interface FrameProps extends FieldFrame {
+  readonly look?: string;
   readonly problem?: string | null;
   readonly children: (described: Described) => ComponentChildren;
 }
 
-function Frame({ label, name = "", hint, problem: typed = null, children }: FrameProps) {
+function Frame({ label, name = "", hint, problem: typed = null, look, children }: FrameProps) {
   const id = useId();
   const refused = useContext(Refusal)?.problems.get(name) ?? null;
   const problem = typed ?? refused;
   const notes = [hint !== undefined && `${id}-hint`, problem !== null && `${id}-error`];
   return (
-    <div class="field">
+    <div class={look ?? "field"}>
       <label for={id}>{label}</label>
       {hint !== undefined && (
         <p class="field-hint quiet small" id={`${id}-hint`}>

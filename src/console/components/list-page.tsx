@@ -7,7 +7,14 @@ import { type Resource, useResource } from "../api/use-resource.ts";
 import { queryValue, setQuery } from "../state/router.ts";
 import { ActionButton } from "./buttons.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
-import { ActionForm, Field, type InputHints, type Options, SelectField } from "./form.tsx";
+import {
+  ActionForm,
+  Field,
+  type InputHints,
+  type Options,
+  optionOf,
+  SelectField,
+} from "./form.tsx";
 import { EmptyState, ResourceView } from "./notes.tsx";
 
 /** Operations that give a part of a list. */
@@ -70,84 +77,73 @@ interface ListPageProps<O extends Lists> {
 }
 
 /** A list in parts, with its filters. The part that is shown stands in the address as `cursor`. */
-export function ListPage<O extends Lists>(props: ListPageProps<O>) {
-  const { list, path, tools } = props;
+export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O>) {
   const filters = list.filters ?? [];
-  const wanted = Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)]));
-  const others = list.query ?? {};
-  const query = { ...wanted, ...others, cursor: queryValue("cursor"), limit: list.limit };
+  const cursor = queryValue("cursor");
+  const wanted = {
+    ...Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)])),
+    ...list.query,
+  };
   // Which parameters and filters there are the description knows.
+  const query = { ...wanted, cursor, limit: list.limit };
   const options = { path, query } as unknown as RequestOptions<O>;
   const read: ReadList<O> = list.read ?? ((asked) => request(list.from, { ...asked }));
   const resource = useResource<Reply<O>>((signal, show) => read({ ...options, signal }, show), {
     key: JSON.stringify(options),
     pollMs: list.pollMs ?? null,
   });
-  const isFiltered = Object.values({ ...wanted, ...others }).some((value) => value.length > 0);
-  const nothing = (isFiltered ? list.unmatched : undefined) ?? list.empty;
+  const isFiltered = Object.values(wanted).some((value) => value.length > 0);
+  const [title, text] = (isFiltered ? list.unmatched : undefined) ?? list.empty;
+  const empty =
+    cursor === "" ? (
+      <EmptyState title={title}>
+        <p>{text}</p>
+      </EmptyState>
+    ) : (
+      <EmptyState title="There is nothing on this page" />
+    );
 
   return (
     <>
       <Choices filters={filters.filter(({ options }) => options !== undefined)} />
       <Search filters={filters.filter(({ options }) => options === undefined)} />
       {tools?.(resource)}
-      <Parts resource={resource} caption={list.caption}>
-        {(items, isFirst) => (
+      <ResourceView resource={resource} name={list.caption.toLowerCase()}>
+        {({ items }) => (
           <DataTable
             {...list}
             columns={typeof list.columns === "function" ? list.columns(items) : list.columns}
             rows={items}
             isLoading={resource.isLoading}
-            empty={
-              isFirst ? (
-                <EmptyState title={nothing[0]}>
-                  <p>{nothing[1]}</p>
-                </EmptyState>
-              ) : (
-                <EmptyState title="There is nothing on this page" />
-              )
-            }
+            empty={empty}
           />
         )}
-      </Parts>
+      </ResourceView>
+      <OtherParts cursor={cursor} next={resource.data?.next_cursor ?? ""} />
     </>
   );
 }
 
-interface PartsProps<Item> {
-  readonly resource: Resource<List<Item>>;
-  readonly caption: string;
-  readonly children: (items: readonly Item[], isFirst: boolean) => ComponentChildren;
-}
+/** The way to the other parts of a list. */
+function OtherParts({ cursor, next }: { readonly cursor: string; readonly next: string }) {
+  const buttons = useRef<HTMLDivElement>(null);
 
-/** One part of a list, and the way to the others. */
-function Parts<Item>({ resource, caption, children }: PartsProps<Item>) {
-  const frame = useRef<HTMLDivElement>(null);
-  const next = resource.data?.next_cursor ?? "";
-  const isFirst = queryValue("cursor") === "";
-
-  function show(cursor: string) {
-    setQuery({ cursor });
-    const rows = frame.current?.querySelector<HTMLElement>(".table-frame");
+  function show(wanted: string) {
+    setQuery({ cursor: wanted });
+    const rows = buttons.current?.previousElementSibling as HTMLElement | null;
     rows?.focus({ preventScroll: true });
     rows?.scrollIntoView({ block: "start" });
   }
 
+  if (cursor === "" && next === "") return null;
   return (
-    <div ref={frame}>
-      <ResourceView resource={resource} name={caption.toLowerCase()}>
-        {({ items }) => children(items, isFirst)}
-      </ResourceView>
-      {(!isFirst || next !== "") && (
-        <div class="actions">
-          <ActionButton isDisabled={isFirst} onPress={() => show("")}>
-            First
-          </ActionButton>
-          <ActionButton isDisabled={next === ""} onPress={() => show(next)}>
-            Next
-          </ActionButton>
-        </div>
-      )}
+    <div ref={buttons} class="actions">
+      <ActionButton isDisabled={cursor === ""} onPress={() => show("")}>
+        First
+      </ActionButton>
+      <ActionButton isDisabled={next === ""} onPress={() => show(next)}>
+        Next
+      </ActionButton>
     </div>
   );
 }
@@ -155,7 +151,8 @@ function Parts<Item>({ resource, caption, children }: PartsProps<Item>) {
 /** Empty for all that a choice does not have, such as what somebody wrote into the address. */
 function filterValue({ name, options }: Filter): string {
   const value = queryValue(name);
-  return options === undefined || options.some(([option]) => option === value) ? value : "";
+  const isOffered = options?.some((option) => optionOf(option)[0] === value) ?? true;
+  return isOffered ? value : "";
 }
 
 function Choices({ filters }: { readonly filters: readonly Filter[] }) {

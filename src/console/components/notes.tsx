@@ -62,14 +62,13 @@ export function Focused({ children }: { readonly children: ComponentChildren }) 
   );
 }
 
-/** Says that there is nothing, and what to do next. */
-export function EmptyState({
-  title,
-  children,
-}: {
+interface EmptyStateProps {
   readonly title: string;
   readonly children?: ComponentChildren;
-}) {
+}
+
+/** Says that there is nothing, and what to do next. */
+export function EmptyState({ title, children }: EmptyStateProps) {
   return (
     <div class="empty">
       <p>
@@ -88,21 +87,20 @@ export function StatusBadge({ tone, text }: { readonly tone: Tone; readonly text
   return <span class={`badge small ${tone}`}>{text}</span>;
 }
 
+type Fact = readonly [name: string, value: ComponentChildren];
+
 /** What is known of one thing: names and values. A null entry is left out. */
-export function Facts({
-  facts,
-}: {
-  readonly facts: readonly (readonly [name: string, value: ComponentChildren] | null)[];
-}) {
-  const known = facts.filter((fact) => fact !== null);
+export function Facts({ facts }: { readonly facts: readonly (Fact | null)[] }) {
   return (
     <dl>
-      {known.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts
+        .filter((fact) => fact !== null)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }

@@ -38,6 +38,13 @@ async function confirm() {
   if (tried.length === 1) throw new RequestError(409, { code: "conflict", detail: "Not yet" });
 }
 
+let presses = 0;
+
+async function tryTwice() {
+  presses++;
+  if (presses === 1) throw new RequestError(503, { detail: "Not at the first press" });
+}
+
 function Everything() {
   return (
     <main>
@@ -87,6 +94,7 @@ function Everything() {
         <ActionButton look="main">Main</ActionButton>
         <ActionButton isBusy>Busy</ActionButton>
         <ActionButton isDisabled>Not now</ActionButton>
+        <ActionButton onPress={tryTwice}>Twice</ActionButton>
         <ConfirmButton
           name="Revoke"
           of="the key"
@@ -94,7 +102,7 @@ function Everything() {
           onConfirm={confirm}
         >
           <p>It cannot be undone.</p>
-          <CopyButton text="from the dialog" of="the text" name="Copy there" />
+          <CopyButton text="from the dialog" of="the text" />
         </ConfirmButton>
         <CopyButton text="text with ünï" of="the key" />
       </div>

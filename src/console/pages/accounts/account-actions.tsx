@@ -112,13 +112,7 @@ function PlanFields({ before }: { readonly before: Plan }) {
   const hints = { min: "1" };
   return (
     <>
-      <SelectField
-        label="Plan"
-        name="plan"
-        value={plan}
-        onValue={setPlan}
-        options={PLANS.map((name) => [name, name])}
-      />
+      <SelectField label="Plan" name="plan" value={plan} onValue={setPlan} options={PLANS} />
       {plan === "enterprise" && (
         <>
           <Field

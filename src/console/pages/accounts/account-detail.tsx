@@ -1,10 +1,11 @@
 import type { AccountUsage, Usage } from "../../api/interface.ts";
+import { request } from "../../api/request.ts";
 import { DayBars } from "../../charts/time-charts.tsx";
 import { ActionForm, Field } from "../../components/form.tsx";
 import { Card, Facts, Loaded, PageHead } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
+import { say } from "../../state/messages.ts";
 import { leadOn, whileHere } from "../../state/router.ts";
-import { change } from "../../state/use-action.ts";
 import { AccountActions, AccountStatus } from "./account-actions.tsx";
 
 /** One account with its usage. */
@@ -68,10 +69,10 @@ function SetPassword({ username }: { readonly username: string }) {
       <ActionForm
         name="Set password"
         isEmptied
-        onSubmit={(typed) => {
+        onSubmit={async (typed) => {
           const body = { new_password: typed("new_password") };
-          const done = `${username} has the new password, and is signed out everywhere`;
-          return change("put /v1/admin/accounts/{username}/password", { path, body }, done);
+          await request("put /v1/admin/accounts/{username}/password", { path, body });
+          say(`${username} has the new password, and is signed out everywhere`);
         }}
       >
         <Field

@@ -1,8 +1,9 @@
+import { request } from "../../api/request.ts";
 import { ActionForm, Field, NAME_HINTS } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
-import { change } from "../../state/use-action.ts";
+import { say } from "../../state/messages.ts";
 import { AccountActions, AccountStatus } from "./account-actions.tsx";
 import { AccountDetail } from "./account-detail.tsx";
 
@@ -65,10 +66,10 @@ function ReleaseName() {
         name="Release"
         isRow
         isEmptied
-        onSubmit={(typed) => {
+        onSubmit={async (typed) => {
           const path = { username: typed("username") };
-          const done = `${path.username} is free: who signs up next has it`;
-          return change("post /v1/admin/accounts/{username}/release", { path }, done);
+          await request("post /v1/admin/accounts/{username}/release", { path });
+          say(`${path.username} is free: who signs up next has it`);
         }}
       >
         <Field

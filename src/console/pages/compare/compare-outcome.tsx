@@ -1,9 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { CompareRun } from "../../api/interface.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Facts } from "../../components/notes.tsx";
 import {
-  counted,
   type Fields,
   FieldsText,
   keyText,
@@ -13,68 +11,39 @@ import {
 } from "../../components/text.tsx";
 import type { Difference, WatchedRun } from "../runs/use-watched-run.ts";
 
-/** What a comparison found: counts, and the rows that differ. */
-export function CompareOutcome({
-  run,
-  watched,
-  children,
-}: {
+interface CompareOutcomeProps {
   readonly run: CompareRun;
   readonly watched: WatchedRun;
   /** What to do about it, before the rows. */
   readonly children?: ComponentChildren;
-}) {
-  const differences = watched.comparison?.differences ?? [];
+}
+
+/**
+ * What a comparison found: the rows that differ side by side, with the cells that differ marked, and those that one end
+ * does not have.
+ */
+export function CompareOutcome({ run, watched, children }: CompareOutcomeProps) {
+  const { different, missing_here: missingHere, missing_there: missingThere } = run;
   const hasEnded = run.status === "success" || run.status === "partial";
-  const isEqual = run.different + run.missing_here + run.missing_there === 0;
+  const of = (kind: Difference["kind"]) =>
+    watched.comparison?.differences.filter((found) => found.kind === kind) ?? [];
+  const pairs = of("different");
   return (
     <>
-      {hasEnded && (
-        <div class="card">
-          <Facts
-            facts={[
-              ["Equal", counted(run.matched, "row")],
-              ["Different", counted(run.different, "row")],
-              ["Missing here", counted(run.missing_here, "row")],
-              ["Missing there", counted(run.missing_there, "row")],
-              run.repaired === undefined ? null : ["Repaired", counted(run.repaired, "row")],
-              run.kept === undefined ? null : ["Kept as they are", counted(run.kept, "row")],
-              run.erased === undefined ? null : ["Of erased people", counted(run.erased, "row")],
-            ]}
-          />
-        </div>
-      )}
-      {hasEnded && isEqual && (
+      {hasEnded && different + missingHere + missingThere === 0 && (
         <p class="note good">Both ends have the same rows. There is nothing to repair.</p>
       )}
       {children}
-      <Differences differences={differences} run={run} />
-    </>
-  );
-}
-
-/** The rows that differ: side by side, with the cells that differ marked, and those that one end does not have. */
-function Differences({
-  differences,
-  run,
-}: {
-  readonly differences: readonly Difference[];
-  readonly run: CompareRun;
-}) {
-  const of = (kind: Difference["kind"]) => differences.filter((found) => found.kind === kind);
-  const different = of("different");
-  return (
-    <>
-      {different.length > 0 && (
+      {pairs.length > 0 && (
         <section aria-labelledby="different">
-          <h2 id="different">Different: {shownOf(different.length, run.different)}</h2>
-          {different.map((found) => (
+          <h2 id="different">Different: {shownOf(pairs.length, different)}</h2>
+          {pairs.map((found) => (
             <SideBySide key={keyText(found.key)} found={found} />
           ))}
         </section>
       )}
-      <Missing where="there" rows={of("missing_there")} count={run.missing_there} />
-      <Missing where="here" rows={of("missing_here")} count={run.missing_here} />
+      {missingTable("there", of("missing_there"), missingThere)}
+      {missingTable("here", of("missing_here"), missingHere)}
     </>
   );
 }
@@ -87,63 +56,43 @@ interface CellPair {
   readonly column: string;
   readonly here: unknown;
   readonly there: unknown;
-  readonly isDifferent: boolean;
 }
 
 function SideBySide({ found }: { readonly found: Difference }) {
   const here: Fields = found.here ?? {};
   const there: Fields = found.there ?? {};
+  // The columns of the key are in the caption.
   const columns = [...new Set([...Object.keys(here), ...Object.keys(there)])];
-  const pairs = columns.map((column): CellPair => {
-    const [left, right] = [here[column], there[column]];
-    // The columns of the key are in the caption.
-    return { column, here: left, there: right, isDifferent: valueText(left) !== valueText(right) };
-  });
   return (
     <DataTable
       // The whole key stands in the rows.
       caption={shortened(keyText(found.key))}
       isDense
       columns={PAIR_COLUMNS}
-      rows={pairs}
+      rows={columns.map((column) => ({ column, here: here[column], there: there[column] }))}
       keyOf={({ column }) => column}
     />
   );
 }
 
+const isDifferent = ({ here, there }: CellPair) => valueText(here) !== valueText(there);
+
 const PAIR_COLUMNS: readonly Column<CellPair>[] = [
   { title: "Column", isHeader: true, cell: ({ column }) => <bdi>{column}</bdi> },
-  {
-    title: "Here",
-    isMarked: (pair) => pair.isDifferent,
-    cell: ({ here }) => <ValueText value={here} />,
-  },
-  {
-    title: "There",
-    isMarked: (pair) => pair.isDifferent,
-    cell: ({ there }) => <ValueText value={there} />,
-  },
+  { title: "Here", isMarked: isDifferent, cell: ({ here }) => <ValueText value={here} /> },
+  { title: "There", isMarked: isDifferent, cell: ({ there }) => <ValueText value={there} /> },
 ];
 
-interface MissingProps {
-  readonly where: "here" | "there";
-  readonly rows: readonly Difference[];
-  readonly count: number;
-}
-
-function Missing({ where, rows, count }: MissingProps) {
+/** Rows that one end does not have, as the other has them. */
+function missingTable(where: "here" | "there", rows: readonly Difference[], count: number) {
   if (rows.length === 0) return null;
+  const other = where === "here" ? "there" : "here";
   return (
     <DataTable
       caption={`Missing ${where}: ${shownOf(rows.length, count)}`}
       columns={[
         { title: "Key", isHeader: true, cell: ({ key }) => <FieldsText fields={key} /> },
-        {
-          title: where === "here" ? "Row there" : "Row here",
-          cell: ({ here, there }) => (
-            <FieldsText fields={(where === "here" ? there : here) ?? {}} />
-          ),
-        },
+        { title: `Row ${other}`, cell: (found) => <FieldsText fields={found[other] ?? {}} /> },
       ]}
       rows={rows}
       keyOf={({ key }) => keyText(key)}

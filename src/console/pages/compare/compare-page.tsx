@@ -9,10 +9,9 @@ import { Card, EmptyState, ResourceView } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 import { queryValue, setQuery, whileHere } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
-import { CancelRun, LiveProgress, RunFailure } from "../runs/run-state.tsx";
+import { ShownRun } from "../runs/run-detail.tsx";
 import { useWatchedRun } from "../runs/use-watched-run.ts";
 import { SyncDisabled, useSyncStatus } from "../tables/sync-status.tsx";
-import { CompareOutcome } from "./compare-outcome.tsx";
 
 type Repair = NonNullable<CompareRun["repair"]>;
 
@@ -65,7 +64,7 @@ function CompareForm() {
                 label="Table"
                 name="table"
                 value={queryValue("table")}
-                options={tables.map((name) => [name, name])}
+                options={tables}
               />
             </ActionForm>
           </Card>
@@ -84,25 +83,9 @@ function Comparison({ runId }: { readonly runId: string }) {
     <ResourceView resource={run} name="the comparison">
       {(data) =>
         data.kind === "compare" ? (
-          <>
-            {data.status === "running" && (
-              <Card
-                title={
-                  <>
-                    {data.repair === null ? "Comparing " : "Repairing "}
-                    <bdi>{data.table}</bdi>
-                  </>
-                }
-                beside={<CancelRun runId={runId} />}
-              >
-                <LiveProgress watched={watched} />
-              </Card>
-            )}
-            <RunFailure run={data} />
-            <CompareOutcome run={data} watched={watched}>
-              {isRepairable(data) && <RepairForm run={data} />}
-            </CompareOutcome>
-          </>
+          <ShownRun run={data} watched={watched}>
+            {isRepairable(data) && <RepairForm run={data} />}
+          </ShownRun>
         ) : (
           <p>This run is no comparison.</p>
         )

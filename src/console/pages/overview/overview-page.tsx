@@ -6,7 +6,7 @@ import { SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, StatusBadge } from "../../components/notes.tsx";
 import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
-import { runAddress, toneOf } from "../runs/run-text.ts";
+import { runAddress, toneOf } from "../runs/run-state.tsx";
 
 const POLL_MS = 15_000;
 

@@ -1,12 +1,19 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiKey, IssuedApiKey } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import type { Column } from "../../components/data-table.tsx";
-import { ActionForm, ExpiryField, Field, SelectField, utcText } from "../../components/form.tsx";
-import { ListPage } from "../../components/list-page.tsx";
+import {
+  ActionForm,
+  ExpiryField,
+  Field,
+  SelectField,
+  type Typed,
+  utcText,
+} from "../../components/form.tsx";
+import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
 import { useLeaveQuestion } from "../../state/router.ts";
@@ -24,71 +31,65 @@ const OVERLAPS = [
   ["86400", "It goes on for a day"],
 ] as const;
 
-const COLUMNS: readonly Column<ApiKey>[] = [
-  { title: "Name", cell: ({ name }) => <LongText text={name} />, isHeader: true },
-  { title: "Key", cell: (key) => <code class="no-wrap">{`${key.prefix}…${key.last4}`}</code> },
-  { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
-  { title: "Last used", cell: (key) => <TimeText at={key.last_used_at} /> },
-  { title: "Expires", cell: (key) => <TimeText at={key.expires_at} /> },
-  { title: "Made", cell: (key) => <TimeText at={key.created_at} /> },
-];
-
-const KEYS = {
+const KEYS: ListDescription<"get /v1/me/api-keys"> = {
   from: "get /v1/me/api-keys",
   caption: "Your API keys",
   limit: 25,
-  keyOf: ({ id }: ApiKey) => id,
+  keyOf: ({ id }) => id,
+  columns: [
+    { title: "Name", cell: ({ name }) => <LongText text={name} />, isHeader: true },
+    { title: "Key", cell: (key) => <code class="no-wrap">{`${key.prefix}…${key.last4}`}</code> },
+    { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
+    { title: "Last used", cell: (key) => <TimeText at={key.last_used_at} /> },
+    { title: "Expires", cell: (key) => <TimeText at={key.expires_at} /> },
+    { title: "Made", cell: (key) => <TimeText at={key.created_at} /> },
+    { title: "Actions", cell: (key) => key.status === "active" && <KeyActions apiKey={key} /> },
+  ],
   empty: [
     "You have no API key",
     "To look people up, give a key a name above and press “Make key”.",
   ],
-} as const;
+};
+
+/** The keys that were made on this page, the newest first. */
+const issued = signal<readonly IssuedApiKey[]>([]);
+
+async function show(key: IssuedApiKey): Promise<void> {
+  issued.value = [key, ...issued.value];
+  await reloadShown();
+}
+
+function forget(id: string): void {
+  issued.value = issued.value.filter((key) => key.id !== id);
+}
 
 /** The page `API keys`: make, rotate, revoke, last used. D-9.4.10. */
 export function ApiKeysPage() {
-  /** The newest first. */
-  const [issued, setIssued] = useState<readonly IssuedApiKey[]>([]);
-  const forget = (id: string) => setIssued((keys) => keys.filter((key) => key.id !== id));
-
-  async function show(key: IssuedApiKey) {
-    setIssued((keys) => [key, ...keys]);
-    await reloadShown();
-  }
-
-  const actions: Column<ApiKey> = {
-    title: "Actions",
-    cell: (key) =>
-      key.status === "active" && (
-        <div class="row-actions">
-          <RotateButton apiKey={key} onIssued={show} />
-          <RevokeButton apiKey={key} onRevoked={() => forget(key.id)} />
-        </div>
-      ),
-  };
-
+  // Nothing of them is there for whoever comes next.
+  useLayoutEffect(() => {
+    const forgetAll = () => {
+      issued.value = [];
+    };
+    forgetAll();
+    return forgetAll;
+  }, []);
   return (
     <>
       <p class="prose">
         A program that looks people up shows such a key as <code>X-API-Key</code>. The calls of all
         your keys count together; <a href="/console/usage">Usage</a> has them.
       </p>
-      {issued.map((key) => (
-        <NewKey key={key.id} issued={key} onClose={() => forget(key.id)} />
+      {issued.value.map((key) => (
+        <NewKey key={key.id} issued={key} />
       ))}
-      <MakeKey onIssued={show} />
-      <ListPage list={{ ...KEYS, columns: [...COLUMNS, actions] }} />
+      <MakeKey />
+      <ListPage list={KEYS} />
     </>
   );
 }
 
 /** A key that was made just now: the only time that it is shown. D-5.5. */
-function NewKey({
-  issued: { key, name },
-  onClose,
-}: {
-  readonly issued: IssuedApiKey;
-  readonly onClose: () => void;
-}) {
+function NewKey({ issued: { id, key, name } }: { readonly issued: IssuedApiKey }) {
   const panel = useRef<HTMLDivElement>(null);
   const [isCopied, setCopied] = useState(false);
   useLeaveQuestion(isCopied ? "" : `Leave before the key “${name}” is copied? It is lost then`);
@@ -110,18 +111,14 @@ function NewKey({
         </p>
         <div class="actions">
           <CopyButton text={key} of="the key" onCopied={() => setCopied(true)} />
-          <ActionButton onPress={onClose}>Done</ActionButton>
+          <ActionButton onPress={() => forget(id)}>Done</ActionButton>
         </div>
       </Card>
     </div>
   );
 }
 
-interface IssueProps {
-  readonly onIssued: (key: IssuedApiKey) => Promise<void>;
-}
-
-function MakeKey({ onIssued }: IssueProps) {
+function MakeKey() {
   return (
     <Card title="New key">
       <ActionForm
@@ -130,7 +127,7 @@ function MakeKey({ onIssued }: IssueProps) {
         isEmptied
         onSubmit={async (typed) => {
           const body = { name: typed("name"), expires_at: utcText(typed("expires_at")) || null };
-          await onIssued(await request("post /v1/me/api-keys", { body }));
+          await show(await request("post /v1/me/api-keys", { body }));
         }}
       >
         <Field
@@ -146,43 +143,37 @@ function MakeKey({ onIssued }: IssueProps) {
   );
 }
 
-function RotateButton({
-  apiKey: { id, name },
-  onIssued,
-}: IssueProps & { readonly apiKey: ApiKey }) {
-  return (
-    <ConfirmButton
-      name="Rotate"
-      of={name}
-      question={`Put a new key in place of “${name}”?`}
-      onConfirm={async (typed) => {
-        const body = { overlap_seconds: Number(typed("overlap_seconds")) };
-        const path = { id };
-        await onIssued(await request("post /v1/me/api-keys/{id}/rotate", { path, body }));
-      }}
-    >
-      <SelectField label="The old key" name="overlap_seconds" value="3600" options={OVERLAPS} />
-    </ConfirmButton>
-  );
-}
+function KeyActions({ apiKey: { id, name } }: { readonly apiKey: ApiKey }) {
+  const path = { id };
 
-interface RevokeProps {
-  readonly apiKey: ApiKey;
-  readonly onRevoked: () => void;
-}
+  async function rotate(typed: Typed) {
+    const body = { overlap_seconds: Number(typed("overlap_seconds")) };
+    await show(await request("post /v1/me/api-keys/{id}/rotate", { path, body }));
+  }
 
-function RevokeButton({ apiKey: { id, name }, onRevoked }: RevokeProps) {
+  async function revoke() {
+    await change("delete /v1/me/api-keys/{id}", { path }, `Revoked the key “${name}”`);
+    forget(id);
+  }
+
   return (
-    <ConfirmButton
-      name="Revoke"
-      of={name}
-      question={`Revoke the key “${name}”?`}
-      onConfirm={async () => {
-        await change("delete /v1/me/api-keys/{id}", { path: { id } }, `Revoked the key “${name}”`);
-        onRevoked();
-      }}
-    >
-      <p>Whoever uses it is refused from now on. It cannot be brought back.</p>
-    </ConfirmButton>
+    <div class="row-actions">
+      <ConfirmButton
+        name="Rotate"
+        of={name}
+        question={`Put a new key in place of “${name}”?`}
+        onConfirm={rotate}
+      >
+        <SelectField label="The old key" name="overlap_seconds" value="3600" options={OVERLAPS} />
+      </ConfirmButton>
+      <ConfirmButton
+        name="Revoke"
+        of={name}
+        question={`Revoke the key “${name}”?`}
+        onConfirm={revoke}
+      >
+        <p>Whoever uses it is refused from now on. It cannot be brought back.</p>
+      </ConfirmButton>
+    </div>
   );
 }

@@ -30,7 +30,7 @@ const CONSENTS: ListDescription<"get /v1/me/consents"> = {
     {
       name: "status",
       label: "Status",
-      options: [["", "All"], ...Object.keys(TONES).map((status) => [status, status] as const)],
+      options: [["", "All"], ...Object.keys(TONES)],
     },
     { name: "purpose", label: "For", options: [["", "All"], ...PURPOSES] },
   ],

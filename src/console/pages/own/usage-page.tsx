@@ -23,8 +23,8 @@ export function UsagePage() {
               Your plan is <strong>{data.plan}</strong>. The calls of all your keys count together.
             </p>
             <div class="cards">
-              <Limit name="Minute" of="this minute" limit={data.minute} />
-              <Limit name="Month" of="this month" limit={data.month} />
+              {limitCard("Minute", "this minute", data.minute)}
+              {limitCard("Month", "this month", data.month)}
             </div>
             <Days days={data.days} />
           </>
@@ -35,15 +35,11 @@ export function UsagePage() {
   );
 }
 
-function Limit({
-  name,
-  of,
-  limit: { limit, used, remaining, reset_at: resetAt },
-}: {
-  readonly name: string;
-  readonly of: string;
-  readonly limit: Usage["minute"];
-}) {
+function limitCard(
+  name: string,
+  of: string,
+  { limit, used, remaining, reset_at }: Usage["minute"],
+) {
   const isSpent = remaining === 0;
   const isNear = limit !== null && used >= limit * NEARLY;
   return (
@@ -63,7 +59,7 @@ function Limit({
         {!isSpent && isNear && <StatusBadge tone="warning" text="nearly used up" />}{" "}
         {limit !== null && used > 0 && (
           <>
-            Resets at <TimeText at={resetAt} />
+            Resets at <TimeText at={reset_at} />
           </>
         )}
       </p>

@@ -2,6 +2,7 @@ import type { RejectedRecord } from "../../api/interface.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { FieldsTable } from "../../components/data-table.tsx";
+import type { Options } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { EmptyState, Facts, Loaded, PageHead } from "../../components/notes.tsx";
 import {
@@ -53,7 +54,7 @@ export function RejectedPage({ id }: Readonly<Record<string, string>>) {
 function RejectedList() {
   // The address may name a table before the others are known.
   const names = [...new Set([...useTableNames(), queryValue("table")])].filter(Boolean);
-  const options = [["", "All tables"], ...names.map((name) => [name, name] as const)] as const;
+  const options: Options = [["", "All tables"], ...names];
   return <ListPage list={{ ...REJECTED, filters: [{ name: "table", label: "Table", options }] }} />;
 }
 

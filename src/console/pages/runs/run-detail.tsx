@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Run, SyncRun } from "../../api/interface.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { ErrorNote } from "../../components/buttons.tsx";
@@ -5,8 +6,15 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, PageHead, StatusBadge } from "../../components/notes.tsx";
 import { bytesText, counted, durationText, TimeText } from "../../components/text.tsx";
 import { CompareOutcome } from "../compare/compare-outcome.tsx";
-import { CancelRun, LiveProgress, RunFailure } from "./run-state.tsx";
-import { toneOf, triggerText, workText } from "./run-text.ts";
+import {
+  CancelRun,
+  LiveProgress,
+  OfTable,
+  RunFailure,
+  toneOf,
+  triggerText,
+  workText,
+} from "./run-state.tsx";
 import { type Transfer, useWatchedRun, type WatchedRun } from "./use-watched-run.ts";
 
 /** One run or comparison at its own address, while it is under way and after. */
@@ -33,29 +41,42 @@ const GONE = { hint: "The last 1,000 runs are kept." };
 interface ShownRunProps {
   readonly run: Run;
   readonly watched: WatchedRun;
+  /** What to do about what a comparison found. */
+  readonly children?: ComponentChildren;
 }
 
-function ShownRun({ run, watched }: ShownRunProps) {
+/** A run or comparison while it is under way, and after. */
+export function ShownRun({ run, watched, children }: ShownRunProps) {
   const isRunning = run.status === "running";
+  // A comparison that failed has not seen all of the rows.
+  const hasCounts = !isRunning && (run.kind === "sync" || run.status !== "failed");
+  const title = (
+    <>
+      {workText(run)}
+      <OfTable run={run} />
+    </>
+  );
   return (
     <>
-      <Card title={workText(run)} beside={isRunning && <CancelRun runId={run.run_id} />}>
+      <Card title={title} beside={isRunning && <CancelRun runId={run.run_id} />}>
         {isRunning && <LiveProgress watched={watched} />}
         <Facts
           facts={[
             ["Status", <StatusBadge tone={toneOf(run.status)} text={run.status} />],
+            ...(hasCounts ? countsOf(run) : []),
             ["Started", <TimeText at={run.started_at} />],
             run.finished_at === null ? null : ["Finished", <TimeText at={run.finished_at} />],
             isRunning ? null : ["Took", durationText(run.duration_ms)],
             ["Started by", triggerText(run)],
-            ...(run.kind === "compare" || isRunning ? [] : totals(run)),
             ["Id", <code>{run.run_id}</code>],
           ]}
         />
       </Card>
       <RunFailure run={run} />
       {run.kind === "compare" ? (
-        <CompareOutcome run={run} watched={watched} />
+        <CompareOutcome run={run} watched={watched}>
+          {children}
+        </CompareOutcome>
       ) : (
         <TableResults tables={run.tables} />
       )}
@@ -63,12 +84,27 @@ function ShownRun({ run, watched }: ShownRunProps) {
   );
 }
 
-function totals(run: SyncRun): [string, string][] {
-  return [
-    ["Pushed", counted(run.total_pushed, "row")],
-    ["Pulled", counted(run.total_pulled, "row")],
-    ["Changed", counted(run.changed, "row")],
-  ];
+/** How many rows it moved, or found; null for those of which it tells nothing. */
+function countsOf(run: Run): readonly ([string, string] | null)[] {
+  const counts =
+    run.kind === "compare"
+      ? ([
+          ["Equal", run.matched],
+          ["Different", run.different],
+          ["Missing here", run.missing_here],
+          ["Missing there", run.missing_there],
+          ["Repaired", run.repaired],
+          ["Kept as they are", run.kept],
+          ["Of erased people", run.erased],
+        ] as const)
+      : ([
+          ["Pushed", run.total_pushed],
+          ["Pulled", run.total_pulled],
+          ["Changed", run.changed],
+        ] as const);
+  return counts.map(([name, count]) =>
+    count === undefined ? null : [name, counted(count, "row")],
+  );
 }
 
 /** What a dry run that has ended told: it is in no list. D-4.11. */

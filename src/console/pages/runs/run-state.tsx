@@ -1,12 +1,11 @@
-// What runs and comparisons show alike: how far they have come, the way to cancel them, and why they failed.
+// What runs and comparisons show alike: what they do in words, how far they have come, the way to cancel them, why they failed.
 import type { Run } from "../../api/interface.ts";
 import { asRequestError } from "../../api/request-error.ts";
 import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
-import { ProgressBar } from "../../components/notes.tsx";
+import { ProgressBar, type Tone } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 import { change } from "../../state/use-action.ts";
-import { adviceOn } from "./run-text.ts";
 import type { Transfer, WatchedRun } from "./use-watched-run.ts";
 
 /** How far a run has come: the transfer under way as a bar. */
@@ -87,4 +86,88 @@ export function RunFailure({ run }: { readonly run: Run }) {
       <a href="/console/rejected">See why, and try again or drop them</a>
     </p>
   );
+}
+
+/** The page of one run. */
+export function runAddress(runId: string): string {
+  return `/console/runs/${encodeURIComponent(runId)}`;
+}
+
+const DIRECTIONS = { push: "Push", pull: "Pull", both: "Push and pull" } as const;
+
+/** What a run does: `Pull, full`, `Comparison with repair by push`. */
+export function workText(run: Run): string {
+  if (run.kind === "compare") {
+    return run.repair === null ? "Comparison" : `Comparison, repair by ${run.repair}`;
+  }
+  const words: string[] = [DIRECTIONS[run.direction]];
+  if (run.full_sync) words.push("full");
+  if (run.dry_run) words.push("dry run");
+  return words.join(", ");
+}
+
+/** Behind what a run does: the table, where it is one. */
+export function OfTable({ run }: { readonly run: Run }) {
+  const [table, ...others] = tablesOf(run);
+  if (table === undefined || others.length > 0) return null;
+  return (
+    <>
+      {" of "}
+      <bdi>{table}</bdi>
+    </>
+  );
+}
+
+/** The tables of a run; none before one has begun. */
+export function tablesOf(run: Run): readonly string[] {
+  return run.kind === "compare" ? [run.table] : Object.keys(run.tables);
+}
+
+const TRIGGERS = {
+  api: "interface",
+  stream: "interface, stream",
+  cli: "command line",
+  schedule: "schedule",
+} as const;
+
+/** Who or what started a run. */
+export function triggerText(run: Run): string {
+  return TRIGGERS[run.trigger];
+}
+
+/** The colour of a state. */
+export function toneOf(status: Run["status"]): Tone {
+  return ({ running: "busy", success: "good", partial: "warning", failed: "bad" } as const)[status];
+}
+
+/** What helps after an error beside what the error itself says. */
+function adviceOn(run: Run): string {
+  if (run.error?.startsWith("Cancelled")) {
+    return "What was moved before stays. Start it again: it goes on where it stopped.";
+  }
+  if (run.kind === "compare") return "Start the comparison again when that is mended.";
+  return "What was moved before stays. Start it again when that is mended: it goes on where it stopped.";
+}
+
+/** What a run that has ended did: `12 pushed, 3 rejected`. */
+export function outcomeText(run: Run): string {
+  const parts: (readonly [number, string])[] =
+    run.kind === "compare"
+      ? [
+          [run.matched, "equal"],
+          [run.different, "different"],
+          [run.missing_here, "missing here"],
+          [run.missing_there, "missing there"],
+          [run.repaired ?? 0, "repaired"],
+        ]
+      : [
+          [run.total_pushed, "pushed"],
+          [run.total_pulled, "pulled"],
+          [run.changed, "changed"],
+          [run.kept, "kept"],
+          [run.error_count, "rejected"],
+        ];
+  const told = parts.filter(([count]) => count > 0);
+  if (told.length === 0) return "nothing to do";
+  return told.map(([count, what]) => `${count.toLocaleString()} ${what}`).join(", ");
 }

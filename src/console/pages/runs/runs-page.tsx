@@ -10,8 +10,17 @@ import { durationText, LongText, TimeText } from "../../components/text.tsx";
 import { navigate, whileHere } from "../../state/router.ts";
 import { useTableNames } from "../tables/sync-status.tsx";
 import { RunDetail } from "./run-detail.tsx";
-import { CancelRun, LiveProgress } from "./run-state.tsx";
-import { outcomeText, runAddress, tablesOf, toneOf, triggerText, workText } from "./run-text.ts";
+import {
+  CancelRun,
+  LiveProgress,
+  OfTable,
+  outcomeText,
+  runAddress,
+  tablesOf,
+  toneOf,
+  triggerText,
+  workText,
+} from "./run-state.tsx";
 import { useWatchedRun } from "./use-watched-run.ts";
 
 /** A browser opens few connections to one service, and each run that is watched takes one. */
@@ -73,16 +82,10 @@ export function RunsPage({ run: runId }: Readonly<Record<string, string>>) {
 /** A run under way, wherever it was started. */
 function RunningRun({ run }: { readonly run: Run }) {
   const { watched, error } = useWatchedRun(run.run_id);
-  const tables = tablesOf(run);
   const title = (
     <>
       <a href={runAddress(run.run_id)}>{workText(run)}</a>
-      {tables.length === 1 && (
-        <>
-          {" of "}
-          <bdi>{tables[0]}</bdi>
-        </>
-      )}
+      <OfTable run={run} />
     </>
   );
   return (
@@ -127,11 +130,7 @@ function StartRun() {
           else await start(wanted);
         }}
       >
-        <SelectField
-          label="Table"
-          name="table"
-          options={[["", "All tables"], ...tables.map((name) => [name, name] as const)]}
-        />
+        <SelectField label="Table" name="table" options={[["", "All tables"], ...tables]} />
         <SelectField label="Direction" name="direction" options={DIRECTIONS} />
         <div class="checks">
           <CheckField

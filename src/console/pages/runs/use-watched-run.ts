@@ -142,7 +142,9 @@ function advanced(watched: WatchedRun, event: WatchedEvent): WatchedRun {
   const { comparison } = watched;
   switch (event.type) {
     case "start":
-      return "direction" in event ? withTransfer(watched, event) : withComparison(watched, event);
+      return "direction" in event
+        ? { ...watched, transfers: [...watched.transfers, transferOf(event)] }
+        : { ...watched, comparison: { total: event.total_records, rows: 0, differences: [] } };
     case "batch":
       return withChange(watched, event, {
         moved: event.total_sent,
@@ -158,8 +160,7 @@ function advanced(watched: WatchedRun, event: WatchedEvent): WatchedRun {
       return { ...watched, comparison: { ...comparison, differences } };
     }
     case "done":
-      if (!("direction" in event)) return watched;
-      return withChange(watched, event, { status: event.status });
+      return "direction" in event ? withChange(watched, event, { status: event.status }) : watched;
     case "error":
       return "direction" in event ? withChange(watched, event, { status: "failed" }) : watched;
     case "finished":
@@ -167,33 +168,16 @@ function advanced(watched: WatchedRun, event: WatchedEvent): WatchedRun {
   }
 }
 
-function withTransfer(
-  watched: WatchedRun,
-  event: Extract<RunEvent, { readonly type: "start" }>,
-): WatchedRun {
-  const { table, direction, total_records: total } = event;
-  const transfer: Transfer = {
-    table,
-    direction,
-    total,
-    moved: 0,
-    rowsPerSecond: null,
-    status: "running",
-  };
-  return { ...watched, transfers: [...watched.transfers, transfer] };
-}
+type TransferEvent = Extract<RunEvent, { readonly direction: unknown }>;
 
-function withComparison(
-  watched: WatchedRun,
-  event: Extract<CompareEvent, { readonly type: "start" }>,
-): WatchedRun {
-  const { total_records: total } = event;
-  return { ...watched, comparison: { total, rows: 0, differences: [] } };
+function transferOf(event: Extract<TransferEvent, { readonly type: "start" }>): Transfer {
+  const { table, direction, total_records: total } = event;
+  return { table, direction, total, moved: 0, rowsPerSecond: null, status: "running" };
 }
 
 function withChange(
   watched: WatchedRun,
-  { table, direction }: { readonly table: string; readonly direction: string },
+  { table, direction }: TransferEvent,
   change: Partial<Transfer>,
 ): WatchedRun {
   const transfers = watched.transfers.map((transfer) =>

@@ -102,7 +102,7 @@ export function FileFields({ file, onFile, otherwise, usualEncoding }: FileField
             name="encoding"
             value={encoding}
             onValue={setEncoding}
-            options={[NOT_SAID, ...ENCODINGS.map((name) => [name, name] as const)]}
+            options={[NOT_SAID, ...ENCODINGS]}
           />
           <Field
             label="Delimiter"

@@ -39,13 +39,7 @@ const TYPES = Object.keys({
 /** A guess with its reasons, which can be changed, and the table that is made of it. */
 export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessFormProps) {
   const [wanted, setWanted] = useState(wishes);
-  const key = wanted.key ?? guess.key?.columns ?? [];
-  const columns = columnsOf({
-    ...{ key, types: wanted.types, isNumbered },
-    onKey: (name, isIn) =>
-      setWanted({ ...wanted, key: isIn ? [...key, name] : key.filter((one) => one !== name) }),
-    onType: (name, type) => setWanted({ ...wanted, types: { ...wanted.types, [name]: type } }),
-  });
+  const wish = (more: Partial<GuessWishes>) => setWanted({ ...wanted, ...more });
   return (
     <Focused>
       <Card title={`A guess from ${counted(guess.records, "record")}`}>
@@ -62,7 +56,7 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessF
         <DataTable
           caption="Columns"
           isDense
-          columns={columns}
+          columns={columnsOf(guess, { wanted, isNumbered, wish })}
           rows={guess.columns}
           keyOf={({ name }) => name}
         />
@@ -70,11 +64,11 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessF
           label="Time of change"
           hint="By which runs know what is new"
           value={wanted.time}
-          onValue={(time) => setWanted({ ...wanted, time })}
+          onValue={(time) => wish({ time })}
           options={[
             ["", wishes.time === "" ? timeText(guess) : "as it is guessed"],
-            ...guess.columns.map(({ name }) => [name, name] as const),
-            ["none", "none"],
+            ...guess.columns.map(({ name }) => name),
+            "none",
           ]}
         />
         {wanted !== wishes ? (
@@ -121,16 +115,17 @@ function timeText({ entry }: TableGuess): string {
   return stamped ? `as guessed: ${time}, which repsync keeps` : `as guessed: ${time}`;
 }
 
-interface ColumnChoices {
-  readonly key: readonly string[];
-  readonly types: Readonly<Record<string, string>>;
+interface Wishing {
+  readonly wanted: GuessWishes;
   readonly isNumbered: boolean;
-  readonly onKey: (name: string, isIn: boolean) => void;
-  readonly onType: (name: string, type: string) => void;
+  readonly wish: (more: Partial<GuessWishes>) => void;
 }
 
-function columnsOf(choices: ColumnChoices): readonly Column<GuessedColumn>[] {
-  const { key, types, isNumbered, onKey, onType } = choices;
+function columnsOf(
+  guess: TableGuess,
+  { wanted: { key: wantedKey, types }, isNumbered, wish }: Wishing,
+): readonly Column<GuessedColumn>[] {
+  const key = wantedKey ?? guess.key?.columns ?? [];
   return [
     { title: "Column", isHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
     {
@@ -139,12 +134,12 @@ function columnsOf(choices: ColumnChoices): readonly Column<GuessedColumn>[] {
         <select
           aria-label={`Type of ${name}`}
           value={types[name] ?? type}
-          onChange={(event) => onType(name, event.currentTarget.value)}
+          onChange={({ currentTarget }) =>
+            wish({ types: { ...types, [name]: currentTarget.value } })
+          }
         >
           {TYPES.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
+            <option key={one}>{one}</option>
           ))}
         </select>
       ),
@@ -157,7 +152,9 @@ function columnsOf(choices: ColumnChoices): readonly Column<GuessedColumn>[] {
           aria-label={`Key has ${name}`}
           checked={key.includes(name)}
           disabled={isNumbered}
-          onChange={(event) => onKey(name, event.currentTarget.checked)}
+          onChange={({ currentTarget: { checked } }) =>
+            wish({ key: checked ? [...key, name] : key.filter((one) => one !== name) })
+          }
         />
       ),
     },

@@ -1,7 +1,7 @@
 import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/notes.tsx";
-import { counted, ValueText } from "../../components/text.tsx";
+import { counted, type Fields, ValueText } from "../../components/text.tsx";
 import type { EndedImport, ImportResult } from "./use-import.ts";
 
 /** What an import did, or would do: counts, what was refused and why, and what is overwritten. D-14.7. */
@@ -14,9 +14,9 @@ export function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
         <>
           <Facts facts={countsOf(result, isDryRun)} />
           {result.read === 0 && error === null && <p>The file has no records.</p>}
-          <Problems caption="Records that fail" total={result.failed} list={result.failures} />
+          {problemTable("Records that fail", result.failed, result.failures)}
           {result.failed > 0 && <p>{isDryRun ? LEFT_OUT : AGAIN}</p>}
-          <Problems caption="Warnings" total={result.warning_count} list={result.warnings} />
+          {problemTable("Warnings", result.warning_count, result.warnings)}
           <Changes result={result} />
         </>
       )}
@@ -45,22 +45,16 @@ function countsOf(result: ImportResult, isDryRun: boolean): readonly (Fact | nul
 
 type Problem = ImportResult["warnings"][number] & { readonly key?: string | null };
 
-interface ProblemsProps {
-  readonly caption: string;
-  readonly total: number;
-  readonly list: readonly Problem[];
-}
-
 const SHOWN_PROBLEMS = 100;
 
-function Problems({ caption, total, list }: ProblemsProps) {
+function problemTable(name: string, total: number, list: readonly Problem[]) {
   if (list.length === 0) return null;
   const shown = list.slice(0, SHOWN_PROBLEMS);
-  const isCut = list.length > shown.length;
+  const part = list.length > shown.length ? `, the first ${SHOWN_PROBLEMS} are shown` : "";
   const hasKeys = list.some(({ key }) => key !== undefined && key !== null);
   return (
     <DataTable
-      caption={`${caption}: ${total.toLocaleString()}${isCut ? `, the first ${SHOWN_PROBLEMS} are shown` : ""}`}
+      caption={`${name}: ${total.toLocaleString()}${part}`}
       isDense
       columns={[LINE, ...PROBLEM_COLUMNS, ...(hasKeys ? [KEY] : [])]}
       rows={shown}
@@ -99,17 +93,12 @@ interface Change {
 
 function Changes({ result: { changes = [], changed } }: { readonly result: ImportResult }) {
   if (changes.length === 0) return null;
-  const rows = changes.flatMap(({ line, key, here, record }) =>
-    Object.keys(record ?? {}).map(
-      (name): Change => ({
-        line,
-        key,
-        name,
-        here: fieldOf(here, name),
-        record: fieldOf(record, name),
-      }),
-    ),
-  );
+  const rows = changes.flatMap(({ line, key, here, record }): Change[] => {
+    const before: Fields = here ?? {};
+    return Object.entries(record ?? {}).map(([name, value]) => {
+      return { line, key, name, here: before[name], record: value };
+    });
+  });
   const part = changed > changes.length ? `, the first ${changes.length} of them` : "";
   return (
     <DataTable
@@ -120,10 +109,6 @@ function Changes({ result: { changes = [], changed } }: { readonly result: Impor
       keyOf={({ line, name }) => `${line} ${name}`}
     />
   );
-}
-
-function fieldOf(row: object | null, name: string): unknown {
-  return (row as Readonly<Record<string, unknown>> | null)?.[name];
 }
 
 const CHANGE_COLUMNS: readonly Column<Change>[] = [

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { ListedTable } from "../../api/interface.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
@@ -7,7 +8,7 @@ import { bytesText, counted } from "../../components/text.tsx";
 import { CancelRun } from "../runs/run-state.tsx";
 import { FileFields, readChoice } from "./file-choice.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";
-import type { ListedTable } from "./row-form.tsx";
+import { FORCE, ForceField } from "./row-conflict.tsx";
 import { AllRows, tableAddress } from "./row-page.tsx";
 import { type EndedImport, type FileImport, useImport, type WantedImport } from "./use-import.ts";
 
@@ -66,9 +67,7 @@ function Options({ listed }: { readonly listed: ListedTable }) {
           hint="Records are numbered on behind the last row"
         />
       )}
-      {direction === "pull" && (
-        <CheckField label="Force" name="force" hint="The rows are written at the remote" />
-      )}
+      <ForceField direction={direction} />
       {deletes && (
         <CheckField
           label="Whole"
@@ -94,7 +93,7 @@ function Options({ listed }: { readonly listed: ListedTable }) {
 function optionsIn(typed: Typed): WantedImport["options"] {
   const flag = (name: string) => (typed(name) === "on" ? "true" : "");
   return {
-    ...{ lax: flag("lax"), append: flag("append"), force: flag("force"), whole: flag("whole") },
+    ...{ lax: flag("lax"), append: flag("append"), force: flag(FORCE), whole: flag("whole") },
     max_deletes: typed("max_deletes"),
   };
 }

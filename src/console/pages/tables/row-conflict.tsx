@@ -1,25 +1,53 @@
-import type { RequestError } from "../../api/request-error.ts";
+import { useRef, useState } from "preact/hooks";
+import type { ListedTable } from "../../api/interface.ts";
+import { asRequestError } from "../../api/request-error.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { CheckField, type Typed } from "../../components/form.tsx";
 import { Focused } from "../../components/notes.tsx";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
 
-/** A row that somebody else has changed meanwhile. */
-export interface RowVersions {
+/** A write of a row. */
+interface RowWrite {
   /** As it was read; null for a row that was to be new. */
   readonly was: Fields | null;
   /** What was to become of it; null for nothing but its removal. */
   readonly mine: Fields | null;
+}
+
+/** A row that somebody else has changed meanwhile. */
+interface RowVersions extends RowWrite {
   /** As it is; null when it is gone. */
   readonly now: Fields | null;
 }
 
-/** The versions of a failure; null for any other failure. */
-export function versionsOf(
-  error: RequestError,
-  { was, mine }: Pick<RowVersions, "was" | "mine">,
-): RowVersions | null {
-  return error.row === undefined ? null : { was, mine, now: error.row };
+/** Of no column. */
+export const FORCE = "-force";
+
+/** Whether rows of a table are to be written here all the same. */
+export function ForceField({ direction }: Pick<ListedTable, "direction">) {
+  if (direction !== "pull") return null;
+  return <CheckField label="Force" name={FORCE} hint="The rows are written at the remote" />;
+}
+
+/** Sends writes of a row, and keeps what was found where it was another row than was read. */
+export function useRowWrite(send: (write: RowWrite, isForced: boolean) => Promise<unknown>) {
+  const [versions, setVersions] = useState<RowVersions | null>(null);
+  const isForced = useRef(false);
+
+  /** `typed`: of a form with a `ForceField`; what it said holds for the next write too. */
+  async function write(intent: RowWrite, typed?: Typed) {
+    if (typed !== undefined) isForced.current = typed(FORCE) === "on";
+    try {
+      await send(intent, isForced.current);
+    } catch (failure) {
+      const error = asRequestError(failure);
+      if (error.row === undefined) throw error;
+      setVersions({ ...intent, now: error.row });
+    }
+  }
+
+  return { versions, write, forget: () => setVersions(null) };
 }
 
 interface RowConflictProps {

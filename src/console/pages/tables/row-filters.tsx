@@ -15,11 +15,7 @@ export function ColumnFilters({ names }: { readonly names: readonly string[] }) 
           isEmptied
           onSubmit={async (typed) => change([...filters, `${typed("column")}:${typed("text")}`])}
         >
-          <SelectField
-            label="Column"
-            name="column"
-            options={names.map((name) => [name, name] as const)}
-          />
+          <SelectField label="Column" name="column" options={names} />
           <Field
             label="Holds"
             name="text"

@@ -1,20 +1,18 @@
-import { useState } from "preact/hooks";
 import { readTyped } from "../../../domain/sync/by-hand/typed-value.ts";
-import type { Row, TableList } from "../../api/interface.ts";
+import type { ListedTable, Row } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { asRequestError, refusal } from "../../api/request-error.ts";
+import { refusal } from "../../api/request-error.ts";
 import {
   ActionForm,
   CheckField,
   Field,
   NAME_HINTS,
+  type Options,
   SelectField,
   type Typed,
 } from "../../components/form.tsx";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
-import { RowConflict, type RowVersions, versionsOf } from "./row-conflict.tsx";
-
-export type ListedTable = TableList["tables"][number];
+import { ForceField, RowConflict, useRowWrite } from "./row-conflict.tsx";
 
 interface RowFormProps {
   readonly listed: ListedTable;
@@ -41,30 +39,13 @@ const LONG_CHARS = 60;
 
 /** Changes a row, or adds one. What somebody else has changed meanwhile is shown beside it. D-14.3. */
 export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
-  const [versions, setVersions] = useState<RowVersions | null>(null);
-  const [force, setForce] = useState(false);
   const columns = columnsOf(listed, row);
-  const path = { table_name: listed.table };
-
-  async function put(mine: Fields, expected: Fields | null, isForced: boolean) {
-    const row = mine as Row;
-    const body = { row, expected: expected as Row | null, force: isForced };
-    try {
-      const saved = await request("put /api/v1/sync/rows/{table_name}", { path, body });
-      await onSaved(saved.row);
-    } catch (failure) {
-      const error = asRequestError(failure);
-      const found = versionsOf(error, { was: expected, mine });
-      if (found === null) throw error;
-      setVersions(found);
-    }
-  }
-
-  async function submit(typed: Typed) {
-    const isForced = typed("-force") === "on";
-    setForce(isForced);
-    await put(changesIn(listed, columns, { typed, isNew: row === null }), row, isForced);
-  }
+  const { versions, write } = useRowWrite(async ({ was, mine }, force) => {
+    const path = { table_name: listed.table };
+    const body = { row: mine as Row, expected: was as Row | null, force };
+    const saved = await request("put /api/v1/sync/rows/{table_name}", { path, body });
+    await onSaved(saved.row);
+  });
 
   if (versions !== null) {
     const { was, mine, now } = versions;
@@ -73,20 +54,24 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
         versions={versions}
         insistName="Write mine"
         onInsist={() =>
-          put(now === null ? anew(listed, { ...was, ...mine }) : (mine ?? {}), now, force)
+          write({ was: now, mine: now === null ? anew(listed, { ...was, ...mine }) : mine })
         }
         onYield={() => onLeft(now)}
       />
     );
   }
+
+  async function submit(typed: Typed) {
+    const mine = changesIn(listed, columns, { typed, isNew: row === null });
+    await write({ was: row, mine }, typed);
+  }
+
   return (
     <ActionForm name="Save" isUnchecked onSubmit={submit} onBack={() => onLeft(row)}>
       {columns.map((column) => (
         <ColumnField key={column.name} column={column} listed={listed} isNew={row === null} />
       ))}
-      {listed.direction === "pull" && (
-        <CheckField label="Force" name="-force" hint="The rows are written at the remote" />
-      )}
+      <ForceField direction={listed.direction} />
     </ActionForm>
   );
 }
@@ -112,7 +97,7 @@ function ColumnField({ column, listed, isNew }: ColumnFieldProps) {
   const text = textOf(column);
   if (type === "boolean") {
     const offered = new Set([...(nullable ? [""] : []), "true", "false", ...(isNew ? [] : [text])]);
-    const options = [...offered].map((option) => [option, option || "null"] as const);
+    const options: Options = [...offered].map((option) => option || ["", "null"]);
     return <SelectField label={name} name={name} hint={hint} options={options} value={text} />;
   }
   return (

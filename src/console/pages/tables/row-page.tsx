@@ -1,18 +1,16 @@
 import { useState } from "preact/hooks";
-import type { Row } from "../../api/interface.ts";
+import type { ListedTable, Row } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { asRequestError } from "../../api/request-error.ts";
 import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { FieldsTable } from "../../components/data-table.tsx";
-import { CheckField } from "../../components/form.tsx";
 import { EmptyState, Focused, Loaded, PageHead } from "../../components/notes.tsx";
 import { type Fields, keyText, shortened } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 import { leadOn, navigate, whileHere } from "../../state/router.ts";
-import { RowConflict, type RowVersions, versionsOf } from "./row-conflict.tsx";
-import { type ListedTable, RowForm } from "./row-form.tsx";
+import { ForceField, RowConflict, useRowWrite } from "./row-conflict.tsx";
+import { RowForm } from "./row-form.tsx";
 
 /** Below a table, in place of the key of a row. */
 const NEW_ROW = "new";
@@ -33,9 +31,13 @@ export function importAddress(table: string): string {
 }
 
 /** The page of a row, whose key is a part of its address. */
-export function rowAddress({ table, upsert_key: names }: ListedTable, row: Fields): string {
-  const key = Object.fromEntries(names.map((name) => [name, row[name]]));
-  return `${tableAddress(table)}/${encodeURIComponent(JSON.stringify(key))}`;
+export function rowAddress(listed: ListedTable, row: Fields): string {
+  const key = JSON.stringify(keyOf(listed, row));
+  return `${tableAddress(listed.table)}/${encodeURIComponent(key)}`;
+}
+
+function keyOf({ upsert_key: names }: ListedTable, row: Fields): Fields {
+  return Object.fromEntries(names.map((name) => [name, row[name]]));
 }
 
 interface RowPageProps {
@@ -112,8 +114,7 @@ interface RowCardProps {
 
 function RowCard({ listed, row }: RowCardProps) {
   const [isEdited, setEdited] = useState(false);
-  const key = Object.fromEntries(listed.upsert_key.map((name) => [name, row[name]]));
-  const name = shortened(keyText(key), 80);
+  const name = shortened(keyText(keyOf(listed, row)), 80);
 
   async function show(text: string) {
     if (text !== "") say(text);
@@ -144,7 +145,7 @@ function RowCard({ listed, row }: RowCardProps) {
             <ActionButton look="main" onPress={() => setEdited(true)}>
               Edit
             </ActionButton>
-            <RowRemoval listed={listed} row={row} name={name} rowKey={key} />
+            <RowRemoval listed={listed} row={row} name={name} />
           </div>
         </>
       )}
@@ -154,41 +155,27 @@ function RowCard({ listed, row }: RowCardProps) {
 
 interface RowRemovalProps extends RowCardProps {
   readonly name: string;
-  readonly rowKey: Fields;
 }
 
-function RowRemoval({ listed, row, name, rowKey }: RowRemovalProps) {
-  const [versions, setVersions] = useState<RowVersions | null>(null);
-  const [force, setForce] = useState(false);
+function RowRemoval({ listed, row, name }: RowRemovalProps) {
   const { table, direction, deletes } = listed;
-
-  async function remove(expected: Fields, isForced: boolean) {
+  const { versions, write, forget } = useRowWrite(async ({ was }, force) => {
     const isHere = whileHere();
-    const key = rowKey as Row;
-    const body = { key, expected: expected as Row, force: isForced };
-    try {
-      const { warning = "" } = await request("post /api/v1/sync/rows/{table_name}/delete", {
-        path: { table_name: table },
-        body,
-      });
-      leadOn(isHere, `The row was deleted. ${warning}`, tableAddress(table));
-    } catch (failure) {
-      const error = asRequestError(failure);
-      const found = versionsOf(error, { was: expected, mine: null });
-      if (found === null) throw error;
-      setVersions(found);
-    }
-  }
+    const path = { table_name: table };
+    const body = { key: keyOf(listed, row) as Row, expected: was as Row, force };
+    const reply = await request("post /api/v1/sync/rows/{table_name}/delete", { path, body });
+    leadOn(isHere, `The row was deleted. ${reply.warning ?? ""}`, tableAddress(table));
+  });
 
   if (versions !== null) {
     return (
       <RowConflict
         versions={versions}
         insistName="Delete it all the same"
-        onInsist={() => remove(versions.now ?? {}, force)}
+        onInsist={() => write({ was: versions.now, mine: null })}
         onYield={async () => {
           await reloadShown();
-          setVersions(null);
+          forget();
         }}
       />
     );
@@ -199,16 +186,10 @@ function RowRemoval({ listed, row, name, rowKey }: RowRemovalProps) {
       of={name}
       look="danger"
       question={`Delete the row ${name} of “${table}”?`}
-      onConfirm={(typed) => {
-        const isForced = typed("-force") === "on";
-        setForce(isForced);
-        return remove(row, isForced);
-      }}
+      onConfirm={(typed) => write({ was: row, mine: null }, typed)}
     >
       {!deletes && <p>A row that the other end has comes back with the next run.</p>}
-      {direction === "pull" && (
-        <CheckField label="Force" name="-force" hint="The rows are written at the remote" />
-      )}
+      <ForceField direction={direction} />
     </ConfirmButton>
   );
 }

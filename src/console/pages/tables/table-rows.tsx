@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { spreadsheetField } from "../../../domain/shared/text.ts";
-import type { RequestOptions, RowList } from "../../api/interface.ts";
+import type { ListedTable, RequestOptions, RowList } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import type { Resource } from "../../api/use-resource.ts";
 import { ActionButton, CopyButton } from "../../components/buttons.tsx";
@@ -11,7 +11,6 @@ import { PageHead } from "../../components/notes.tsx";
 import { counted, type Fields, ValueText, valueText } from "../../components/text.tsx";
 import { queryValue, queryValues } from "../../state/router.ts";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
-import type { ListedTable } from "./row-form.tsx";
 import { ALL_TABLES, importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
 
 const FORMATS = [
@@ -40,10 +39,7 @@ const FILTERS: readonly Filter[] = [
   },
 ];
 
-const BY_KEY: Options = [
-  ["key", "Key"],
-  ["-key", "Key, from the end"],
-];
+const FROM_END = ["-key", "Key, from the end"] as const;
 const BY_TIME: Options = [
   ["", "Time, oldest first"],
   ["-time", "Time, newest first"],
@@ -148,13 +144,10 @@ async function lookThrough(
 
 /** Before the table is known the rows come in the order of the address, too. */
 function orderOf(listed: ListedTable | null): Filter {
-  const options: Options =
-    listed?.timestamp_column === null
-      ? [
-          ["", "Key"],
-          ["-key", "Key, from the end"],
-        ]
-      : [...BY_TIME, ...BY_KEY];
+  const hasTime = listed?.timestamp_column !== null;
+  const options: Options = hasTime
+    ? [...BY_TIME, ["key", "Key"], FROM_END]
+    : [["", "Key"], FROM_END];
   return { name: "order", label: "Order", options };
 }
 

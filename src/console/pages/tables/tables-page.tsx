@@ -1,9 +1,9 @@
+import type { ListedTable } from "../../api/interface.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState, Loaded, ResourceView, StatusBadge } from "../../components/notes.tsx";
 import { ImportPage } from "./import-page.tsx";
 import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
-import type { ListedTable } from "./row-form.tsx";
 import { IMPORT, RowPage, tableAddress } from "./row-page.tsx";
 import { TableRows } from "./table-rows.tsx";
 
@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<ListedTable>[] = [
         <a href={tableAddress(listed.table)}>
           <bdi>{listed.table}</bdi>
         </a>{" "}
-        <OwnerBadge listed={listed} />
+        {ownerBadge(listed)}
       </>
     ),
   },
@@ -99,11 +99,7 @@ const COLUMNS: readonly Column<ListedTable>[] = [
 ];
 
 /** Who owns a table that goes one way; a warning at one that only push and pull by themselves can move. D-11.9. */
-function OwnerBadge({
-  listed: { direction, timestamp_column: time },
-}: {
-  readonly listed: ListedTable;
-}) {
+function ownerBadge({ direction, timestamp_column: time }: ListedTable) {
   if (direction === "push") return <StatusBadge tone="idle" text="one way, owned here" />;
   if (direction === "pull") return <StatusBadge tone="idle" text="one way, owned by the remote" />;
   return time === null ? <StatusBadge tone="warning" text="no owner" /> : null;
