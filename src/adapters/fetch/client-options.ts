@@ -19,6 +19,12 @@ export function readBaseUrl(baseUrl: string): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
+/** The option, absent or not. Throws `TypeError` unless it is a function. */
+export function readFunction<F>(name: string, option: F): F {
+  if (option === undefined || typeof option === "function") return option;
+  throw new TypeError(`${name} is not a function`);
+}
+
 /** The value of an option. Throws `RangeError` unless it is a whole number from 1 to the greatest. */
 export function readLimit(name: string, value: number, greatest: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= greatest) return value;

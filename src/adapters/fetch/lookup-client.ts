@@ -5,7 +5,7 @@ import type {
   ReputationBody,
 } from "../../domain/reputation/score/profile.ts";
 import { fromWire } from "../../domain/shared/wire-names.ts";
-import { MAX_TIMER_MS, readBaseUrl, readLimit } from "./client-options.ts";
+import { MAX_TIMER_MS, readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 
 export interface LookupClientOptions {
   /** `http:` or `https:` address of the service without `/v1`. */
@@ -97,7 +97,7 @@ export class LookupClient {
     if (!(maxWaitMs >= 0)) throw new RangeError("maxWaitMs is not a number from 0");
     this.#url = `${base}/v1/public/profiles/`;
     this.#key = key;
-    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.#fetch = readFunction("fetch", options.fetch) ?? ((url, init) => fetch(url, init));
     this.#timeoutMs = readLimit("timeoutMs", timeoutMs, MAX_TIMER_MS);
     this.#maxWaitMs = Math.min(maxWaitMs, MAX_TIMER_MS);
   }

@@ -53,8 +53,8 @@ export async function readTableSchema(
     stamped: fields.readOptional("stamped", FLAG).stamped ?? false,
     lagSeconds: fields.read("lag_seconds", SECONDS),
     conflict: fields.readOptional("conflict", CONFLICT).conflict ?? null,
-    direction: fields.readOptional("direction", orNull(DIRECTION)).direction ?? null,
-    remoteId: fields.readOptional("remoteId", orNull(SOME_TEXT)).remoteId ?? null,
+    direction: fields.readOptional("direction", DIRECTION).direction ?? null,
+    remoteId: fields.readOptional("remoteId", SOME_TEXT).remoteId ?? null,
     late: { mark: late.read("mark", SOME_TEXT), from: late.read("from", orNull(TIME_OR_START)) },
   };
   fields.expect("table", tableName);

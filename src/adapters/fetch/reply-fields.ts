@@ -132,13 +132,15 @@ export class ReplyFields {
     return items;
   }
 
-  /** An object with this one field, named as in this code, to be spread; empty when the field is missing. */
+  /** An object with this one field, named as in this code, to be spread; empty when it is missing, or null where it cannot be. */
   readOptional<N extends string, T extends JsonValue>(
     codeName: N,
     shape: Shape<T>,
   ): { readonly [K in N]?: T } {
     const name = wireName(codeName);
-    if (this.#values[name] === undefined) return {};
+    const value = this.#values[name];
+    // Many implementations write null for what a reply does not have.
+    if (value === undefined || (value === null && !shape.fits(value))) return {};
     return { [codeName]: this.read(name, shape) } as { readonly [K in N]: T };
   }
 

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
 import { Turns } from "../../ports/runtime/turns.ts";
-import { MAX_TIMER_MS, readBaseUrl, readLimit } from "./client-options.ts";
+import { MAX_TIMER_MS, readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 const SYNC_PATH = "/api/v1/sync";
@@ -56,10 +56,10 @@ export function readSettings(options: SyncClientOptions, { clock, timer }: Clien
   return {
     syncUrl: readSyncUrl(options.baseUrl),
     key: readKey(options.key),
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: readFunction("fetch", options.fetch) ?? ((url, init) => fetch(url, init)),
     timeoutMs: readLimit("timeoutMs", timeoutMs, MAX_TIMER_MS),
     maxReplyBytes: readLimit("maxReplyBytes", maxReplyBytes, Number.MAX_SAFE_INTEGER),
-    nowMs: options.nowMs ?? null,
+    nowMs: readFunction("nowMs", options.nowMs) ?? null,
     takeTurns: () => new Turns(clock, () => timer.sleep(0)),
   };
 }

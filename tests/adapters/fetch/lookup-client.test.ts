@@ -173,6 +173,7 @@ test.each([
   { baseUrl: "https://a.example", key: "" },
   { baseUrl: "https://a.example", key: "a\nb" },
   { baseUrl: "https://a.example", key: undefined as unknown as string },
+  { baseUrl: "https://a.example", key: "k", fetch: "fetch" as unknown as typeof fetch },
 ])("createLookupClient() refuses %j", (options) => {
   expect(() => createLookupClient(options)).toThrow(TypeError);
 });

@@ -302,6 +302,8 @@ test("createSyncClient() refuses options it cannot use and never shows what they
   expect(make({ maxReplyBytes: 1.5 })).toThrow(
     new RangeError("maxReplyBytes is not a whole number from 1 to 9007199254740991: 1.5"),
   );
+  expect(make({ fetch: "hunter2" })).toThrow(new TypeError("fetch is not a function"));
+  expect(make({ nowMs: 1_767_323_045_000 })).toThrow(new TypeError("nowMs is not a function"));
 });
 
 test("S-4.1 requests that no URL can carry are refused before anything is sent", async () => {

@@ -218,6 +218,24 @@ onOneBackend("a foreign server", (backend) => {
     expect(server.rows("items")).toContainEqual(edited);
   });
 
+  test("S-2.4, D-4.8 a server may write null for what a result does not have", async () => {
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: startRandom() },
+      tamper({ method }, reply) {
+        if (method !== "POST") return reply;
+        const absent = { message: null, errors: null, error_count: null, error: null };
+        return { ...reply, body: { ...absent, ...(reply.body as JsonFields) } };
+      },
+    });
+    const local = await startRunApp({
+      ...{ backend, tables: TABLES, env: { SYNC_REMOTE_URL: server.url } },
+    });
+    await local.push("items", { records: [itemOf("k", "here")] });
+    const { json } = await local.trigger({ table: "items", direction: "push" });
+    expect(json).toMatchObject({ status: "success", total_pushed: 1, error_count: 0 });
+    expect(meant(server.rows("items"))).toEqual(meant([itemOf("k", "here")]));
+  });
+
   test("S-4.4.5 a run of all tables tells the first failure, and how many more tables failed", async () => {
     const server = startForeignServer({
       ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: startRandom() },
