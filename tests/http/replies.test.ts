@@ -138,6 +138,17 @@ describe("unknown paths", () => {
     expect(Object.keys(JSON.parse(bodyText(reply)))).toEqual(["error"]);
   });
 
+  test.each([
+    ["/api/v1/sync/../sync/status", 200],
+    ["/api/v1/sync/pull/%2e%2E/./status", 200],
+    ["/api/v1/sync/pull\\..\\status", 200],
+    ["/api/v1/sync/pull/..%2Fstatus", 401],
+    ["/api/v1/sync/status/.", 404],
+  ])("D-3.11.1 %s is resolved before it is looked for: %d", async (path, status) => {
+    const app = await startApp();
+    expect((await app.raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)).status).toBe(status);
+  });
+
   test.each(["/v1", "/v1/", "/v1/nothing", "/v1/health/more", "/v1/%zz"])(
     "D-3.11, D-5.2, D-5.3 %s answers 404 as a problem",
     async (path) => {

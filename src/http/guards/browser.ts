@@ -4,6 +4,7 @@
 // is refused. The token is checked first: a cookie that is no session any more is 401, whoever sends it.
 import { AppError } from "../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../domain/shared/limits.ts";
+import { DEPLOYMENT_HEADER } from "../../domain/sync/table/table-schema.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
 import type { Identity } from "../../usecases/reputation/accounts/identity.ts";
@@ -147,7 +148,7 @@ const REQUEST_HEADERS = [
 const REPLY_HEADERS = [
   ...["X-Request-Id", "Retry-After", "Allow", "WWW-Authenticate", "RateLimit", "RateLimit-Policy"],
   ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
-  ...["X-Content-SHA256", "X-Original-Size", "X-Sync-Extensions", "X-Run-Id"],
+  ...["X-Content-SHA256", "X-Original-Size", "X-Sync-Extensions", DEPLOYMENT_HEADER, "X-Run-Id"],
 ].join(", ");
 
 /** The answer to a browser's question whether a page may send a request; null for any other request. */

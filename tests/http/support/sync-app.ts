@@ -199,7 +199,9 @@ async function sendRaw(url: string, request: string | Uint8Array): Promise<RawRe
   const isGzip = reply.headers.get("content-encoding") === "gzip" && reply.body.length > 0;
   const body = textOf(isGzip ? gunzip(reply.body) : reply.body);
   const { status, headers } = reply;
-  await checkReply(url, { method, path, status, headers, body });
+  // As the runtime resolves it. D-3.11.1.
+  const { pathname } = new URL(`${url}${path}`);
+  await checkReply(url, { method, path: pathname, status, headers, body });
   return reply;
 }
 

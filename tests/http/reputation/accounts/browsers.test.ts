@@ -222,7 +222,12 @@ describe("CORS", () => {
       expect(preflight.headers.get("access-control-allow-methods")).toContain("GET");
       expect(preflight.headers.get("access-control-allow-headers")).toContain("X-API-Key");
       const reply = await app.send(path, { headers: { Origin: ORIGIN } });
-      expect(reply.headers.get("access-control-expose-headers")).toContain("Retry-After");
+      const exposed = reply.headers.get("access-control-expose-headers") ?? "";
+      expect(exposed).toContain("Retry-After");
+      const own = /^(?!access-control-|vary$|date$|content-|cache-control$)/;
+      for (const name of [...reply.headers.keys()].filter((each) => own.test(each))) {
+        expect(exposed.toLowerCase().split(", ")).toContain(name);
+      }
       for (const { headers } of [preflight, reply]) {
         expect(headers.get("access-control-allow-origin")).toBe(ORIGIN);
         expect(headers.get("vary")).toContain("Origin");
