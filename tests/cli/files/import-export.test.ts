@@ -110,6 +110,30 @@ describe("repsync import and export", () => {
     expect((await cli("import", "listings", "out.csv")).code).toBe(0);
   });
 
+  test("D-14.7 an export as JSON tells of values that no import of JSON takes: an empty text in the key, a timestamp that is none", async () => {
+    const { folder, env, write } = makeDeployment();
+    const cli = (...args: string[]) => runCli(args, { folder, env });
+    const marked = ['"\\""""",1,n/a,', 'odd,1,"\\""n/a""","\\""soon"""'];
+    write("in.csv", ["shop,sku,price,updated_at", ...marked, ""].join("\n"));
+    expect((await cli("import", "listings", "in.csv", "--lax")).code).toBe(0);
+    for (const name of ["out.json", "out.ndjson"]) {
+      const { code, stderr } = await cli("export", "listings", name);
+      const [lax, refused] = stderr.split("\n");
+      expect([code, lax]).toEqual([
+        0,
+        "2 values not of the type of the column: price; an import of the file needs --lax, one of CSV does not",
+      ]);
+      expect(refused).toBe(
+        "2 values that no import of JSON takes: shop, updated_at; export them as CSV",
+      );
+      const { json } = await cli("import", "listings", name, "--lax", "--json");
+      expect([json.read, json.failed]).toEqual([2, 2]);
+    }
+    expect((await cli("export", "listings", "out.csv")).stderr).toBe("");
+    const again = await cli("import", "listings", "out.csv", "--json");
+    expect([again.code, again.json.same]).toEqual([0, 2]);
+  });
+
   test("D-11.3 --spreadsheet is for CSV files: for others exit code 2, and nothing is written", async () => {
     const { folder, env } = makeDeployment();
     const args = ["export", "notes", "out.json", "--spreadsheet"];

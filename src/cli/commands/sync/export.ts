@@ -21,7 +21,8 @@ export const addExportCommand: AddCommand = (parent, run) => {
   declareJob(parent, "export")
     .description(
       "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table, where " +
-        "it is CSV or all values are of their columns' types. A name that ends in .gz is compressed.",
+        "it is CSV, or all values are of their columns' types and no part of a key is empty; what is not so is told. A " +
+        "name that ends in .gz is compressed.",
     )
     .argument("<table>", "table of the registry")
     .argument("<file>", "path, or - for standard output")
@@ -46,11 +47,13 @@ async function exportFile(
   const delimiter = delimiterByName(path) ?? found.files.delimiter;
   const table = { ...found, files: { ...found.files, delimiter } };
   const stop = interruption.stopSignal();
-  const counts = { rows: 0, total: await tables.count(table), odd: 0 };
-  const oddColumns = new Set<string>();
-  const onOdd = (column: string) => {
-    counts.odd++;
-    oddColumns.add(column);
+  const counts = { rows: 0, total: await tables.count(table) };
+  const lax = { count: 0, columns: new Set<string>() };
+  const refused = { count: 0, columns: new Set<string>() };
+  const onOdd = (column: string, isTakenLax: boolean) => {
+    const odd = isTakenLax ? lax : refused;
+    odd.count++;
+    odd.columns.add(column);
   };
   await withProgress(output, `export ${table.name}`, (progress) => {
     const onRows = (rows: number) => {
@@ -62,10 +65,13 @@ async function exportFile(
     const job = { table, format, isForSpreadsheet, sinceTime: null, onRows, onOdd };
     return writeText(path, exportParts({ tables, files: fileFormats }, job));
   });
-  if (counts.odd > 0) {
-    const names = [...oddColumns].join(", ");
-    const values = `${countOf(counts.odd, "value")} not of the type of the column: ${names}`;
+  if (lax.count > 0) {
+    const values = `${countOf(lax.count, "value")} not of the type of the column: ${[...lax.columns].join(", ")}`;
     output.warn(`${values}; an import of the file needs --lax, one of CSV does not`);
+  }
+  if (refused.count > 0) {
+    const values = `${countOf(refused.count, "value")} that no import of JSON takes: ${[...refused.columns].join(", ")}`;
+    output.warn(`${values}; export them as CSV`);
   }
   if (path === STANDARD_STREAM) return;
   const document = { table: table.name, rows: counts.rows, format };

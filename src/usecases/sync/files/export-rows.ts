@@ -1,5 +1,6 @@
 // Writes the rows of a table as a file. D-4.12, D-10.3, D-14.4.
 import { isOfType } from "../../../domain/sync/rows/convert.ts";
+import { importValue } from "../../../domain/sync/rows/import-value.ts";
 import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
@@ -21,8 +22,8 @@ interface ExportJob {
   readonly sinceTime: string | null;
   /** Awaited before rows are written; what it throws ends the file. */
   onRows(rows: number): Promise<void> | void;
-  /** Told the column of each value that an import of JSON refuses, as it is not of its type: CSV marks them. D-14.7. */
-  onOdd?(column: string): void;
+  /** Told the column of each value that an import of JSON refuses, and whether a lax one takes it: CSV marks them. D-14.7. */
+  onOdd?(column: string, isTakenLax: boolean): void;
 }
 
 /**
@@ -45,7 +46,7 @@ export function exportFile(
       const rows = part.filter((row) => isSince(table, row, sinceTime));
       await job.onRows(rows.length);
       if (rows.length === 0) continue;
-      if (format !== "csv" && job.onOdd !== undefined) tellOdd(columns, rows, job.onOdd);
+      if (format !== "csv" && job.onOdd !== undefined) tellOdd(table, columns, rows, job.onOdd);
       yield begin + encoder.encode(rows);
       begin = "";
     }
@@ -55,14 +56,17 @@ export function exportFile(
 }
 
 function tellOdd(
+  table: Table,
   columns: readonly Column[],
   rows: readonly Row[],
-  onOdd: (column: string) => void,
+  onOdd: (column: string, isTakenLax: boolean) => void,
 ): void {
-  for (const { name, type } of columns) {
+  for (const column of columns) {
+    const { name, type } = column;
     for (const row of rows) {
       const value = row[name] ?? null;
-      if (value !== null && !isOfType(type, value)) onOdd(name);
+      if (value === null || (isOfType(type, value) && !(value === "" && column.isKey))) continue;
+      onOdd(name, importValue(table, column, value).problem === null);
     }
   }
 }
