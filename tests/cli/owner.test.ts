@@ -121,6 +121,9 @@ describe("a table without a timestamp column", () => {
     const args = ["tables", "infer", "airports.csv", "--timestamp", "none"];
     const { code, stderr } = await runCli(args, { folder });
     expect(code).toBe(0);
+    expect(stderr).toContain(
+      "timestamp column: none; every run moves all rows, as you asked for none. ",
+    );
     expect(stderr).toContain('so it is to be written at one end only: "direction" names it\n');
   });
 });

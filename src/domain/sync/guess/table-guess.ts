@@ -369,7 +369,7 @@ function timestampColumnOf(columns: readonly ColumnGuess[]): string | null {
 
 /** Why there is none. */
 function timelessReason(columns: readonly ColumnGuess[], isWanted: boolean): string {
-  if (isWanted) return "as asked";
+  if (isWanted) return "you asked for none";
   const named = columns.find(({ name }) => CHANGES.some((pattern) => isNamed(name, pattern)));
   const misfits = named?.misfits("datetime") ?? null;
   if (named === undefined) return "no column is named as the time of a change";

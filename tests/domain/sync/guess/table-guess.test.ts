@@ -233,7 +233,7 @@ describe("the timestamp column", () => {
       'updated_at is named as a time, but 1 of 3 values is none, the first "soon" in line 3; ' +
         "--timestamp updated_at takes it all the same, and an import fails those rows",
     );
-    expect(reasonOf("id updated_at: 1 2026-01-01", { timestamp: null })).toBe("as asked");
+    expect(reasonOf("id updated_at: 1 2026-01-01", { timestamp: null })).toBe("you asked for none");
   });
 
   test("D-14.1 one that is named is taken, with what is in its way", () => {
