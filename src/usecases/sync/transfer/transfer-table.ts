@@ -92,7 +92,7 @@ async function openTransfer(
   const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
   const isPushed = run.directions.includes("push");
   return {
-    ...transferOf(check, lease, report, run.isForced ? null : "newer"),
+    ...transferOf(check, lease, report, run.isForced ? "overwrite" : "newer"),
     remote,
     handshake: isAskedAgain ? await shakeHands(remote, isPushed, lateAfter) : check.handshake,
     memory,

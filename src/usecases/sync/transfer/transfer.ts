@@ -34,7 +34,7 @@ export interface OwnTransfer {
   readonly lease: RunLease;
   /** The table's memory; null where the remote of a record is unknown. */
   readonly memory: TransferMemory | null;
-  /** The rule of the end that is written to: `newer` in a run; null, with `force`, is its table's own. D-7.1. */
+  /** The rule of the end that is written to: `newer` in a run, `overwrite` with `force`; null is its table's own. D-7.1. */
   readonly conflict: ConflictRule | null;
   /** Columns that took no part before: all rows are moved for them. */
   readonly added: readonly string[];

@@ -75,6 +75,20 @@ onBackends([SQLITE_FILE, MONGODB, POSTGRESQL], "live ends", (backend) => {
     expect(await values(remote)).toEqual(["a stale"]);
   });
 
+  test.each(["push", "pull"] as const)(
+    "D-7.1.1, D-11.10.2 a forced %s overwrites newer rows that their table keeps, and tells what it wrote",
+    async (direction) => {
+      const items = { ...TABLES.items, conflict: "newer" } as const;
+      const { local, remote } = await startPair({ backend, tables: { items } });
+      const [from, to] = direction === "push" ? [local, remote] : [remote, local];
+      await write(from, ["a", "stale", OLD]);
+      await write(to, ["a", "fresh", NEW]);
+      const { json } = await local.trigger({ table: "items", direction, force: true });
+      expect(json).toMatchObject({ status: "success", changed: 1, kept: 0 });
+      expect(await values(to)).toEqual(["a stale"]);
+    },
+  );
+
   test("D-7.4 rows that are imported after a run, with old times, travel with the next one", async () => {
     const { local, remote } = await startPair({ backend, tables: TABLES });
     await write(local, ["a", "1", NEW]);
