@@ -28,13 +28,15 @@ export interface RunDocument {
   readonly run: string;
   /** Parts of its news. */
   readonly newsParts: number;
+  /** True where what it tells is kept no more, as somebody was erased while it went on. D-8.2. */
+  readonly isSilenced?: true;
   /** Why it is to end; absent unless somebody asked for that. */
   readonly cancelled?: string;
 }
 
 export const RUNS: Collection<RunDocument> = {
   name: "runs",
-  fields: ["id", "kind", "number", "run", "newsParts", "cancelled"],
+  fields: ["id", "kind", "number", "run", "newsParts", "isSilenced", "cancelled"],
   keyOf: ({ id }) => [id],
   indexes: { order: ({ kind, number }) => [kind, number] },
 };

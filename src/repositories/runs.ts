@@ -10,14 +10,17 @@ import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./col
 import { forgetLeases, runLeaseName } from "./leases.ts";
 import { PART_LENGTH, RunDocuments } from "./run-collections.ts";
 
-/** Drops what comparisons and imports of tables have told of their rows, in the commit of a body; their results stay. D-8.2. */
+/**
+ * Drops what comparisons and imports of tables have told of their rows, and what those that go on will tell, in the commit of a
+ * body; their results stay. D-8.2.
+ */
 export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
   const [runs] = await tx.read({ from: RUNS, stretch: {} });
   for (const document of runs) {
     const run = readKeptRun(document.run);
     if (run.kind === "sync" || !tables.includes(run.table) || document.newsParts === 0) continue;
     removeNews(tx, document);
-    tx.put(RUNS, { ...document, newsParts: 0 });
+    tx.put(RUNS, { ...document, newsParts: 0, isSilenced: true });
   }
 }
 
@@ -74,7 +77,8 @@ export class Runs {
       if (hasEnded && run.status === "running") return;
       if (!hasEnded) queueAlerts(tx, alerts);
       const former = known?.newsParts ?? 0;
-      const newsParts = parts?.length ?? former;
+      const told = known?.isSilenced ? [] : parts;
+      const newsParts = told?.length ?? former;
       if (known !== undefined) tx.put(RUNS, { ...known, run: text, newsParts });
       else
         await this.#add(tx, {
@@ -84,7 +88,7 @@ export class Runs {
           run: text,
           newsParts,
         });
-      for (const [part, one] of (parts ?? []).entries()) {
+      for (const [part, one] of (told ?? []).entries()) {
         tx.put(RUN_NEWS, { id: run.runId, part, text: one });
       }
       for (let part = newsParts; part < former; part++) tx.remove(RUN_NEWS, [run.runId, part]);

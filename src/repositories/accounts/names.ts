@@ -34,6 +34,12 @@ export class Names {
     return await readNameFacts(tx, usernames, this.#hmacOf, () => tx.turn());
   }
 
+  /** Those of these people whose names are taken by an erasure: what is kept does not name them. */
+  async erasedAmong(usernames: readonly string[]): Promise<ReadonlySet<string>> {
+    const facts = await this.readFacts(usernames);
+    return new Set(usernames.filter((name) => facts.get(name)?.erased?.isTaken));
+  }
+
   /** The last erasure of a name; null for one that was never erased here. */
   async findErased(username: string): Promise<ErasedName | null> {
     const [[erased]] = await this.#documents.read({ name: "names.find_erased" }, (at) =>

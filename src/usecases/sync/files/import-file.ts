@@ -3,12 +3,16 @@
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { fieldOf, isJsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { countOf } from "../../../domain/shared/text.ts";
+import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
+import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
 import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
 import type { Encoding } from "../../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type { Names } from "../../../repositories/accounts/names.ts";
 import { CsvColumns, type CsvHeader } from "./csv-columns.ts";
 import type { ImportReport } from "./import-report.ts";
 import type { ImportWriter } from "./import-writer.ts";
@@ -29,6 +33,8 @@ interface ImportJob {
   readonly stop: AbortSignal;
   readonly records: ReadRecords;
   readonly report: ImportReport;
+  /** Given where what is told is kept, which names nobody who was erased. D-8.2. */
+  readonly names?: Names;
   /** Called with what concerns the whole file. */
   onNote(text: string): void;
   /** Called after each batch. */
@@ -86,7 +92,7 @@ export async function importFile(writer: ImportWriter, job: ImportJob): Promise<
 /** Writes one batch, and tells what is odd or wrong with it. */
 async function writeRecords(
   writer: ImportWriter,
-  { table, report }: ImportJob,
+  { table, report, names }: ImportJob,
   reader: RecordReader,
   batch: readonly FoundRecord[],
 ): Promise<void> {
@@ -99,6 +105,9 @@ async function writeRecords(
     const key = keyLabel(table, reads[index]?.record ?? null);
     report.addChange({ line: batch[index]?.line ?? 0, key, here, record });
   }
+  const failing = reads.filter(({ row }, index) => row === null || refusals.has(index));
+  const named = peopleOf(failing.flatMap(({ record }) => (isJsonObject(record) ? [record] : [])));
+  const erased = isOfPeople(table) ? await names?.erasedAmong(named) : undefined;
   let failed = 0;
   for (const [index, { row, record, problems, oddities, leftOut }] of reads.entries()) {
     const { line = 0, problem = null } = batch[index] ?? {};
@@ -109,6 +118,10 @@ async function writeRecords(
       continue;
     }
     failed++;
+    if (isJsonObject(record) && erased?.has(personOf(record) ?? "")) {
+      report.failures.add({ line, key: null, column: null, value: null, message: ERASED_MESSAGE });
+      continue;
+    }
     const key = problem === null ? keyLabel(table, record) : null;
     const wrong = refusal === undefined ? problems : [refusedProblem(refusal, record)];
     for (const one of wrong) report.failures.add({ line, key, ...one });

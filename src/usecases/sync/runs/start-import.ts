@@ -146,6 +146,7 @@ async function importBytes(
       numbers,
       append: "append",
       report,
+      names: deps.names,
       stop,
       records: recordsOf(files, { format, table, encoding, chunks }),
       onNote,

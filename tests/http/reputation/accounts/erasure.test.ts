@@ -4,6 +4,7 @@ import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/built-in-tables.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
+import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { POSTGRESQL } from "../../support/backends.ts";
 import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
@@ -188,6 +189,57 @@ onReputationBackends(
       await erase(ana);
       expect(await told()).not.toMatch(/\bana\b|hers?\b/);
       expect(await told()).toContain("finished");
+    });
+
+    test.each(["", "?dry_run=true"])(
+      "D-8.2 what is kept of an import names nobody who was erased before%s",
+      async (query) => {
+        const { local } = await startPair({ backend });
+        await erase(await Person.signUp(local, "ana"));
+        const sound = { platform: "github", updated_at: later() };
+        const rows = ["ana", "bea"].flatMap((username) => [
+          { username, ...sound },
+          { username, ...sound, platform: "", handle: `${username} wrote this` },
+        ]);
+        const imported = await local.ask(`/import/platform_accounts${query}`, jsonBody(rows));
+        expect(resultOf(imported)?.["failures"]).toMatchObject([
+          { line: 1, key: null, value: null, message: "was erased here" },
+          { line: 1, key: null, value: null, message: "was erased here" },
+          { line: 1, key: "username=bea, platform=" },
+        ]);
+        const { text } = await local.ask(`/runs/${imported.headers.get("X-Run-Id")}/events`);
+        expect(text).toMatch(/\bbea\b/);
+        expect(text).not.toMatch(/\bana\b/);
+      },
+    );
+
+    test("D-8.2 what an import tells that goes on through an erasure is not kept", async () => {
+      const { local } = await startPair({ backend });
+      const ana = await Person.signUp(local, "ana");
+      const first = Promise.withResolvers<void>();
+      const rest = Promise.withResolvers<void>();
+      const lineOf = (username: string, platform: string) => `${username},${platform}\n`;
+      const lines = Array.from({ length: 1_000 }, (_, i) => lineOf(`person${i}`, "github"));
+      const file = new ReadableStream({
+        async pull(controller) {
+          const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
+          send(`username,platform\n${lineOf("ana", "")}${lines.join("")}`);
+          first.resolve();
+          await rest.promise;
+          send(lineOf("person", "gitlab"));
+          controller.close();
+        },
+      });
+      const importing = local.ask("/import/platform_accounts", fileOf(file));
+      await first.promise;
+      while ((await rows(local, "platform_accounts")).length === 0);
+      await erase(ana);
+      rest.resolve();
+      const imported = await importing;
+      expect(resultOf(imported)).toMatchObject({ type: "done", written: 1_001, failed: 1 });
+      const { text } = await local.ask(`/runs/${imported.headers.get("X-Run-Id")}/events`);
+      expect(text).toContain("finished");
+      expect(text).not.toMatch(/\bana\b/);
     });
 
     test("D-8.2 a run counts what the other end leaves out", async () => {
