@@ -84,10 +84,6 @@ export class TableReader {
   readonly #deps: VersionedDeps;
   readonly #states: TableStates;
   readonly #bookmarks = new PageBookmarks<Document>();
-  readonly #rowReaders = {
-    page: new WeakMap<Table, RowReader>(),
-    sent: new WeakMap<Table, RowReader>(),
-  };
   /** The documents of rows that were read: other tools may write values whose index place the row does not tell. */
   readonly #documents = new WeakMap<RowPosition, Uint8Array>();
 
@@ -124,7 +120,8 @@ export class TableReader {
       }
       return documents.values();
     });
-    return [...found].map((document) => this.#placedRow(table, document, columns));
+    const reader = readerOf(table, columns);
+    return [...found].map((document) => this.#placedRow(reader, document));
   }
 
   async count(table: Table, query: CountQuery = {}): Promise<number> {
@@ -186,15 +183,14 @@ export class TableReader {
       if (sequence === null || position === null) return;
       this.#bookmarks.remember(sequence, { offsetRows: rowsBefore, position });
     };
-    const found = this.#documentsOf(reading, first, query);
-    const documents =
-      offsetRows !== null && first.hasBefore
-        ? withoutFirst(found, (before) => remember(offsetRows, before))
-        : found;
+    const documents = this.#documentsOf(reading, first, query);
+    const onBefore = first.hasBefore
+      ? (document: Uint8Array) => remember(offsetRows ?? 0, document)
+      : null;
     const { clock } = this.#deps;
     const beganMs = clock.monotonicMs();
     const [{ rows, last, isCut }, totalRows] = await Promise.all([
-      this.#find(layout.table, documents, query),
+      this.#find(layout.table, documents, query, onBefore),
       total(),
     ]);
     const isCostly =
@@ -236,22 +232,32 @@ export class TableReader {
     return { ...start, position, skip: skip - Number(hasBefore), hasBefore };
   }
 
-  /** Reads as many rows as a page may have. Large pages come in several batches, and only those that are needed. */
+  /**
+   * Reads as many rows as a page may have, the first document for `onBefore` alone. Large pages come in several batches, and only
+   * those that are needed.
+   */
   async #find(
     table: Table,
     documents: AsyncIterable<readonly Uint8Array[]>,
     { from, limitRows, maxJsonBytes, columns = "page" }: RowsQuery,
+    onBefore: ((document: Uint8Array) => void) | null = null,
   ): Promise<Found> {
     const isPlaced = "after" in from || "afterKey" in from;
-    const reader = this.#rowReader(table, columns);
+    const reader = readerOf(table, columns);
     const size = maxJsonBytes === undefined ? null : new PageSize(maxJsonBytes);
     const turns = beginTurns(this.#deps.clock);
     const rows: Row[] = [];
     let last: Uint8Array | null = null;
+    let isFirst = true;
     for await (const batch of documents) {
       for (const document of batch) {
         if (turns.isOver) await turns.next();
-        const row = isPlaced ? this.#placedRow(table, document, columns) : reader.read(document);
+        if (isFirst && onBefore !== null) {
+          isFirst = false;
+          onBefore(document);
+          continue;
+        }
+        const row = isPlaced ? this.#placedRow(reader, document) : reader.read(document);
         const isFull = rows.length === limitRows || size?.takes(row) === false;
         if (isFull) return { rows, last, isCut: true };
         rows.push(row);
@@ -299,18 +305,10 @@ export class TableReader {
     return totalRows;
   }
 
-  #placedRow(table: Table, document: Uint8Array, columns: RowColumns): Row {
-    const row = this.#rowReader(table, columns).read(document);
+  #placedRow(reader: RowReader, document: Uint8Array): Row {
+    const row = reader.read(document);
     this.#documents.set(row, document);
     return row;
-  }
-
-  #rowReader(table: Table, columns: RowColumns): RowReader {
-    const known = this.#rowReaders[columns].get(table);
-    if (known !== undefined) return known;
-    const reader = new RowReader(layoutOf(table), columnsOf(table, columns));
-    this.#rowReaders[columns].set(table, reader);
-    return reader;
   }
 
   #placeOf(layout: TableLayout, row: RowPosition): Document {
@@ -325,17 +323,8 @@ export class TableReader {
   }
 }
 
-/** Tells the first document, and leaves it out; no batch is empty. */
-async function* withoutFirst(
-  batches: AsyncIterable<readonly Uint8Array[]>,
-  tell: (first: Uint8Array) => void,
-): AsyncGenerator<readonly Uint8Array[], void, undefined> {
-  let isFirst = true;
-  for await (const batch of batches) {
-    if (isFirst && batch[0] !== undefined) tell(batch[0]);
-    yield isFirst ? batch.slice(1) : batch;
-    isFirst = false;
-  }
+function readerOf(table: Table, columns: RowColumns): RowReader {
+  return new RowReader(layoutOf(table), columnsOf(table, columns));
 }
 
 /** The values of a place that an index has, in its order. */
