@@ -126,7 +126,7 @@ function schemaVersion(database: SqliteDatabase): number {
 /** Rows in real SQLite tables with the registry's names and columns. */
 class SqliteTableStore extends TableReader implements TableStore {
   readonly #database: SqliteDatabase;
-  /** What was prepared last: while no schema has changed since, a table that is the same needs no other look. */
+  /** The tables that were prepared last: while no schema has changed since, one that is the same needs no other look. */
   #prepared = { version: -1, tables: new Set<string>() };
 
   constructor(database: SqliteDatabase) {

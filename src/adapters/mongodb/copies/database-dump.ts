@@ -203,7 +203,7 @@ function readFailure(error: unknown): unknown {
   return driverFailure(error);
 }
 
-/** Where a database is, and what is in it. */
+/** A database, and the tables and collections in it. */
 export interface DatabaseAddress {
   readonly url: string;
   readonly clock: Stopwatch;

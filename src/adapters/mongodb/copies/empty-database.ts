@@ -190,7 +190,7 @@ async function told(work: () => Promise<void>): Promise<void> {
 
 async function claim(db: Db, options: StoreClaim): Promise<Holder> {
   if (await isServed(db)) throw held();
-  // Of several processes one goes on.
+  // Only one of several processes goes on.
   const holder = await holdToFill(db);
   if (holder === null) throw held();
   try {

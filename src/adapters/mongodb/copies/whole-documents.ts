@@ -1,4 +1,4 @@
-// What a document of a table holds beyond its row: its id, and fields and types that only other programs write. D-10.7.
+// Parts of a table's document beyond its row: its id, and fields and types that only other programs write. D-10.7.
 import { Buffer } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { BSON, type Document, Long } from "mongodb";
@@ -16,7 +16,7 @@ const FAITHFUL = {
 } as const;
 
 /**
- * As BSON: the id alone where the row tells everything else, or the whole document. Null for one with a value that no driver
+ * The document as BSON: the id alone where the row tells everything else, or all of it. Null for one with a value that no driver
  * writes, such as `undefined` of former drivers.
  */
 export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array | null {
@@ -57,7 +57,7 @@ export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): 
   return Object.keys(found).length === 1 ? { ...found, ...fields } : found;
 }
 
-/** What repsync itself stores of a row. */
+/** The fields that repsync itself stores for a row. */
 function fieldsOf(table: Table, row: Row): Document {
   const fields: Document = storedFields(table, row);
   const { id } = row;

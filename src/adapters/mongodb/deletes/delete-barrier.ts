@@ -71,7 +71,7 @@ export class DeleteBarrier {
       const state = await this.#states.read();
       if (state !== null && state.barrier >= raised.number) return state;
       if (deadline.isOver()) throw new TimeUp();
-      // It is hardly ever long, and a caller waits.
+      // The wait is hardly ever long, and a caller is waiting.
       await deadline.pause(Math.floor(tries / 8));
     }
   }

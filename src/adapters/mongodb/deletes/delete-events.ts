@@ -1,4 +1,4 @@
-// What change events say about deleted rows. D-7.6.
+// Change events about deleted rows. D-7.6.
 import type { ClientSession, Db, Document } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -16,13 +16,13 @@ type Interruption = typeof NO_PRE_IMAGE | typeof OTHER_COLLECTION;
 
 /** A key that has gone. */
 export interface DeletedKey extends Tombstone {
-  /** In a transaction, which may have put a row with this key back: inserts are not in the stream. */
+  /** True in a transaction, which may have put a row with this key back: inserts are not in the stream. */
   readonly isInTransaction: boolean;
 }
 
-/** What a piece of the stream says. */
+/** The findings in a piece of the stream. */
 export interface Findings {
-  /** By name of the table and text of the key: of several tombstones of a key the latest. */
+  /** Tombstones by name of the table and text of the key: of several for a key the latest. */
   readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, DeletedKey>>;
   readonly interrupted: ReadonlyMap<string, Interruption>;
   /** Tables whose collection may have been told to keep no pre-images. */
@@ -37,7 +37,7 @@ export function transactionsOf(events: readonly ChangeEvent[]): ReadonlySet<stri
   return new Set(events.flatMap((event) => transactionOf(event) ?? []));
 }
 
-/** Those of the transactions that leave no tombstone. */
+/** The transactions among these that leave no tombstone. */
 export async function findOwnDeletes(
   db: Db,
   transactions: ReadonlySet<string>,
@@ -49,7 +49,7 @@ export async function findOwnDeletes(
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** What has been found so far. */
+/** The findings so far. */
 interface Found {
   readonly tombstones: Map<string, Map<string, DeletedKey>>;
   readonly interrupted: Map<string, Interruption>;

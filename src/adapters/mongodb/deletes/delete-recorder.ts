@@ -69,7 +69,7 @@ export class DeleteRecorder {
     }
     if (!isSame(recorded, this.#tables)) {
       this.#tables = recorded;
-      // It goes on with the tables as they are now.
+      // The recording goes on with the tables as they are now.
       this.#recording?.close();
       this.#wake();
     }

@@ -25,7 +25,7 @@ const MAX_EVENTS = 1_000;
 /** Longest wait for an event. */
 const AWAIT_MS = 1_000;
 
-/** Where a stream begins: behind a piece, or at a time of the cluster. */
+/** The beginning of a stream: behind a piece, or at a time of the cluster. */
 export type StreamStart =
   | { readonly resumeAfter: Document }
   | { readonly startAtOperationTime: Timestamp };
@@ -34,7 +34,7 @@ export type StreamStart =
 export interface ChangeEvent {
   readonly operationType: string;
   readonly ns?: { readonly coll?: string };
-  /** Where a collection was renamed to. */
+  /** The new name of a collection that was renamed. */
   readonly to?: { readonly coll?: string };
   readonly clusterTime: Timestamp;
   /** When it happened, by the clock of the server. */
@@ -44,7 +44,7 @@ export interface ChangeEvent {
   readonly txnNumber?: Long;
   /** Key and time of the row before; absent when the collection kept no pre-image. */
   readonly fullDocumentBeforeChange?: Document;
-  /** Of an inserted barrier, and of a row that was replaced: key and time after it. */
+  /** An inserted barrier, or key and time of a row after it was replaced. */
   readonly fullDocument?: Document;
   readonly updateDescription?: {
     readonly updatedFields?: Document;

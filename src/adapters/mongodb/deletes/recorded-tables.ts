@@ -1,4 +1,4 @@
-// Of which tables deletes are recorded, since when. A record begins anew where its collection was dropped or kept no pre-image,
+// The tables whose deletes are recorded, and since when. A record begins anew where its collection was dropped or kept no pre-image,
 // and for all tables where the stream cannot go on.
 import { ObjectId, type Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -18,7 +18,7 @@ export interface RecordedTable {
   readonly list: string;
 }
 
-/** By name. */
+/** Tables by name. */
 export type RecordedTables = Readonly<Record<string, RecordedTable>>;
 
 /** When a record begins: by the cluster, and by a clock that is not earlier. */

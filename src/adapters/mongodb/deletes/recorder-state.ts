@@ -1,4 +1,4 @@
-// What all instances share about the recorder of deletes: who it is, how far it has come, and for which tables since when.
+// The state of the recorder of deletes that all instances share: who it is, how far it has come, and for which tables since when.
 import type { Collection, Document, ObjectId, Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
@@ -39,14 +39,14 @@ export interface RecorderState {
   readonly recorder: ObjectId | null;
   /** Until when the recorder stays that, or instances with another registry leave the place free. */
   readonly expiresAt: Date;
-  /** Where the change stream goes on; null: from the earliest `from` on. */
+  /** The token behind which the change stream goes on; null: from the earliest `from` on. */
   readonly token: Document | null;
   /** The last barrier that the recorder has passed. */
   readonly barrier: number;
   readonly tables: RecordedTables;
 }
 
-/** What a recorder commits together with the tombstones of a piece of the stream. */
+/** The progress that a recorder commits with the tombstones of a piece of the stream. */
 export interface Progress {
   readonly token: Document;
   /** The greatest barrier of the piece; null without one. */
@@ -166,7 +166,7 @@ export class RecorderStates {
     );
   }
 
-  /** What is known of a table, read in the snapshot of `tx`. */
+  /** Reads the record of a table in the snapshot of `tx`. */
   async find(table: Table, options: object): Promise<RecordedTable> {
     const state = await this.#states.findOne({ _id: STATE_ID }, options);
     const recorded = state?.tables[table.name];
@@ -198,7 +198,7 @@ export class RecorderStates {
 }
 
 const EXPIRY: Document = { $add: ["$$NOW", TTL_MS] };
-/** It ends later than it could: then the clock was set back since. */
+/** True for a claim that has ended, or ends later than it could: then the clock was set back since. */
 const HAS_EXPIRED: Document = {
   $or: [
     { $lte: ["$expiresAt", "$$NOW"] },

@@ -1,4 +1,4 @@
-// One instance's time as the recorder: it reads the change stream piece by piece, and commits the tombstones of a piece
+// The recorder's work on one instance: it reads the change stream piece by piece, and commits the tombstones of a piece
 // together with the place behind it. So an event is recorded once, whoever reads it.
 import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";

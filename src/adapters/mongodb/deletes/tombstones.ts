@@ -147,7 +147,7 @@ export class MongoTombstones implements Tombstones {
     });
   }
 
-  /** What is known of a table, and the place of a cursor. */
+  /** Reads the record of a table, and the place of a cursor. */
   async #at(table: Table, cursor: string | null, tx: ClientSession) {
     const { completeSince, list } = await this.#states.find(table, optionsIn(tx));
     const lastPlace = cursor === null ? 0 : await this.#lastPlace(table, tx);

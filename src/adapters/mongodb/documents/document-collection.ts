@@ -45,7 +45,7 @@ export class DocumentCollection {
     throw new Error(`Collection "${this.collection.name}" has no index "${index}"`);
   }
 
-  /** What is stored of a document. */
+  /** The stored form of a document. */
   storedOf(key: Key, doc: object): Document {
     return { _id: keyDocument(key), ...doc, ...this.placesOf(key, doc) };
   }
@@ -81,7 +81,7 @@ export class DocumentCollection {
       const expected = this.storedOf(this.collection.keyOf(doc), this.#asPut(doc));
       if (isSameDocument(bytes, expected)) return doc;
     } catch {
-      // It is none of ours.
+      // The value was written by another program.
     }
     const validation = { utf8: false } as const;
     const { _id: id } = BSON.deserialize(bytes, { ...WITH_TYPES, validation });
@@ -114,7 +114,7 @@ const WITH_TYPES = { promoteValues: false } as const;
 /** Locks are not compared. */
 function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
   const found = BSON.deserialize(bytes, WITH_TYPES);
-  // Of a field that is there twice only one is found.
+  // A field that is there twice is found once only.
   if (BSON.calculateObjectSize(found) !== bytes.length) return false;
   const { [LOCKS]: _locks, ...fields } = found;
   const names = Object.keys(expected);
@@ -160,7 +160,7 @@ export function conditionOf(
   { within, after, upTo, isReverse = false }: Stretch,
 ): Document | null {
   for (const key of [...(within ?? []), after ?? [0], upTo ?? [0]]) checkKey(key);
-  // Who has no place in an index is in none of its stretches.
+  // A document without a place in an index is in none of its stretches.
   const bounds: Document[] = [{ $gte: {} }];
   if (after !== undefined) bounds.push({ [isReverse ? "$lt" : "$gt"]: keyDocument(after) });
   if (upTo !== undefined) bounds.push({ [isReverse ? "$gte" : "$lte"]: keyDocument(upTo) });

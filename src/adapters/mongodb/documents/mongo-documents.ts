@@ -35,7 +35,7 @@ export class MongoDocuments implements DocumentStore {
   readonly gatherMs = 3;
   readonly #deps: VersionedDeps;
   readonly #collections = new Map<string, DocumentCollection>();
-  /** Where short bodies wait that met others. */
+  /** Queues of short bodies that met others. */
   readonly #queues = new BodyQueues();
   /** Names of those that may be missing. */
   readonly #unmade = new Set<string>();
@@ -44,7 +44,7 @@ export class MongoDocuments implements DocumentStore {
     this.#deps = deps;
   }
 
-  /** Those that were declared. */
+  /** The declared collections. */
   get collections(): readonly AnyCollection[] {
     return [...this.#collections.values()].map(({ collection }) => collection);
   }

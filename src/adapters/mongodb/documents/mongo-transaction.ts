@@ -1,4 +1,4 @@
-// One body of documents in a transaction or snapshot of MongoDB. A lock is a write: `$inc` of a document that is there, an
+// A body of documents in a transaction or snapshot of MongoDB. A lock is a write: `$inc` of a document that is there, an
 // insert and a removal of one that is not. The time, versions and all small queries of a read are one message, joined by
 // `$lookup`, as MongoDB 6.0 refuses `$unionWith` in transactions; large ones are messages of their own.
 import {
@@ -260,7 +260,7 @@ function isPlain(query: Query): query is DocumentQuery {
 
 interface Found {
   readonly found: readonly (readonly Document[])[];
-  /** Where any were asked for. */
+  /** The versions; empty where none were asked for. */
   readonly versions: JoinedVersions;
 }
 

@@ -32,7 +32,7 @@ export async function makeCollections(
 async function makeCollection(db: Db, { name, indexes = [] }: InternalCollection): Promise<void> {
   await createCollection(db, name);
   if (indexes.length === 0) return;
-  // By default MongoDB waits for all members, also for one that is down.
+  // The default waits for all members, also for one that is down.
   await db.collection(name).createIndexes([...indexes], { commitQuorum: "majority" });
 }
 

@@ -1,4 +1,4 @@
-// What errors of the driver mean. Only here does one become an `AppError`.
+// The meaning of the driver's errors. Only here does one become an `AppError`.
 import {
   MongoBulkWriteError,
   MongoClientClosedError,
@@ -17,7 +17,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 /** Server code of a write that meets one of another transaction. */
 export const WRITE_CONFLICT = 112;
 const BUSY_ROWS = "Others keep writing to rows of the batch";
-/** What to do where MongoDB does not answer, or not to us. */
+/** The hint where MongoDB does not answer, or not to us. */
 export const SERVERS_HINT =
   "Check that most servers of the store run, and that its user may read and write";
 
@@ -151,7 +151,7 @@ export function toAppError(error: unknown): AppError {
   return new AppError("store_unavailable", unavailability(error), options);
 }
 
-/** The same of an error that the driver threw; any other one stays. */
+/** The `AppError` for an error that the driver threw; any other one stays. */
 export function driverFailure(error: unknown): unknown {
   return error instanceof Error && "code" in error ? toAppError(error) : error;
 }

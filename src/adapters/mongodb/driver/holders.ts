@@ -1,4 +1,4 @@
-// Which services use the database: a document each, renewed while the service runs. D-10.7.
+// The services that use the database: a document each, renewed while the service runs. D-10.7.
 import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from "mongodb";
 import { createCollection, DURABLE, type InternalCollection } from "./collections.ts";
 import { COMMITTED } from "./operations.ts";
@@ -13,13 +13,13 @@ export const HOLDERS: InternalCollection = {
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
-/** Of the one process that fills the database: its document has this id, of which there is never a second one. */
+/** The id of the process that fills the database: there is never a second such document. */
 const FILLER_ID = new ObjectId("0".repeat(24));
 const DUPLICATE_KEY = 11000;
 
 interface HolderDocument {
   readonly _id: ObjectId;
-  /** Which process it is that fills the database. */
+  /** The process that fills the database. */
   readonly filler?: ObjectId;
   readonly expiresAt: Date;
 }

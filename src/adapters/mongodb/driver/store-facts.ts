@@ -1,4 +1,4 @@
-// What the database tells of itself. D-10.4, D-10.7.
+// The facts that the database tells about itself. D-10.4, D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
 import {
   checkFormat,

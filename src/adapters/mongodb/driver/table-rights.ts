@@ -1,4 +1,4 @@
-// What the user of the URL may do to the collection of a table, as the server tells it. Where nobody has to log in, it tells nothing.
+// The rights of the URL's user to the collection of a table, as the server tells them. Where nobody has to log in, it tells nothing.
 import type { Db, Document } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 
@@ -17,13 +17,13 @@ interface Privilege {
 /** The privileges of the user; null where all may do everything. */
 export type Rights = readonly Privilege[] | null;
 
-/** What a start has to do to a collection. */
+/** The work of a start on a collection. */
 interface Work {
   readonly table: Table;
   /** Whether an index is made. */
   readonly makesIndexes: boolean;
   readonly dropsIndexes: boolean;
-  /** As the server lists the collection; undefined where there is none. */
+  /** The collection as the server lists it; undefined where there is none. */
   readonly info: Document | undefined;
 }
 

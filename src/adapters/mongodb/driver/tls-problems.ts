@@ -20,7 +20,7 @@ export function tlsProblem(error: unknown): AppError | null {
   return codes.every(isOfCertificate) ? certificateProblem(code, AUTHORITIES, error) : null;
 }
 
-/** What servers may want that close each connection; null for others. */
+/** The hint about servers that close each connection; null for others. */
 export function closingHint(error: unknown, url: string): string | null {
   const errors = error instanceof MongoServerSelectionError ? errorsOf(error) : [];
   const isClosed = errors.length > 0 && errors.every(({ message }) => message.endsWith(" closed"));
@@ -40,7 +40,7 @@ function codeOf(cause: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** That of a file which could not be read. */
+/** The code of a file that could not be read. */
 function fileCodeOf(error: unknown): string | null {
   const isOfFile = error instanceof Error && "path" in error && "syscall" in error;
   return isOfFile ? codeOf(error) || null : null;

@@ -18,7 +18,7 @@ export interface TombstoneDocument {
   /** The table's name, a slash, the key's text. */
   readonly _id: string;
   readonly table: string;
-  /** In the order in which tombstones became visible: the number is taken in their commit. */
+  /** Counts tombstones in the order in which they became visible: the number is taken in their commit. */
   readonly place: number;
   /** The key columns as JSON. */
   readonly key: string;
@@ -28,7 +28,7 @@ export interface TombstoneDocument {
   readonly takenAt: Date;
 }
 
-/** What one command reads or writes at most. */
+/** The most that one command reads or writes. */
 const BATCH = { maxItems: 10_000, maxBytes: 8 * 1024 * 1024 };
 const BYTES_PER_DOCUMENT = 300;
 
@@ -137,7 +137,7 @@ export function literals(fields: Document): Document {
 export const OWN_DELETES: InternalCollection = { name: "repsync_own_deletes" };
 
 interface OwnDeleteDocument {
-  /** As `transactionName()`. */
+  /** The name that `transactionName()` makes. */
   readonly _id: string;
   readonly at: Date;
 }
@@ -150,7 +150,7 @@ export async function noteOwnDeletes(db: Db, tx: ClientSession): Promise<void> {
   await ownDeletesOf(db).updateOne({ _id }, noted, { upsert: true, session: tx });
 }
 
-/** One name per transaction, from what a change event and its session have. */
+/** The name of a transaction, from what a change event and its session have. */
 export function transactionName(session: UUID, txnNumber: number | Long): string {
   return `${session.toHexString()}/${txnNumber.toString()}`;
 }

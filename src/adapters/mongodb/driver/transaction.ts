@@ -66,7 +66,7 @@ export async function runTransaction<T>(
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   const { client, clock, deadline, maxConflictsMs } = scope;
-  // One session for all tries: the server then ends what a broken connection left behind of an earlier one.
+  // All tries share a session: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
   const turn = new Turn(scope);

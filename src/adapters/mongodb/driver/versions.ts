@@ -15,7 +15,7 @@ export const VERSIONS: InternalCollection = { name: "repsync_versions" };
 /** Names whose versions a commit raises; `everybody` when they are too many, or unknown. */
 export type ChangedNames = readonly string[] | "everybody";
 
-/** What a commit changes. */
+/** The changes of a commit. */
 interface Changes {
   /** Names of tables. */
   readonly tables: Iterable<string>;
@@ -45,14 +45,14 @@ export interface VersionedDeps extends StoreDeps {
 /** Lanes of a table, and of what counts for everybody. */
 const TABLE_LANES = 256;
 const PEOPLE_LANES = 32;
-/** So many that unrelated changes practically never share a slot. */
+/** Enough slots that unrelated changes practically never share one. */
 const SLOTS = 65_536;
 /** A commit that changes more people raises the version of everybody instead: one document, not many. */
 const MAX_NAMED = 64;
 
 export class Versions {
   readonly #collection: Collection<VersionDocument>;
-  /** Where this instance's lanes begin: instances start at random places. */
+  /** The first lane of this instance: instances start at random places. */
   readonly #firstLane = new ObjectId().id[4] ?? 0;
   readonly #lanesInUse = new Set<number>();
 

@@ -22,7 +22,7 @@ export class BodyPushes {
     this.#deps = deps;
   }
 
-  /** What earlier attempts know of the write with this number. */
+  /** The write with this number, with what earlier attempts have learned. */
   at(number: number, table: Table): TablePush {
     const known = this.#pushes[number];
     if (known?.table === table) return known;
@@ -43,7 +43,7 @@ export class BodyTables implements TableWrites {
   readonly #tx: ClientSession;
   #writes = 0;
   readonly #changedTables = new Set<string>();
-  /** Those whose rows may have changed. */
+  /** The people whose rows may have changed. */
   #people: ChangedNames = [];
   #excludesPushes = false;
 

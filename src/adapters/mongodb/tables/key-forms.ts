@@ -13,7 +13,7 @@ const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 /** The greatest distance from 1970 that a `Date` has. */
 const MAX_DATE_MS = 8_640_000_000_000_000;
 
-/** What is wrong with the values of a timestamp column that no read could go on behind; null for nothing. */
+/** The problem of a timestamp column with values that no read could go on behind; null for none. */
 export async function placeProblem(
   collection: Collection,
   { name }: Column,
@@ -27,7 +27,7 @@ export async function placeProblem(
   return `its timestamp column "${name}" holds lists, undefined, or times beyond the year 275760: store times, or null`;
 }
 
-/** What is wrong with the values of a key column, and what to store; null where each is in its form, or missing. */
+/** The problem of a key column, and what to store; null where each value is in its form, or missing. */
 export async function keyFormProblem(
   collection: Collection,
   column: Column,

@@ -26,7 +26,7 @@ interface DocumentsQuery {
   readonly index: IndexKeys;
   /** True reads from the end of the index: the documents come before `from`, which is not included. */
   readonly isReverse?: boolean;
-  /** What `hasDates` told; false in the order of the key. */
+  /** The answer of `hasDates`; false in the order of the key. */
   readonly hasDates: boolean;
   readonly sinceTime: string | null;
   /** Values of the index from which the documents come, those with them included; null: from the first. */
@@ -41,7 +41,7 @@ interface DocumentsQuery {
 /** Server code for a range whose end is not after its start. */
 const EMPTY_RANGE = 51175;
 
-/** What one stretch of the index has to give; `from` as in the query. */
+/** A stretch of the index to read; `from` as in the query. */
 interface Stretch {
   readonly filter: Document;
   readonly from: Document | null;
@@ -142,7 +142,7 @@ function findStretch(
 ): FindCursor {
   const { layout, index, isMerged, conditions, skip, limit } = query;
   const { min, max, sort } = boundsOf(query, from);
-  // Where there are two stretches, the rows to be skipped may be in either.
+  // The rows to be skipped may be in either of two stretches.
   const range = isMerged ? { limit: skip + limit } : { skip, limit };
   return db
     .collection(layout.table.name)
@@ -153,7 +153,7 @@ function findStretch(
       ...(min === null ? {} : { min }),
       ...(max === null ? {} : { max }),
       ...range,
-      // One more than the page holds, so that the server sends all of it at once and closes the cursor.
+      // More by one than the page holds, so that the server sends all of it at once and closes the cursor.
       batchSize: limit + 1,
       projection: layout.pageProjection,
       raw: true,

@@ -3,11 +3,11 @@ import type { ClientSession, Db, Long } from "mongodb";
 import type { VersionedDeps } from "../driver/versions.ts";
 
 /**
- * What was found out about a table is reused for at least this time. It bounds what comparing states cannot see: a
+ * The least time for which facts about a table are reused. It bounds what comparing states cannot see: a
  * transaction of another program counts as activity when its statements run, not when it commits.
  */
 const MIN_REUSE_MS = 2_000;
-/** What took long to find out is reused for this multiple of that time. */
+/** Facts that took long to find out are reused for this multiple of that time. */
 const REUSE_PER_COST = 10;
 
 interface KnownState {
@@ -77,7 +77,7 @@ export class TableStates {
   }
 }
 
-/** What the server counts per collection. It is in no snapshot: it counts writes before they are committed. */
+/** The server's counts of a collection. They are in no snapshot: they count writes before they are committed. */
 interface Statistics {
   readonly ns: string;
   readonly host: string;

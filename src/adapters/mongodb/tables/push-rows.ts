@@ -31,7 +31,7 @@ interface PushOptions extends WriteRule {
 
 interface Decided {
   readonly decision: Omit<WriteDecision<Upsert>, "sent">;
-  /** In the order of the upserts; some may change nothing. */
+  /** The upserts that were sent, in their order; some may change nothing. */
   readonly sent: readonly Upsert[];
 }
 

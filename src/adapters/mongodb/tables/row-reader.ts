@@ -20,7 +20,7 @@ const INT64 = 18;
 /** Keeps the BSON type of each value. Text that other tools wrote need not be valid UTF-8. */
 const FOREIGN = { promoteValues: false, validation: { utf8: false } } as const;
 
-/** Where a value lies in the bytes: its type, offset and length of its name, offset and length of the value. */
+/** The place of a value in the bytes: its type, offset and length of its name, offset and length of the value. */
 type Element =
   ReturnType<typeof BSON.onDemand.parseToElements> extends Iterable<infer E> ? E : never;
 

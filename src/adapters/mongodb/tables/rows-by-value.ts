@@ -10,7 +10,7 @@ import { RowReader } from "./row-reader.ts";
 import { layoutOf, projectionOf } from "./table-layout.ts";
 import { storedFields } from "./upserts.ts";
 
-/** In one message as a rule. */
+/** Rows of a message, as a rule all. */
 const ROWS_AT_ONCE = 10_000;
 
 /** Every row with one of these values in a column, whole; none in a table without the column. */

@@ -95,7 +95,7 @@ export class StoredRows {
     return hintOf(this.#deps.db, this.table, layoutOf(this.table).keyIndex);
   }
 
-  /** What `read` gives for the rows that are there, by the text of their key. */
+  /** The results of `read` for the rows that are there, by the text of their key. */
   async #read<Value>(
     keys: readonly KeyOfRow[],
     { columns, tx }: { readonly columns: readonly Column[]; readonly tx: ClientSession },

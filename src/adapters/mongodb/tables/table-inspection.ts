@@ -10,7 +10,7 @@ import { keyFormProblem, placeProblem } from "./key-forms.ts";
 import { findIndex, indexProblems, isOfFormerKey, neededIndexes } from "./table-indexes.ts";
 import { hasNumbers, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
-/** What the registry said of each table when it was last prepared. */
+/** The registry's definition of each table when it was last prepared. */
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
 
 /** A table as the registry had it when it was last prepared. Dropped columns stay: documents keep their values. */
@@ -20,7 +20,7 @@ export interface TableDefinition {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly upsert_key: readonly string[];
   readonly timestamp_column: string | null;
-  /** As `hasNumbers()`. */
+  /** The answer of `hasNumbers()`. */
   readonly has_numbers: boolean;
   /** True for a collection that another program had filled. */
   readonly is_foreign: boolean;
@@ -51,7 +51,7 @@ function definitionsOf(db: Db): Collection<TableDefinition> {
 /** The state of a table's collection. */
 export interface Inspection {
   readonly table: Table;
-  /** As it was last prepared; null for the first time. */
+  /** The definition with which it was last prepared; null for the first time. */
   readonly definition: TableDefinition | null;
   readonly exists: boolean;
   /** True where documents of another program were there first: they and their fields stay as they are. */
@@ -123,7 +123,7 @@ async function checkVersion(db: Db, tables: readonly Table[]): Promise<void> {
   if (problem !== null) throw new AppError("schema_conflict", problem);
 }
 
-/** What is wrong with a server of this version; null for nothing. */
+/** The problem of a server of this version; null for none. */
 export function versionProblem(wireVersion: number, tables: readonly Table[]): string | null {
   if (wireVersion >= MIN_WIRE_VERSION) return null;
   const names = tables.map(({ name }) => `Table "${name}"`).join(", ");
@@ -185,7 +185,7 @@ function definitionProblems(table: Table, definition: TableDefinition | null): s
   return problems;
 }
 
-/** What is wrong with the documents of a collection that other tools filled. */
+/** Problems of the documents of a collection that other tools filled. */
 async function rowProblems(
   collection: Collection,
   { table, definition, indexes }: Pick<Inspection, "table" | "definition" | "indexes">,
@@ -216,7 +216,7 @@ async function rowProblems(
   return problems;
 }
 
-/** What repsync would have to write into the documents of another program. D-11.4. */
+/** Problems of another program's documents into which repsync would have to write. D-11.4. */
 async function foreignProblems(
   collection: Collection,
   { table, definition }: Pick<Inspection, "table" | "definition">,

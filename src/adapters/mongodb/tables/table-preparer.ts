@@ -115,7 +115,7 @@ async function makeIndex(
     return await collection.createIndex(keys, {
       name: ownIndexName(keys),
       unique: isKey,
-      // By default MongoDB waits for all members, also for one that is down.
+      // The default waits for all members, also for one that is down.
       commitQuorum: "majority",
     });
   } catch (error) {

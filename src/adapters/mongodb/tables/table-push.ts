@@ -1,4 +1,4 @@
-// One write of rows within a transaction. A record that the server refuses ends the whole transaction, so what may be refused
+// A write of rows within a transaction. A record that the server refuses ends the whole transaction, so what may be refused
 // is checked before, and what is refused still is found by tries that are taken back.
 
 import type { ClientSession, Long } from "mongodb";
@@ -19,7 +19,7 @@ import { PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
-/** What a write did. */
+/** The result of a write. */
 interface Pushed extends Written {
   /** The people whose rows may have changed. */
   readonly people: ChangedNames;

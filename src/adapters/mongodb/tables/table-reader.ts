@@ -50,7 +50,7 @@ import { countFilter, timeOrderText } from "./time-values.ts";
 /** Keys that one command looks up; fewer or many more take longer in all. */
 const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
 
-/** One read in the order of a table. */
+/** A read in the order of a table. */
 interface Reading {
   readonly layout: TableLayout;
   readonly tx: ClientSession;
@@ -61,7 +61,7 @@ interface Reading {
   readonly isMixed: boolean;
 }
 
-/** Where a page begins, and how it goes on. */
+/** The beginning of a page, and how it goes on. */
 interface Start extends PartPlace<Document> {
   readonly index: IndexKeys;
   readonly isByKey: boolean;
@@ -146,7 +146,7 @@ export class TableReader {
     return { rows, totalRows: null, cursor: null };
   }
 
-  /** Where a page begins that is not at an offset. */
+  /** The beginning of a page that is not at an offset. */
   #startOf(layout: TableLayout, query: RowsQuery): Start {
     const { from, order = "time", sinceTime = null } = query;
     const isByKey = order.endsWith("key");
@@ -217,7 +217,7 @@ export class TableReader {
       from: position,
       skip,
       conditions: "offsetRows" in from ? [] : [...hasKey, ...placedBehind(index, position)],
-      // One more tells whether there is a next page.
+      // A further row tells whether there is a next page.
       limit: limitRows + Number("cursor" in from || hasBefore),
     };
     return readOrdered(this.#deps.db, query, tx);
@@ -289,7 +289,7 @@ export class TableReader {
     return sequence === null ? null : this.#bookmarks.totalRows(sequence);
   }
 
-  /** Of a read without a state: the rows that have a key. */
+  /** Counts the rows that have a key, in a read without a state. */
   async #countRows({ layout, tx, sinceTime, sequence, isMixed }: Reading): Promise<number> {
     const filter = countFilter(layout, sinceTime, isMixed);
     const $match = sequence === null ? { $and: [filter, ...keyed(layout)] } : filter;
@@ -332,7 +332,7 @@ function partOf(place: Document, index: IndexKeys): Document {
   return Object.fromEntries(Object.keys(index).map((name) => [name, place[name]]));
 }
 
-/** What every read in the order of the key has. */
+/** The options of every read in the order of the key. */
 function inKeyOrder(layout: TableLayout) {
   return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
 }

@@ -68,7 +68,7 @@ export function placeAmongDates(layout: TableLayout, place: Document): Document 
   return Object.fromEntries(names.map((name) => [name, name === field ? date : new MinKey()]));
 }
 
-/** As repsync writes the time, without zone. A date that is not at midnight comes behind its day where a column has days. */
+/** The time as repsync writes it, without zone. A date that is not at midnight comes behind its day where a column has days. */
 function dateText(layout: TableLayout, atMs: number): string {
   if (atMs < FIRST_TIME_MS) return "";
   // Also one beyond what a `Date` holds.

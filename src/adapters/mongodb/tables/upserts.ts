@@ -25,7 +25,7 @@ const FIELD_BYTES = 80;
 /** Upserts are sorted in parts by so many bits of their hashes. */
 const PART_BITS = 8;
 
-/** One record, ready to be sent. */
+/** A record that is ready to be sent. */
 export interface Upsert {
   /** Position of the record in the request, for failures. */
   readonly index: number;
@@ -197,7 +197,7 @@ function isTooLarge({ estimatedBytes, filter, update }: Upsert): boolean {
 
 /** Upserts by the hashes of their keys, those of equal hashes in the order in which they were added. */
 class SortedUpserts {
-  /** By the first bits of the hash. */
+  /** Upserts by the first bits of their hash. */
   readonly #parts = new Map<number, HashedUpsert[]>();
 
   add(upsert: Upsert): void {

@@ -153,7 +153,7 @@ export class EmptyPostgres implements EmptyStore {
   }
 }
 
-/** Of all texts of a key: an index of the server surely has room for so many bytes, beside numbers and a time. */
+/** The limit of all texts of a key: an index of the server surely has room for so many bytes, beside numbers and a time. */
 const MAX_KEY_BYTES = 2_000;
 const LONG_KEY = `its key has more than ${MAX_KEY_BYTES} bytes, for which an index of PostgreSQL may have no room`;
 

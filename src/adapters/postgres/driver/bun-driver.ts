@@ -4,7 +4,7 @@
 import { type ReservedSQL, SQL } from "bun";
 import { Failure } from "./errors.ts";
 
-/** What statements take: lists are texts, `textList`. */
+/** A parameter of a statement; lists are texts, `textList`. */
 export type Parameter = string | number | boolean | null;
 
 /** Rows by position: numbers of eight bytes and decimals as text, bytes as bytes. */
@@ -99,7 +99,7 @@ class BunDriver implements Driver {
     return client;
   }
 
-  /** Where one broke those that nobody uses may be broken too, and silent. */
+  /** Takes a client back. Where one broke, those that nobody uses may be broken too, and silent. */
   #take(client: SQL, isUsable: boolean): void {
     if (!this.#clients.has(client)) return;
     const next = this.#waiting.shift();

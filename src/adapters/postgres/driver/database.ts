@@ -89,12 +89,12 @@ export class PostgresDatabase {
     }
   }
 
-  /** What a body reads is of one moment. */
+  /** Runs a body whose reads are of one moment. */
   async read<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     return await this.#run(options, { isOneMoment: true, isReadOnly: true }, body);
   }
 
-  /** The same, and commits what it wrote. */
+  /** Runs a body whose reads are of one moment, and commits what it wrote. */
   async transact<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     const how = { isOneMoment: true, isReadOnly: false };
     const beganMs = this.#deps.clock.monotonicMs();
@@ -128,7 +128,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** What is in the way of a change. */
+  /** The error for a change that others hold up. */
   async #heldUp(cause: Failure): Promise<AppError> {
     const lines = await this.ask("locks.look", LONG_LOCKS).catch(() => []);
     const held = lines.map(([pid, tables]) => `process ${pid} (${tables})`);
@@ -142,7 +142,7 @@ export class PostgresDatabase {
     return await this.#run({ name }, { isOneMoment: false, isReadOnly: false }, body);
   }
 
-  /** One statement by itself. */
+  /** Runs a statement by itself. */
   async ask(name: string, text: string, parameters?: readonly Parameter[]): Promise<Lines> {
     return await this.step(name, (tx) => tx.query(text, parameters));
   }
@@ -163,7 +163,7 @@ export class PostgresDatabase {
     await this.#deps.driver.close();
   }
 
-  /** In the background; what fails is done by the next one. */
+  /** Tidies in the background; the next one does what fails. */
   #tidy(): void {
     this.#tidyAtMs = this.#deps.clock.monotonicMs() + TIDY_MS;
     const work = this.step("store.tidy", async (tx) => {
@@ -191,7 +191,7 @@ export class PostgresDatabase {
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
       const outcome = await this.#try({ ...how, leftMs, turn }, body).catch((error) => {
-        // What kept the tries from ending well says more than that there is no time for another.
+        // The last failure says more than that there is no time for another try.
         throw error instanceof TimeUp && last !== null ? unavailable(last) : error;
       });
       if ("result" in outcome) return outcome.result;
@@ -228,7 +228,7 @@ export class PostgresDatabase {
         const result = await body(tx);
         return await this.#commit(tx, result);
       } catch (error) {
-        // What a body or the port throws comes out as it is.
+        // Errors of a body or the port come out as they are.
         const failure = error instanceof Failure ? (tx?.failure ?? error) : null;
         await tx?.rollBack();
         return { error, failure, hasRows: tx?.hasRows ?? false };
@@ -265,7 +265,7 @@ export class PostgresDatabase {
   }
 
   /**
-   * What became of a transaction; null where that does not become known in time, or a server that fell since has committed
+   * The fate of a transaction; null where that does not become known in time, or a server that fell since has committed
    * one of that id: it may be another.
    */
   async #statusOf({ id, life }: TransactionId): Promise<"committed" | "aborted" | null> {

@@ -1,4 +1,4 @@
-// What the server and the client say, told apart by SQLSTATE.
+// Errors of the server and the client, told apart by SQLSTATE.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { PASSED_OVER } from "../../../ports/tables/table-writes.ts";
 
@@ -20,7 +20,7 @@ export class Failure extends Error {
   }
 }
 
-/** What to do where PostgreSQL does not answer, or not to us. */
+/** The hint where PostgreSQL does not answer, or not to us. */
 export const SERVERS_HINT =
   "Check that the server of the store runs, and that its user may read and write";
 
@@ -36,7 +36,7 @@ export function isPassing({ state }: Failure): boolean {
   return state === null || /^(?:57P0[1-5]|53|08|25006)/.test(state);
 }
 
-/** What is about the connection, the server, the transaction or the statement, and not about the rows that it writes. */
+/** States about the connection, the server, the transaction or the statement, and not about the rows that it writes. */
 const NOT_OF_ROWS = /^(?:0[389B]|2[56D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
 
 /** True when it is a record that was refused, by its values, by a rule of the table or by whatever a trigger raises. */
@@ -44,7 +44,7 @@ export function isRefusal({ state }: Failure): boolean {
   return state !== null && !NOT_OF_ROWS.test(state);
 }
 
-/** What a function of an application says to whoever breaks its rule; null for what the server says: that may hold values. */
+/** The message of an application's function about its broken rule; null for messages of the server: they may hold values. */
 function raisedText({ state, message }: Failure): string | null {
   const isRaised = state !== null && /^(?:P000[14]|(?!P0|HV)[A-Z])/.test(state);
   return isRaised && message !== "" ? message : null;
@@ -86,7 +86,7 @@ export function waitsForLock(error: unknown): error is Failure {
   return error instanceof Failure && error.state === "55P03";
 }
 
-/** What a call that failed throws. */
+/** The error of a call that failed. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
   const known = failure instanceof Failure ? failure : null;
   const raised = known === null ? null : raisedText(known);

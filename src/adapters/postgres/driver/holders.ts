@@ -1,4 +1,4 @@
-// Which processes use the database: a line each, renewed while they run, by the server's clock. D-10.7.
+// The processes that use the database: a line each, renewed while they run, by the server's clock. D-10.7.
 import { randomBytes } from "node:crypto";
 import type { PostgresDatabase } from "./database.ts";
 import { MAKE_NAMESPACE } from "./schema.ts";
@@ -8,7 +8,7 @@ import type { ServerTransaction } from "./transaction.ts";
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
-/** Who fills a database has this id, of which there is never a second one. */
+/** The id of the process that fills a database: there is never a second one. */
 const FILLER = "filler";
 
 const MAKE = `${MAKE_NAMESPACE}

@@ -33,7 +33,7 @@ interface OpenedDatabase {
 const RULES_HINT =
   "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
-/** What a server and a database tell of themselves, by name. */
+/** The facts that a server and a database tell about themselves, by name. */
 type Looked = Readonly<Record<string, unknown>>;
 
 const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
@@ -115,7 +115,7 @@ interface FirstConnection {
   readonly looked: Looked;
 }
 
-/** By TLS where the server offers it, unless the address says more. */
+/** Connects, by TLS where the server offers it, unless the address says more. */
 async function firstConnection(address: Address): Promise<FirstConnection> {
   const { sslMode } = address;
   const schemes = sslMode === "disable" ? [false] : sslMode === "prefer" ? [true, false] : [true];
@@ -175,7 +175,7 @@ function refusal(error: unknown, { sslMode }: Address): unknown {
 // Addresses of databases. D-12.2.
 
 export interface Address {
-  /** As the client takes it: without what is repsync's own. */
+  /** The address for the client, without parameters of repsync's own. */
   readonly url: string;
   readonly schema: string;
   readonly sslMode: SslMode;
@@ -193,7 +193,7 @@ export function readAddress(text: string): Address {
   }
   if (!isDecodable(url)) refuse("must write % as %25 in its user, password and database");
   const { searchParams } = url;
-  // What follows a question mark may be the rest of a password.
+  // The text behind a question mark may be the rest of a password.
   const isKnown = [...searchParams.keys()].every((name) => ["schema", "sslmode"].includes(name));
   if (!isKnown) refuse("takes schema= and sslmode= behind its question mark, and nothing else");
   const mode = searchParams.get("sslmode") ?? "prefer";

@@ -1,10 +1,10 @@
-// What repsync keeps in the schema `repsync` beside the documents: facts, versions, locks, and what is known of tables.
+// The tables of the schema `repsync` beside those of documents: facts, versions, locks, and definitions of tables.
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import { inParts, nameList, type Statement } from "./sql.ts";
 
 export const SCHEMA = "repsync";
 
-/** What `MAKE_SCHEMA` makes. */
+/** The tables that `MAKE_SCHEMA` makes. */
 export const OWN_TABLES = ["_facts", "_locks", "_tables", "_told", "_turns", "_versions"] as const;
 
 /** Slots of names: names that share one share their version. */
@@ -15,7 +15,7 @@ export const EVERYBODY = -1;
 /** The slot of a name, in SQL; a text has no NUL there. */
 export const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
 
-/** Where it is there, no right to make one is needed. */
+/** Makes the schema, for which no right is needed where it is there. */
 export const MAKE_NAMESPACE = `
 do $body$ begin
   if to_regnamespace('${SCHEMA}') is null then create schema ${SCHEMA}; end if;
@@ -87,7 +87,7 @@ select distinct ${slotOf("name")}, 1 from unnest($1::text[]) as name`;
 
 export const RAISE_EVERYBODY = `insert into repsync._versions (slot, n) values (${EVERYBODY}, 1)`;
 
-/** The same sums in fewer lines, whoever adds or does the same meanwhile. */
+/** Keeps the sums in fewer lines, whoever adds or does the same meanwhile. */
 export const GATHER_VERSIONS = gather("_versions", "n", "sum");
 
 /** The earliest of many times. */
@@ -108,7 +108,7 @@ export const WRITES_OWN = "select set_config('repsync.own', $1::text, true)";
 
 export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::text::timestamptz)";
 
-/** What was told of a table. */
+/** Takes what was told about a table. */
 export const TAKE_TOLD = `
 with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
 
@@ -136,7 +136,7 @@ export function lockNames(names: readonly string[]): Statement[] {
   return names.length === 0 ? [] : [{ text: LOCK_NAMES, parameters: [nameList(names)] }];
 }
 
-/** The same of many names, a step for some. */
+/** As `lockNames`, of many names, a step for some. */
 export function* lockMany(names: readonly string[]): Steps<Statement[]> {
   const lists: string[] = [];
   for (const some of inParts(names)) {

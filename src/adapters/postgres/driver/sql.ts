@@ -28,7 +28,7 @@ export function textList(values: Iterable<string | null>): string {
   return `{${items.join(",")}}`;
 }
 
-/** The same for names of whatever characters: the server's texts have no NUL. */
+/** As `textList`, for names of whatever characters: the server's texts have no NUL. */
 export function nameList(names: readonly string[]): string {
   return textList(names.map((name) => name.replaceAll("\0", "\u{fffd}")));
 }

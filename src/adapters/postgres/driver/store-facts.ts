@@ -1,4 +1,4 @@
-// What the database tells of itself. D-10.4, D-10.7.
+// The facts that the database tells about itself. D-10.4, D-10.7.
 import { randomBytes } from "node:crypto";
 import {
   checkFormat,

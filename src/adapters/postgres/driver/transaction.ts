@@ -15,10 +15,10 @@ export interface Beginning {
   readonly statementMs: number;
 }
 
-/** What all transactions on a database go by. */
+/** The settings of all transactions on a database. */
 export interface DatabaseSettings {
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** In place of the server's time. */
+  /** Replaces the server's time. */
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   /** True where the server would confirm commits that a crash takes back. */
   readonly raisesDurability?: boolean;
@@ -28,7 +28,7 @@ export interface DatabaseSettings {
   readonly deadlockMs?: number;
 }
 
-/** Of the server's `deadlock_timeout`: a statement that began at its end waits no longer than to twice that. */
+/** The share of the server's `deadlock_timeout`: a statement that began at its end waits no longer than to twice that. */
 const LOCK_SHARE = 0.3;
 const MAX_LOCK_MS = 500;
 /** The server takes 0 for no limit. */
@@ -54,7 +54,7 @@ const LIFE =
   "pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())";
 const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
 
-/** What became of a transaction, and in which life the server is. */
+/** Asks for the fate of a transaction, and the life in which the server is. */
 export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
 
 /** How the server knows a transaction, as long as it lives. */
@@ -63,7 +63,7 @@ export interface TransactionId {
   readonly life: string;
 }
 
-/** One transaction. What is sent without awaiting what was sent before goes in one message. */
+/** A transaction. Statements that are sent without awaiting earlier ones go in one message. */
 export class ServerTransaction {
   readonly #connection: Connection;
   readonly #beginning: Beginning;
@@ -75,7 +75,7 @@ export class ServerTransaction {
   readonly #lockMs: number;
   #started: Promise<void> | null = null;
   #nowMs: number | null = null;
-  /** By which the server knows what became of it; null where nothing is written. */
+  /** The id by which the server knows its fate; null where nothing is written. */
   id: TransactionId | null = null;
   #isOver = false;
   /** The first statement that failed: those after it fail because of it. */
@@ -163,7 +163,7 @@ export class ServerTransaction {
     if (this.failure !== null) throw this.failure;
     this.isCommitting = true;
     const committed = this.#noting(this.#connection.script("commit"));
-    // Where a statement failed the server rolls back, and what it said of that statement is thrown.
+    // The server rolls back where a statement failed, and what it said about that statement is thrown.
     await Promise.all([committed, ...this.#last]);
     const done = await committed;
     if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));

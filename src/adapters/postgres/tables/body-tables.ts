@@ -47,7 +47,7 @@ interface Sending {
   readonly layout: Layout;
   /** Rows and tombstones before the write. */
   readonly known: FoundByKey;
-  /** The same as they will be after it. */
+  /** Rows and tombstones as they will be after it. */
   readonly found: FoundByKey;
   readonly decided: Decided;
   readonly deleted: readonly TombstoneWrite[];
@@ -65,7 +65,7 @@ interface RefusedItem<Item> {
 type RefusedRows = readonly RefusedItem<KeyedRow>[];
 
 interface Putting extends Sending {
-  /** Of new rows that get one, by `keyText`. */
+  /** Numbers of new rows that get one, by `keyText`. */
   readonly numbers: ReadonlyMap<string, ColumnValue>;
 }
 
@@ -92,7 +92,7 @@ export class BodyTables implements TableWrites {
     const { nowMs } = this.#tx;
     const rules = { conflict, nowMs, stamps };
     const rounds = await turns.run(inRounds(records));
-    // What rules judge is each row that a key has in between; without one, the last is as good. D-3.6.
+    // Rules judge each row that a key has in between; without rules the last is as good. D-3.6.
     const isJudged = rounds.length > 1 && (await this.#rows.hasRules(layout));
     const decided: Decided[] = [];
     for (const [i, round] of (isJudged ? rounds : [records]).entries()) {
@@ -197,7 +197,7 @@ export class BodyTables implements TableWrites {
     const finding = this.#tx.attempt(async () => {
       const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
       await forget();
-      // Where a key is too long for an index no row can have it, and its tombstone says nothing here.
+      // No row can have a key that is too long for an index, and its tombstone says nothing here.
       await this.#findRefused(decided.listed, list);
       const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
       refused = refusedOf(sending, { deletes, records });

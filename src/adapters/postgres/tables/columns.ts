@@ -12,13 +12,13 @@ import { cutText } from "../../../domain/shared/text.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
-/** What a value is in a statement; undefined for one that a column of that type cannot hold. */
+/** A value in a statement; undefined for one that a column of that type cannot hold. */
 type Held = string | null | undefined;
 
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
-/** As the server writes numbers that are none, and what other programs may have written. */
+/** Numbers that are none, as the server writes them, and other programs may have. */
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
@@ -153,7 +153,7 @@ function partsOf(text: string) {
   return { sign, digits, point: digits.length - behind.length + Number(exponent) };
 }
 
-/** One way to write each value and scale: a decimal that would be long for its zeros has an exponent, and zero no sign. */
+/** The one way to write each value and scale: a decimal that would be long for its zeros has an exponent, and zero no sign. */
 export function shortDecimal(text: string): string {
   if (NEGATIVE_ZERO.test(text)) return shortDecimal(text.slice(1));
   if (text.length <= MAX_PLAIN_DIGITS && !text.includes("e")) return text;
@@ -170,7 +170,7 @@ export function shortDecimal(text: string): string {
   return point === 1 ? `${sign}${mantissa}` : `${sign}${mantissa}e${point - 1}`;
 }
 
-/** As pages show it; what is no time of the calendar as the server writes it. */
+/** A time as pages show it; one of no calendar as the server writes it. */
 export function timeOf(text: string): string {
   const match = SERVER_TIME.exec(text);
   if (match === null || match[1] === "0000") return text;

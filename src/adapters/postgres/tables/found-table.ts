@@ -6,7 +6,7 @@ import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import type { Layout } from "./layout.ts";
 
-/** What is kept of a table that was prepared. */
+/** The kept facts about a table that was prepared. */
 export interface TableEntryKept {
   /** Every column that it ever had, in the order of coming; the types are those of the registry. */
   readonly columns: Readonly<Record<string, Column["type"]>>;
@@ -18,7 +18,7 @@ export interface TableEntryKept {
   readonly triggers: string;
   /** There, and true, for a table that another program made. */
   readonly isForeign?: true;
-  /** That of the table; absent in entries of before, whose tables have no `MARK` yet. */
+  /** The table's schema; absent in older entries, whose tables have no `MARK` yet. */
   readonly schema?: string;
 }
 
@@ -27,7 +27,7 @@ export const MARK = "Made by repsync";
 
 export interface FoundColumn {
   readonly name: string;
-  /** As the server calls it, with its length or precision. */
+  /** The type as the server calls it, with its length or precision. */
   readonly type: string;
   readonly mayBeNull: boolean;
   /** True where nobody but the database writes it. */
@@ -48,14 +48,14 @@ export interface FoundIndex extends IndexColumns {
   readonly isDeferrable: boolean;
 }
 
-/** What has the name of a table in the schema. */
+/** An object with the name of a table in the schema. */
 export interface FoundTable {
   readonly kind: string;
   /** Why rows of such a table cannot be told from others, kept, or written; clauses. */
   readonly obstacles: readonly string[];
   readonly columns: readonly FoundColumn[];
   readonly indexes: readonly FoundIndex[];
-  /** Of all its indexes. */
+  /** The names of all its indexes. */
   readonly indexNames: readonly string[];
   readonly isMarked: boolean;
   /** Triggers of repsync that fire as it makes them. */
@@ -71,7 +71,7 @@ export interface FoundTable {
   readonly hasRows: boolean;
 }
 
-/** What is there, and what is kept of it. */
+/** The tables that are there, and the kept facts about them. */
 export interface Found {
   readonly kept: TableEntryKept | null;
   readonly table: FoundTable | null;

@@ -52,7 +52,7 @@ export function keyIndexTexts(layout: Layout, how: "unique" | "plain"): readonly
   ];
 }
 
-/** By which a publication tells the rows of a table apart, where it has no primary key. */
+/** Sets the index by which a publication tells rows apart, where a table has no primary key. */
 export function identityText({ keyIndex, name }: Layout): string {
   return `alter table ${name} replica identity using index ${quoted(keyIndex)};`;
 }

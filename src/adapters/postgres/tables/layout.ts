@@ -17,7 +17,7 @@ import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 /** Slots of tables come after those of names. */
 const FIRST_SLOT = 2 ** 32;
 
-/** What the order of a table goes by. */
+/** A column that the order of a table goes by. */
 export interface OrderColumn {
   /** In SQL, of the table `t`. Never null. */
   readonly text: string;
@@ -45,7 +45,7 @@ export class Layout {
   readonly slot: number;
   /** Known once it was examined. */
   watch: Watch = "always";
-  /** What its owner says so that it can be watched; null where it is, and where nothing helps. */
+  /** The statement by which its owner lets it be watched; null where it is watched, or never can be. */
   grant: string | null = null;
   /** Rows that take some MiB, as the last ones that were read did; few until then. */
   portionRows = 200;
@@ -126,7 +126,7 @@ export class Layout {
     );
   }
 
-  /** Those of the keys that the table can hold, each once. */
+  /** The keys that the table can hold, each once. */
   distinctKeys(keys: readonly Row[]): readonly Row[] {
     const able = keys.filter((key) => this.holdsKey(key));
     return [...new Map(able.map((key) => [keyText(this.table, key), key])).values()];

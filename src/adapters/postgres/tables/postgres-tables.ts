@@ -43,7 +43,7 @@ const PORTION_BYTES = 4 * 1024 * 1024;
 
 const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
 
-/** Where a page begins, and where it ends at the latest. */
+/** The beginning of a page, and its end at the latest. */
 interface Bounds extends PartPlace<Position> {
   readonly through: Position | null;
   readonly since: string | null;
@@ -189,7 +189,7 @@ export class PostgresTables implements TableStore {
   }
 }
 
-/** What one statement reads. */
+/** The rows that one statement reads. */
 interface Portion {
   readonly order: readonly OrderColumn[];
   readonly bounds: Bounds;
@@ -285,7 +285,7 @@ async function countRows(
   return Number(count);
 }
 
-/** Of rows at or after the time that is the first parameter. */
+/** The condition for rows at or after the time that is the first parameter. */
 function isSince([time]: readonly OrderColumn[]): string {
   return `${time?.text} >= $1::text::${time?.type}`;
 }

@@ -87,7 +87,7 @@ export async function changeRowsBy(
   return rows.length;
 }
 
-/** What a change throws that a rule of the table refuses. */
+/** The error of a change that a rule of the table refuses. */
 function refusedChange(error: unknown): never {
   const isOfRow = error instanceof Failure && isRefusal(error);
   throw isOfRow ? new AppError("invalid_request", refusalText(error)) : error;

@@ -37,7 +37,7 @@ export interface ExaminedTable {
 const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 /** The server's own limit. */
 const MAX_INDEX_COLUMNS = 32;
-/** What a tombstone has beside its key. */
+/** The columns of a tombstone beside its key. */
 const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
 /** The server's other names of types. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ const SHOWN_TYPES: Readonly<Record<string, string>> = {
   timestamptz: "timestamp with time zone",
 };
 
-/** What is there of tables. Throws `schema_conflict` where the database cannot have all of them. */
+/** Looks for the tables that are there. Throws `schema_conflict` where the database cannot have all of them. */
 export async function examineTables(
   tx: ServerTransaction,
   layouts: readonly Layout[],
@@ -78,7 +78,7 @@ export function fits({ table }: Layout, { kept, table: there }: Found): boolean 
   return kept !== null && there !== null && ownProblems(table, kept, there).length === 0;
 }
 
-/** Those that a table of repsync's own gets. */
+/** The columns that a table of repsync's own gets. */
 export function lackingColumns({ columns }: Table, there: FoundTable | null): readonly Column[] {
   return columns.filter(({ name }) => !there?.columns.some((column) => column.name === name));
 }
@@ -133,7 +133,7 @@ async function problemsOf(
   return problems;
 }
 
-/** What the server has no room or another use for. */
+/** Problems of names and keys that the server has no room or another use for. */
 function limitProblems(layout: Layout): readonly string[] {
   const { columns, deletes, keyColumns } = layout.table;
   const problems = columns.flatMap(({ name }) =>
@@ -161,7 +161,7 @@ function grantOf({ name }: Layout, { table }: Found): string | null {
   return `grant trigger on ${name} to ${table.user}`;
 }
 
-/** What nobody would notice without triggers. */
+/** Problems of changes that nobody would notice without triggers. */
 function watchProblems({ grant, table, watch }: Layout): readonly string[] {
   if (watch !== "never" || !(table.deletes || isOfPeople(table))) return [];
   const what = table.deletes ? "its deletes are" : "what lookups answer from is";
@@ -172,7 +172,7 @@ function watchProblems({ grant, table, watch }: Layout): readonly string[] {
   return [`${what} noticed by triggers${why}`];
 }
 
-/** What keeps repsync from using a table that another program made. */
+/** Problems that keep repsync from using a table that another program made. */
 function foreignProblems(layout: Layout, found: Found, there: FoundTable): string[] {
   const { table } = layout;
   const columns = table.columns.flatMap((column) => {

@@ -21,7 +21,7 @@ interface ListFacts {
   readonly list: string;
   readonly lastPlace: number;
   readonly completeSince: string;
-  /** That of the cursor. */
+  /** The place of the cursor. */
   readonly place: number;
 }
 

@@ -1,4 +1,4 @@
-// What the server does whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
+// Triggers, which fire whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
 
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
@@ -160,7 +160,7 @@ begin
 end $body$;`;
 }
 
-// What the bodies of triggers share.
+// Common parts of the bodies of triggers.
 
 /** True where an application has dropped or renamed a column that a function reads: its own writes must not fail for that. */
 function lacksColumns({ table }: Layout): string {

@@ -105,13 +105,13 @@ export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]
   return rows;
 }
 
-/** What the server, or a column, refuses: records, and tombstones. */
+/** The records and tombstones that the server, or a column, refuses. */
 export interface Refused {
   readonly records: WriteFailure[];
   readonly deletes: WriteFailure[];
 }
 
-/** What all rounds did. */
+/** The outcome of all rounds. */
 export function outcomeOf(
   rounds: readonly Decided[],
   { records, deletes }: Refused,

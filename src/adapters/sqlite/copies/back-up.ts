@@ -8,7 +8,7 @@ import { copyFile } from "./sealed-file.ts";
 const WORKER = new URL("./copy-worker.ts", import.meta.url);
 const LOOK_EVERY_MS = 200;
 
-/** What the thread says at its end. */
+/** The last message of the thread. */
 export type WorkerEnd =
   | { readonly counts: CopyCounts }
   | { readonly kind: AppErrorKind | null; readonly message: string; readonly hint: string | null };

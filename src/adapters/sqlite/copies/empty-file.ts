@@ -74,7 +74,7 @@ export class EmptyFile implements EmptyStore {
       const text = "The file of the new store cannot be made";
       throw new AppError("store_unavailable", text, { cause, hint: "Check its folder" });
     });
-    // Who is refused here removes nothing: the file may be what another process has filled by now.
+    // A refusal here removes nothing: another process may have filled the file by now.
     const claim = await claimEmptyFile(openSqlite, target, adminUsername);
     await removeRemains(target);
     return new EmptyFile(options, claim, isNew);
@@ -165,7 +165,7 @@ export class EmptyFile implements EmptyStore {
   async #open(): Promise<SqliteConnection> {
     this.#connection = await this.#options.openSqlite(this.#temp);
     run(this.#connection, "PRAGMA journal_mode = DELETE");
-    // It counts only once it is complete and on the disk.
+    // The file counts only once it is complete and on the disk.
     run(this.#connection, "PRAGMA synchronous = OFF");
     return this.#connection;
   }

@@ -29,7 +29,7 @@ export const BACKUP_TABLE = "repsync_backup";
 const BACKUP_VERSION = "2";
 const BUSY_MS = 10_000;
 const CHUNK_BYTES = 1024 * 1024;
-/** Of the digest with the line feed before it. SQLite looks at no byte behind the last page. */
+/** The length of the digest with the line feed before it. SQLite looks at no byte behind the last page. */
 export const SEAL_BYTES = 65;
 
 export interface CopyOrder {
@@ -69,7 +69,7 @@ export async function copyFile(
   return counts;
 }
 
-/** Such a file as a backup. */
+/** A sealed file as a backup. */
 export class SealedFile implements Backup {
   readonly ownFileOf = "sqlite";
   readonly #openSqlite: OpenSqlite;
@@ -109,7 +109,7 @@ function checkIsBackup(connection: SqliteConnection): void {
   }
   const columns = "SELECT name FROM pragma_table_info(?)";
   const names = allRows(connection, columns, [BACKUP_TABLE]).map(({ name }) => name);
-  // Those of earlier programs name each fact.
+  // Files of earlier programs name each fact.
   if (!names.includes("version")) checkBackupFormat(true, 1);
 }
 

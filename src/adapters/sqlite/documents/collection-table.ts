@@ -90,7 +90,7 @@ export interface RangeSql {
 /** The ranges of a stretch, none of which overlap, in the direction of reading. */
 export function conditionsOf(column: string, stretch: Stretch): readonly RangeSql[] {
   return rangesOf(stretch).map(({ from, before }) => {
-    // Who has no place in an index is in none of its stretches; a key of another program's may be no bytes.
+    // A document without a place in an index is in none of its stretches; another program's key may be no bytes.
     const [low, lows] = from.length === 0 ? ["IS NOT NULL", []] : [">= ?", [from]];
     const [high, highs] = before === null ? ["", []] : [` AND ${column} < ?`, [before]];
     return { condition: `${column} ${low}${high}`, values: [...lows, ...highs] };

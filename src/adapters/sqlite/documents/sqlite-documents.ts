@@ -34,7 +34,7 @@ export class SqliteDocuments implements DocumentStore {
     this.#database = database;
   }
 
-  /** Those that were prepared. */
+  /** The prepared collections. */
   get collections(): readonly AnyCollection[] {
     return [...this.#tables.values()].map(({ form }) => form.collection);
   }

@@ -49,7 +49,7 @@ export class Checkpoints {
       this.#isAside = false;
       this.copyAt(CHECKPOINT_PAGES);
     };
-    // Where the thread fails, a later commit copies the log.
+    // A later commit copies the log where the thread fails.
     this.#copying = this.#connection.driver.runAside?.(WORKER, this.#path).ended.then(onEnd, onEnd);
   }
 

@@ -23,7 +23,7 @@ export async function makeDatabaseFile(path: string): Promise<void> {
  * it acknowledges is lost at exit.
  */
 export class DatabaseFile {
-  /** Where links lead: SQLite keeps the log there. */
+  /** The path behind links: SQLite keeps the log there. */
   readonly #realPath: string;
   readonly path: string;
   readonly #opened: string;

@@ -1,4 +1,4 @@
-// One SQLite file and its transactions; every store of this adapter works through it.
+// A SQLite file and its transactions; every store of this adapter works through it.
 import { resolve } from "node:path";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
@@ -243,7 +243,7 @@ export class SqliteDatabase implements SqliteWork {
    * in between.
    */
   versionOf(tableName: string): string {
-    // Of the connection that writes, whichever one reads: while it holds a write, no other process commits anything.
+    // The version of the connection that writes, whichever one reads: while it holds a write, no other process commits anything.
     const [row] = this.#writer.statements.get("PRAGMA data_version").all([]);
     return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
@@ -260,7 +260,7 @@ export class SqliteDatabase implements SqliteWork {
 
   /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */
   async ping(timeoutMs: number): Promise<void> {
-    // What holds `:memory:` is work of this process: it does answer.
+    // Work of this process holds `:memory:`, so the store does answer.
     if (this.#reader === null && this.#queue.isTaken && !this.#isClosed) return;
     await this.read(() => {
       this.#file?.check();

@@ -1,6 +1,6 @@
-// What the adapter needs of a SQLite driver, so that it runs on that of Bun and that of Node and Deno.
+// The interface of SQLite drivers, so that the adapter runs on that of Bun and that of Node and Deno.
 
-/** What a statement takes and a row holds. The adapter translates booleans, big integers and dates. */
+/** A value that a statement takes and a row holds. The adapter translates booleans, big integers and dates. */
 export type SqliteValue = null | number | string | Uint8Array;
 
 /** A row by column name, free for the caller to change. */
@@ -47,7 +47,7 @@ export interface SqliteConnection {
   /** The primary result code of SQLite (5 is SQLITE_BUSY) in an error of this driver; null for any other error. */
   resultCode(error: unknown): number | null;
 
-  /** What a trigger says by `RAISE` in an error of this driver; null for any other error. */
+  /** The text of a trigger's `RAISE` in an error of this driver; null for any other error. */
   raisedText(error: unknown): string | null;
 }
 

@@ -2,7 +2,7 @@ import { type SqliteConnection, StatementCache } from "./driver.ts";
 
 const MAX_STATEMENTS = 400;
 
-/** One of the connections to a file, with its prepared statements. */
+/** A connection to a file, with its prepared statements. */
 export class OpenConnection {
   readonly driver: SqliteConnection;
   readonly statements: StatementCache;
@@ -32,10 +32,10 @@ export class OpenConnection {
 // fails. A sync for several commits off the event loop was 5 to 13 % faster, and needed 150 lines and a proof of every
 // interleaving with checkpoints.
 
-/** In pages. The commit that finds this many in the log copies them to the file, which takes some milliseconds. */
+/** Pages in the log at which a commit copies them to the file, which takes some milliseconds. */
 export const CHECKPOINT_PAGES = 1_000;
 
-/** Of the connection that writes. */
+/** Settings of the connection that writes. */
 export const PRAGMAS = {
   // Waiting inside SQLite would block the event loop; `#retried` waits instead.
   busy_timeout: 0,
@@ -46,8 +46,8 @@ export const PRAGMAS = {
   wal_autocheckpoint: CHECKPOINT_PAGES,
 };
 
-/** Of one that only looks: nothing is written, its journal mode included. D-11.4. */
+/** Settings of a connection that only looks: nothing is written, its journal mode included. D-11.4. */
 export const LOOKING_PRAGMAS = { busy_timeout: 0, query_only: 1 };
 
-/** Of the connection that reads while the other one holds a write that is not committed. */
+/** Settings of the connection that reads while the other one holds a write that is not committed. */
 export const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -4_096 };

@@ -11,7 +11,7 @@ const FIRST_CHARS = 14;
 /** Characters of a username that its hash takes from the end, the last one first. */
 const LAST_CHARS = 4;
 const LENGTH_FACTOR = 40_503;
-/** One per character. */
+/** Factors of the characters. */
 const FACTORS = powersOf(75, 65_537, FIRST_CHARS + LAST_CHARS);
 /** The low bits of the sum are the least mixed ones. */
 const DROPPED_BITS = 4;

@@ -1,4 +1,4 @@
-// What SQLite's primary result codes mean, in messages for callers of the ports: without paths or texts of the driver.
+// Messages about SQLite's primary result codes, for callers of the ports: without paths or texts of the driver.
 import { DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError, type AppErrorOptions } from "../../../domain/shared/errors.ts";
 
@@ -28,7 +28,7 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
   [20, "a value does not fit the table in the database"],
 ]);
 
-/** What to do about a file that cannot be used as it is. */
+/** The hint about a file that cannot be used as it is. */
 export const FILE_HINT =
   "Check that the file of the store can be read and written, and that its disk has room";
 
@@ -50,7 +50,7 @@ export function recordReason(resultCode: number | null): string | null {
   return resultCode === null ? null : (RECORD_REASONS.get(resultCode) ?? null);
 }
 
-/** What to throw for a failure of the store. An error that is not the driver's is a bug, and thrown as it is. */
+/** The error for a failure of the store. An error that is not the driver's is a bug, and stays as it is. */
 export function storeError(kind: FailureKind, resultCode: number | null, cause: unknown): unknown {
   if (resultCode === null || cause instanceof AppError) return cause;
   const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;

@@ -3,7 +3,7 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
 import type { OpenConnection } from "./open-connection.ts";
 
-/** What work within a transaction goes by. */
+/** The means of work within a transaction. */
 export interface SqliteWork {
   all(sql: string, values?: readonly SqliteValue[]): SqliteRow[];
   run(sql: string, values?: readonly SqliteValue[]): number;
@@ -19,7 +19,7 @@ export interface SqliteWork {
   readonly cutsTextAtNul: boolean;
 }
 
-/** What work of several calls has in hand. */
+/** The means of work that makes several calls. */
 export interface SqliteBody extends SqliteWork {
   /** Lets other work of this process have its turn. */
   turn(): Promise<void>;
@@ -34,7 +34,7 @@ export interface SqliteBody extends SqliteWork {
 /** Lets a body wait for something: until it has ended nobody else uses the connection. */
 export type Pause = (wait: () => Promise<void>) => Promise<void>;
 
-/** What a body takes from its database. */
+/** The parts of its database that a body uses. */
 export interface BodyTools {
   readonly work: Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul">;
   inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;

@@ -1,4 +1,4 @@
-// What the file tells of itself. D-10.4, D-10.7.
+// The facts that the file tells about itself. D-10.4, D-10.7.
 import { stat } from "node:fs/promises";
 import {
   checkFormat,
@@ -65,7 +65,7 @@ export async function examineFile(
   { examine, ...options }: ExamineOptions,
 ): Promise<void> {
   const found = await stat(path).catch(() => null);
-  // One without a byte is a new store.
+  // A file without a byte is a new store.
   if (found === null || found.size === 0) return;
   const database = await SqliteDatabase.look(openSqlite, path, options);
   try {

@@ -34,7 +34,7 @@ export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
   }
 }
 
-/** What to bind for a value of a column. An INTEGER beyond ±(2^53-1) is bound as its digits: INTEGER affinity converts it. */
+/** Makes what is bound for a value of a column. An INTEGER beyond ±(2^53-1) is bound as its digits: INTEGER affinity converts it. */
 export function valueEncoder(column: Column): (value: ColumnValue) => SqliteValue {
   const encode = typeEncoder(column);
   return (value) => {
@@ -44,7 +44,7 @@ export function valueEncoder(column: Column): (value: ColumnValue) => SqliteValu
   };
 }
 
-/** What to bind for a value of the column's own type; undefined for any other value. */
+/** Makes what is bound for a value of the column's own type; undefined for any other value. */
 function typeEncoder(
   column: Column,
 ): (value: Exclude<ColumnValue, null>) => SqliteValue | undefined {
@@ -104,7 +104,7 @@ export function boundValues(columns: readonly Column[], row: Row): SqliteValue[]
   return columns.map((column) => valueEncoder(column)(row[column.name] ?? null));
 }
 
-/** What a SELECT lists of columns, for `decodeRows`. */
+/** The columns in a SELECT, for `decodeRows`. */
 export function readColumns(columns: readonly Column[], cutsTextAtNul: boolean): string {
   const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
   return columns.map(read).join(", ");

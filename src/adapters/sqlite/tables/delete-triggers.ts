@@ -47,7 +47,7 @@ export function deleteTriggerName(table: Table): string {
   return triggerName(table.name, "delete", "delete");
 }
 
-/** What the columns of the tombstones are made from. */
+/** The definition of the key columns of tombstones. */
 function keyDefinition({ keyColumns }: Table): string {
   return keyColumns.map((column) => `${column.name} ${declaredType(column)}`).join(", ");
 }

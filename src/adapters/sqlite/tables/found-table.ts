@@ -3,7 +3,7 @@ import type { IndexColumns } from "../../../domain/sync/table/table-refusals.ts"
 import type { SqliteDatabase } from "../driver/database.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 
-/** What a table was last prepared as, to notice what a changed registry would break. */
+/** The definition with which a table was last prepared, to notice what a changed registry would break. */
 export interface Definition {
   /** The upsert key's columns in their order. */
   readonly key: readonly string[];
@@ -25,17 +25,17 @@ export interface FoundColumn {
   readonly isGenerated: boolean;
 }
 
-/** What has a name in the file, made here or by another program. */
+/** A table in the file, made here or by another program. */
 export interface FoundTable {
-  /** As the file has it; SQLite ignores case in names. */
+  /** The name in the file; SQLite ignores case in names. */
   readonly name: string;
   readonly kind: "table" | "view" | "index" | "virtual table";
   readonly isForeign: boolean;
   /** Null for a table that was never prepared. */
   readonly definition: Definition | null;
-  /** By their names, the one to order by included. */
+  /** Columns by their names, the one to order by included. */
   readonly columns: ReadonlyMap<string, FoundColumn>;
-  /** Those that repsync did not make, compared by their bytes. */
+  /** Unique indexes that repsync did not make, compared by their bytes. */
   readonly keys: readonly IndexColumns[];
   /** The INTEGER PRIMARY KEY; null without one. */
   readonly rowNumberColumn: string | null;

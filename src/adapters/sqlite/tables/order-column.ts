@@ -1,4 +1,4 @@
-// By what a table with a timestamp is ordered. It is a generated column because only the file sees the writes of all tools, and
+// The column by which a table with a timestamp is ordered. It is generated because only the file sees the writes of all tools, and
 // it knows SQLite's own functions only, so that every tool can write. Constants in it depend on the row, as SQLite loads all
 // others for every row written. Tables of applications get no column but an index on the expression; the time is then compared
 // by itself too, as a comparison of tuples finds no place in such an index.
@@ -35,7 +35,7 @@ export function orderBound(table: Table, sinceTime: string): string {
 }
 
 /**
- * What `repsync_order` is generated from: the timestamp when it is a time as this adapter writes it; any other text that
+ * The expression of `repsync_order`: the timestamp when it is a time as this adapter writes it; any other text that
  * the domain reads as a time (`parseDateTime`) in the same form; '' for all else.
  *
  * It knows SQLite's functions only, and asks those for times only of a text that begins with a digit: of a word such as

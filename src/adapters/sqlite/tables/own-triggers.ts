@@ -2,7 +2,7 @@
 import type { SqliteDatabase } from "../driver/database.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 
-/** What triggers are for. */
+/** The purpose of a trigger. */
 type TriggerUse = "delete" | "stamp";
 
 const FIND = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'

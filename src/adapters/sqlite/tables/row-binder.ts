@@ -18,18 +18,18 @@ export interface RowShape {
    * it is whose `repsync_order` is greater.
    */
   upsert(conflict: ConflictRule): string;
-  /** Where the values of the key are among those of the row, in the order of `keyColumns`. */
+  /** The places of the key's values among those of the row, in the order of `keyColumns`. */
   readonly keyPlaces: readonly number[];
   /** Tells by `order` whether a row with the key is there, and by `isChanged` whether another column than its time would change. */
   readonly stored: RowQuery;
-  /** Where the timestamp is; null when the record or the table has none. */
+  /** The place of the timestamp; null when the record or the table has none. */
   readonly timePlace: number | null;
 }
 
 /** A query about the row that a record would write. */
 export interface RowQuery {
   readonly sql: string;
-  /** Where the values that it binds are among those of the row. */
+  /** The places of the bound values among those of the row. */
   readonly places: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export class RowBinder {
   readonly #foreign: ForeignTables;
   readonly #columns: readonly BoundColumn[];
   readonly #whole: RowShape;
-  /** By the names of their columns. */
+  /** Shapes by the names of their columns. */
   readonly #parts = new Map<string, RowShape>();
 
   constructor(table: Table, foreign: ForeignTables) {

@@ -109,7 +109,7 @@ function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTabl
   if (wanted !== null) database.run(`${alter} ADD COLUMN ${wanted}`);
 }
 
-/** In a table of another program only the indexes that none of its own stands for. */
+/** Makes indexes; in a table of another program only those that none of its own stands for. */
 function setIndexes(database: SqliteDatabase, table: Table, found: FoundTable | null): void {
   const serving = found?.isForeign ? servingKey(table, found.keys) : undefined;
   const keyIndex = keyIndexName(table.name);

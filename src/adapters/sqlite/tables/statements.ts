@@ -43,10 +43,10 @@ export function firstStart(table: Table, sinceTime: string | null, hasKey: boole
   };
 }
 
-/** What the SQL of a table depends on beside the registry. */
+/** The facts beside the registry that the SQL of a table depends on. */
 type TableFile = Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">;
 
-/** What reads one table. Values of a statement are first those of its range. */
+/** The SQL that reads one table. Values of a statement are first those of its range. */
 export class TableSql {
   readonly keysPerLookup: number;
   readonly #table: Table;
@@ -146,7 +146,7 @@ function tuple(names: readonly string[]): string {
   return `(${names.join(", ")})`;
 }
 
-/** As many as there are names. */
+/** Question marks, as many as there are names. */
 function marks(names: readonly unknown[]): string {
   return tuple(names.map(() => "?"));
 }

@@ -121,7 +121,7 @@ export class TableReader {
     );
   }
 
-  /** Where a page begins: of one at an offset, with all rows before it to be skipped. */
+  /** The beginning of a page: for one at an offset, with all rows before it to be skipped. */
   #startOf(table: Table, first: Start, query: RowsQuery): SkippingStart {
     const { from } = query;
     if ("offsetRows" in from) return { ...first, skipRows: from.offsetRows };
@@ -197,7 +197,7 @@ export class TableReader {
     page.isEnded = found.length < limitRows;
   }
 
-  /** Where the next page begins; null when there is no row behind this one. */
+  /** The cursor of the next page; null when there is no row behind this one. */
   #cursorBehind({ table, start, rows }: OpenPage): string | null {
     const skipRows = start.skipRows + rows.length;
     if (rows.length === 0 || this.#placeIn(table, start, skipRows) === null) return null;

@@ -1,4 +1,4 @@
-// What a push or a run does to the rows of a table, within its transaction. D-3.6, D-7.1, D-7.4.
+// Writes of a push or a run to the rows of a table, within its transaction. D-3.6, D-7.1, D-7.4.
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { aheadLimit, isTimeless, rankTimes } from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP, type StampRule, stampFate } from "../../../domain/sync/rows/stamp.ts";
@@ -22,13 +22,13 @@ export interface TableWriteRules {
   readonly stamps?: StampRule | undefined;
 }
 
-/** What there is to write: tombstones first. */
+/** The writes: tombstones first. */
 interface BoundWrites {
   readonly deleted: readonly TombstoneWrite[];
   readonly records: readonly BoundWrite[];
 }
 
-/** What became of a record; a trigger may pass over one without a word. */
+/** The fate of a record; a trigger may pass over one without a word. */
 type RecordFate = "changed" | "same" | "kept" | "passed over";
 
 const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema

@@ -1,4 +1,4 @@
-// What one write does with the tombstones of its table, within its transaction. D-7.6.
+// Tombstones of a table within one write and its transaction. D-7.6.
 import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -83,7 +83,7 @@ export class TombstoneWrites {
     }
   }
 
-  /** Those of the keys, once each. */
+  /** The tombstones of keys, once each. */
   find(keys: readonly Row[]): readonly Tombstone[] {
     const bound = keys.map((key) => this.#bindKey(key));
     const steps = this.meet(bound.length, (i) => bound[i] as BoundKey);
@@ -216,7 +216,7 @@ export function forgetTombstones(
   database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
 }
 
-/** One text per key. */
+/** The text of a key. */
 function keyText(key: BoundKey): string {
   return JSON.stringify(key);
 }

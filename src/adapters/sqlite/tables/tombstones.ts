@@ -22,7 +22,7 @@ const FIND = `SELECT list_id, earliest_available,
 
 const SET_EARLIEST = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
-/** What is known of the list of one table. */
+/** The list of one table's tombstones. */
 interface List {
   readonly names: TombstoneNames;
   readonly id: string;
@@ -123,7 +123,7 @@ export class SqliteTombstones implements Tombstones {
     };
   }
 
-  /** One more than asked for, to know whether there are more. */
+  /** Reads one more than asked for, to know whether there are more. */
   #read({ names }: List, query: TombstoneQuery, after: number) {
     const columns = readColumns(names.table.keyColumns, this.#database.cutsTextAtNul);
     const values: SqliteValue[] = [after];
