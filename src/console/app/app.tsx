@@ -10,6 +10,7 @@ import { BASE, leave, leaving, matchAddress, navigate, place } from "../state/ro
 import {
   findSession,
   isAdministrator,
+  nextAddress,
   ownName,
   session,
   signInAddress,
@@ -27,6 +28,7 @@ function CurrentPage() {
   const isOpen = shown?.entry.audience === "anybody";
   if (session.value.kind === "unknown" && !isOpen) return <Waiting error={session.value.error} />;
   if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
+  if (session.value.kind === "signed_in" && isOpen) return <Redirect to={nextAddress()} isVisit />;
   if (place.value.path === BASE) return <Redirect to={homeAddress()} />;
   if (shown === null) {
     return (
@@ -68,9 +70,13 @@ function Page({ name, children }: PageProps) {
   );
 }
 
-function Redirect({ to }: { readonly to: string }) {
-  // It goes on as it was begun.
-  const { isVisit } = place.value;
+interface RedirectProps {
+  readonly to: string;
+  /** It goes on as it was begun where nothing is said. */
+  readonly isVisit?: boolean;
+}
+
+function Redirect({ to, isVisit = place.value.isVisit }: RedirectProps) {
   useEffect(() => navigate(to, { isReplaced: true, isVisit }), [to, isVisit]);
   return null;
 }
@@ -160,8 +166,8 @@ function Account() {
 }
 
 function Navigation() {
-  const shown = PAGES.filter(({ navigation }) =>
-    navigation === "administrators" ? isAdministrator() : navigation === "everybody",
+  const shown = PAGES.filter(({ audience }) =>
+    audience === "administrators" ? isAdministrator() : audience === "everybody",
   );
   return (
     <nav class="navigation" aria-label="Pages">

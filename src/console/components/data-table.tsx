@@ -83,14 +83,11 @@ function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row
   const { cell, isNumber, isHeader } = column;
   const isMarked = column.isMarked?.(row) ?? false;
   const name = [isNumber && "number", isMarked && "is-different"].filter(Boolean).join(" ");
-  return isHeader ? (
-    <th scope="row" class={name || undefined}>
-      {cell(row)}
-    </th>
-  ) : (
-    <td class={name || undefined}>
+  const Tag = isHeader ? "th" : "td";
+  return (
+    <Tag scope={isHeader ? "row" : undefined} class={name || undefined}>
       {cell(row)}
       {isMarked && <span class="for-readers"> (differs)</span>}
-    </td>
+    </Tag>
   );
 }

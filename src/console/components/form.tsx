@@ -116,7 +116,8 @@ interface FieldProps extends FieldFrame {
 /** A line to type in, with its label; what is wrong stands beside what was typed. */
 export function Field(props: FieldProps) {
   const { name, value = "", onValue, type = "text", isRequired = false, hints = {} } = props;
-  const Input = props.isLong ? "textarea" : "input";
+  // Both take what is used of them here.
+  const Input = (props.isLong ? "textarea" : "input") as "input";
   const [problem, setProblem] = useState<string | null>(null);
   const look = (input: HTMLInputElement) => setProblem(props.check?.(input.value) ?? null);
   return (
@@ -129,14 +130,11 @@ export function Field(props: FieldProps) {
           {...(props.isLong ? { rows: 4 } : { type: type as "text" })}
           name={name}
           required={isRequired}
-          onInput={({ currentTarget }: Event) => {
-            const input = currentTarget as HTMLInputElement;
+          onInput={({ currentTarget: input }) => {
             onValue?.(input.value);
             if (problem !== null) look(input);
           }}
-          onChange={({ currentTarget }: Event) =>
-            afterPress(() => look(currentTarget as HTMLInputElement))
-          }
+          onChange={({ currentTarget: input }) => afterPress(() => look(input))}
         />
       )}
     </Frame>

@@ -15,7 +15,8 @@ import { RejectedPage } from "./rejected/rejected-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { SignInPage, SignUpPage } from "./sign-in-pages.tsx";
 
-type Audience = "administrators" | "everybody";
+/** `anybody`: no one needs to be signed in. The navigation names to each what is for them, but nothing that is for anybody. */
+type Audience = "administrators" | "everybody" | "anybody";
 
 export interface PageEntry {
   /** Its heading, and its name in the navigation. */
@@ -23,10 +24,7 @@ export interface PageEntry {
   readonly address: string;
   /** Sub-routes, such as `/console/runs/:run`; the component gets their parameters. */
   readonly below: readonly string[];
-  /** `anybody`: no one needs to be signed in. */
-  readonly audience: Audience | "anybody";
-  /** Whose navigation names it; null for nobody's. */
-  readonly navigation: Audience | null;
+  readonly audience: Audience;
   readonly component: FunctionComponent<Readonly<Record<string, string>>>;
 }
 
@@ -50,8 +48,8 @@ export const PAGES: readonly PageEntry[] = [
   page("API keys", "everybody", ApiKeysPage),
   page("Usage", "everybody", UsagePage),
   page("Settings", "everybody", SettingsPage),
-  signedOut("Sign in", SignInPage),
-  signedOut("Sign up", SignUpPage),
+  page("Sign in", "anybody", SignInPage),
+  page("Sign up", "anybody", SignUpPage),
 ];
 
 function page(
@@ -60,15 +58,7 @@ function page(
   component: PageEntry["component"],
   below: readonly string[] = [],
 ): PageEntry {
-  return { name, address: addressOf(name), below, audience, navigation: audience, component };
-}
-
-function signedOut(name: string, component: PageEntry["component"]): PageEntry {
-  const address = addressOf(name);
-  return { name, address, below: [], audience: "anybody", navigation: null, component };
-}
-
-/** `/console/my-reputation` of `My reputation`. */
-function addressOf(name: string): string {
-  return `/console/${name.toLowerCase().replaceAll(" ", "-")}`;
+  // `/console/my-reputation` of `My reputation`.
+  const address = `/console/${name.toLowerCase().replaceAll(" ", "-")}`;
+  return { name, address, below, audience, component };
 }

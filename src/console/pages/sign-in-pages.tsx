@@ -1,16 +1,14 @@
-import { useEffect } from "preact/hooks";
 import type { SignUpState } from "../api/interface.ts";
 import { request } from "../api/request.ts";
 import { useReply } from "../api/use-resource.ts";
 import { ActionForm, Field, NAME_HINTS } from "../components/form.tsx";
 import { sayOnNextPage } from "../state/messages.ts";
 import { navigate, place } from "../state/router.ts";
-import { nextAddress, SIGN_IN, SIGN_UP, session, signIn } from "../state/session.ts";
+import { SIGN_IN, SIGN_UP, session, signIn } from "../state/session.ts";
 
 /** Where anybody signs in. D-9.3. */
 export function SignInPage() {
   const { data: state } = useReply("get /v1/signup", {});
-  useOpenWhenSignedIn();
   return (
     <>
       {session.value.kind === "signed_out" && session.value.hasEnded && (
@@ -37,7 +35,6 @@ export function SignInPage() {
 /** Where people make an account. D-9.3. */
 export function SignUpPage() {
   const { data: state } = useReply("get /v1/signup", {});
-  useOpenWhenSignedIn();
   return (
     <>
       {state?.enabled === false ? <p class="note">Signing up is disabled here.</p> : <SignUpForm />}
@@ -88,14 +85,6 @@ function Username({ hint }: { readonly hint?: string }) {
       hints={{ autocomplete: "username", ...NAME_HINTS }}
     />
   );
-}
-
-/** Leaves a page for those who are not signed in, as soon as somebody is. */
-function useOpenWhenSignedIn(): void {
-  const { kind } = session.value;
-  useEffect(() => {
-    if (kind === "signed_in") navigate(nextAddress(), { isReplaced: true });
-  }, [kind]);
 }
 
 function OtherWays({ state }: { readonly state: SignUpState }) {

@@ -5,13 +5,12 @@ import { RequestError } from "../../api/request-error.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
-import { Card, EmptyState, ResourceView } from "../../components/notes.tsx";
+import { Card, EmptyState, Loaded, ResourceView } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 import { queryValue, setQuery, whileHere } from "../../state/router.ts";
 import { setTitle } from "../../state/use-page-visit.ts";
 import { ShownRun } from "../runs/run-detail.tsx";
 import { useWatchedRun } from "../runs/use-watched-run.ts";
-import { SyncDisabled, useSyncStatus } from "../tables/sync-status.tsx";
 
 type Repair = NonNullable<CompareRun["repair"]>;
 
@@ -47,12 +46,16 @@ export function ComparePage() {
 
 /** Chooses a table and compares it. */
 function CompareForm() {
-  const status = useSyncStatus();
   return (
-    <ResourceView resource={status} name="the tables">
+    <Loaded from="get /api/v1/sync/status" name="the tables">
       {({ tables }) =>
         tables.length === 0 ? (
-          <SyncDisabled />
+          <EmptyState title="Synchronization is disabled">
+            <p>
+              Set <code>SYNC_ENABLED=true</code> and <code>SYNC_API_KEY</code>, and start the
+              service again.
+            </p>
+          </EmptyState>
         ) : (
           <Card title="Compare a table with the remote's">
             <ActionForm
@@ -70,7 +73,7 @@ function CompareForm() {
           </Card>
         )
       }
-    </ResourceView>
+    </Loaded>
   );
 }
 

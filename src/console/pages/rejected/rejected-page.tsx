@@ -15,7 +15,7 @@ import {
 } from "../../components/text.tsx";
 import { queryValue } from "../../state/router.ts";
 import { change } from "../../state/use-action.ts";
-import { useTableNames } from "../tables/sync-status.tsx";
+import { useTableNames } from "../runs/run-state.tsx";
 
 const WAITING = "A record that an end rejects waits here, and the next run tries it again first.";
 

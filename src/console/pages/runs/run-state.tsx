@@ -1,7 +1,7 @@
 // What runs and comparisons show alike: what they do in words, how far they have come, the way to cancel them, why they failed.
 import type { Run } from "../../api/interface.ts";
 import { asRequestError } from "../../api/request-error.ts";
-import { reloadShown } from "../../api/use-resource.ts";
+import { reloadShown, useReply } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ProgressBar, type Tone } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
@@ -116,6 +116,11 @@ export function OfTable({ run }: { readonly run: Run }) {
       <bdi>{table}</bdi>
     </>
   );
+}
+
+/** The tables of the registry; none before they are loaded, and while sync is disabled. */
+export function useTableNames(): readonly string[] {
+  return useReply("get /api/v1/sync/status", {}).data?.tables ?? [];
 }
 
 /** The tables of a run; none before one has begun. */

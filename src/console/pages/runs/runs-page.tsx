@@ -8,7 +8,6 @@ import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge } from "../../components/notes.tsx";
 import { durationText, LongText, TimeText } from "../../components/text.tsx";
 import { navigate, whileHere } from "../../state/router.ts";
-import { useTableNames } from "../tables/sync-status.tsx";
 import { RunDetail } from "./run-detail.tsx";
 import {
   CancelRun,
@@ -19,6 +18,7 @@ import {
   tablesOf,
   toneOf,
   triggerText,
+  useTableNames,
   workText,
 } from "./run-state.tsx";
 import { useWatchedRun } from "./use-watched-run.ts";

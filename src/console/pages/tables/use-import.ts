@@ -14,20 +14,21 @@ export interface WantedImport extends FileChoice {
   readonly options: ImportOptions;
 }
 
-export interface EndedImport {
-  readonly kind: "ended";
+interface BegunImport {
   readonly wanted: WantedImport;
   readonly isDryRun: boolean;
+}
+
+export interface EndedImport extends BegunImport {
+  readonly kind: "ended";
   /** What was done; null where nobody knows. */
   readonly result: ImportResult | null;
   /** Why it ended before the end of the file; null when it did not. */
   readonly error: RequestError | null;
 }
 
-interface RunningImport {
+interface RunningImport extends BegunImport {
   readonly kind: "running";
-  readonly wanted: WantedImport;
-  readonly isDryRun: boolean;
   readonly sentBytes: number;
   /** Null before the service answers. */
   readonly runId: string | null;
@@ -61,14 +62,8 @@ export function useImport(table: string): FileImport {
   async function start(wanted: WantedImport, isDryRun: boolean) {
     const controller = new AbortController();
     underWay.current = { controller, isDryRun };
-    const begun = {
-      kind: "running",
-      wanted,
-      isDryRun,
-      sentBytes: 0,
-      runId: null,
-      rows: null,
-    } as const;
+    const nothing = { sentBytes: 0, runId: null, rows: null };
+    const begun = { kind: "running", wanted, isDryRun, ...nothing } as const;
     const know = (news: Partial<RunningImport>) =>
       setState((now) => ({ ...begun, ...now, ...news }));
     setState(begun);
@@ -79,10 +74,7 @@ export function useImport(table: string): FileImport {
       const events = readEventStream("post /api/v1/sync/import/{table_name}", {
         path: { table_name: table },
         query: { ...wanted.form, ...wanted.options, dry_run: isDryRun ? "true" : "" },
-        file: {
-          ...wanted.file,
-          onSent: (sentBytes) => know({ sentBytes }),
-        },
+        file: { ...wanted.file, onSent: (sentBytes) => know({ sentBytes }) },
         signal: controller.signal,
         onHeaders: (headers) => know({ runId: headers.get("x-run-id") }),
       });
