@@ -110,6 +110,14 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
         await press("Verify");
         await page.getByText("whole", { exact: true }).waitFor();
         expect(asked).toHaveLength(3);
+
+        await page.route("**/chunk-*.js", () => {});
+        const file = page.waitForRequest("**/chunk-*.js");
+        await page.getByRole("link", { name: "Tables", exact: true }).click();
+        await file;
+        await page.clock.fastForward(31_000);
+        await page.getByText("This page of the console could not be loaded").waitFor();
+        await page.getByRole("button", { name: "Try again", exact: true }).waitFor();
       });
 
       test("D-9.4.11 what fails once its question is closed, or its page is left, is told", async () => {

@@ -5,10 +5,17 @@ import { ResourceView } from "./notes.tsx";
 
 type Params = Readonly<Record<string, string>>;
 
+const MAX_WAIT_MS = 30_000;
+
 const GONE = new RequestError(0, {
   detail: "This page of the console could not be loaded",
   hint: "Load the page again: the service may have been replaced by another version",
 });
+
+/** Rejects once nobody waits for a file any more. */
+function late(): Promise<never> {
+  return new Promise((_, reject) => setTimeout(reject, MAX_WAIT_MS));
+}
 
 /** A page that is in a file of its own, which is loaded when the page is opened for the first time. */
 export function lazyPage(
@@ -17,7 +24,7 @@ export function lazyPage(
   let loaded: FunctionComponent<Params> | null = null;
   return function LazyPage(params: Params) {
     const page = useResource(async () => {
-      loaded ??= await load().catch(() => {
+      loaded ??= await Promise.race([load(), late()]).catch(() => {
         throw GONE;
       });
       return loaded;
