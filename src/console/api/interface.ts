@@ -1,4 +1,4 @@
-// What the console asks the service for. Types of bodies are those of the routes' own schemas, so that a changed one breaks
+// Requests of the console to the service. Types of bodies are those of the routes' own schemas, so that a changed one breaks
 // tsc; tests/docs/openapi.test.ts compares paths and names of replies with docs/openapi.json. Nothing of the types is left in
 // the browser.
 import type { Static } from "@sinclair/typebox";
@@ -48,7 +48,7 @@ export interface List<Item> {
   readonly next_cursor: string | null;
 }
 
-/** Which part of a list. */
+/** The part of a list. */
 interface Part {
   readonly limit?: number;
   readonly cursor?: string;
@@ -63,7 +63,7 @@ export interface SentFile {
   readonly onSent?: (bytes: number) => void;
 }
 
-/** What a file is like. */
+/** The form of a file. */
 export type FileForm = Partial<
   Record<"path" | "encoding" | "delimiter" | "decimal" | "date_format", string>
 >;
@@ -73,7 +73,7 @@ export type ImportOptions = Partial<
   Record<"lax" | "force" | "append" | "whole" | "max_deletes", string>
 >;
 
-/** By method and path. What is empty in a query is left out; of a reply under `/v1`, `reply` is its `data`. */
+/** Operations by method and path. Empty fields of a query are left out; in a reply under `/v1`, `reply` is its `data`. */
 export interface Operations {
   "get /v1/signup": { reply: SignUpState };
   "post /v1/signup": { body: Static<typeof account.SignUpSchema>; reply: Account };
@@ -173,7 +173,7 @@ type Names<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
   : never;
 
-/** What a request needs beside its operation. */
+/** The options of a request beside its operation. */
 export type RequestOptions<O extends keyof Operations> = Omit<Operations[O], "reply" | "event"> &
   ([Names<O>] extends [never] ? unknown : { readonly path: Record<Names<O>, string | number> }) & {
     readonly signal?: AbortSignal;

@@ -1,8 +1,8 @@
-/** What the service says of a request that it refused. */
+/** The body of a request that the service refused. */
 interface ErrorBody {
   readonly code?: string;
   readonly detail?: string;
-  /** What to do; `error` ends with it. */
+  /** The advice; `error` ends with it. */
   readonly hint?: string;
   readonly error?: string;
   readonly type?: string;
@@ -24,15 +24,15 @@ export class RequestError extends Error {
   /** `code` of a problem, `type` of a sync error, `unreachable`, or empty. */
   readonly code: string;
   readonly detail: string;
-  /** What to do; empty where the service says nothing more. */
+  /** The advice; empty where the service says nothing more. */
   readonly hint: string;
-  /** What was wrong with members of the body or columns, by their names. */
+  /** Problems of members of the body or columns, by their names. */
   readonly problems: ReadonlyMap<string, string>;
   /** A row as it is now, where another one was expected; null for none. */
   readonly row: Fields | null | undefined;
-  /** What is to be put by hand where the service could not; empty for nothing. */
+  /** The text to put by hand where the service could not; empty for none. */
   readonly text: string;
-  /** By which the log of the service knows the request. */
+  /** The id by which the service's log knows the request. */
   readonly requestId: string;
 
   constructor(status: number, body: ErrorBody, headers: Headers = new Headers()) {
@@ -42,22 +42,22 @@ export class RequestError extends Error {
     this.code = body.code ?? body.type ?? "";
     this.detail = detail;
     this.hint = body.hint ?? "";
-    // Of one with several problems the first is shown.
+    // The first of several problems of one is shown.
     this.problems = new Map((body.errors ?? []).map(problemOf).toReversed());
     this.row = body.row;
     this.text = body.text ?? "";
     this.requestId = headers.get("x-request-id") ?? "";
   }
 
-  /** Of a reply that is no good one. */
+  /** Makes the error of a reply. */
   static async of(response: Response): Promise<RequestError> {
-    // What a proxy says of a service that is away.
+    // A proxy says so about a service that is away.
     if (response.status === 502 || response.status === 504) return unreachable();
     const body = (await response.json().catch(() => null)) as ErrorBody | null;
     return new RequestError(response.status, body ?? {}, response.headers);
   }
 
-  /** As what was wrong with a member of the body. */
+  /** The error as one about a member of the body. */
   at(name: string): RequestError {
     const { status, code, detail, hint } = this;
     return new RequestError(status, {
@@ -73,7 +73,7 @@ function problemOf(part: RefusedPart): readonly [name: string, problem: string] 
   return "column" in part ? [part.column, part.message] : [part.pointer.slice(1), part.detail];
 }
 
-/** What was wrong with a member of a body that is not sent therefore. */
+/** The error about a member of a body that is not sent therefore. */
 export function refusal(name: string, detail: string): RequestError {
   return new RequestError(400, { detail }).at(name);
 }

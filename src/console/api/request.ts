@@ -2,12 +2,12 @@
 import type { Asked, Operations, Reply, RequestOptions, SentFile } from "./interface.ts";
 import { RequestError, unreachable } from "./request-error.ts";
 
-/** What `RequestOptions` of any operation may have. */
+/** The fields that `RequestOptions` of any operation may have. */
 export interface AnyOptions {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: object;
   readonly body?: unknown;
-  /** In place of `body`. */
+  /** A file in place of `body`. */
   readonly file?: SentFile;
   readonly signal?: AbortSignal;
 }
@@ -176,9 +176,9 @@ function notSent(): RequestError {
   });
 }
 
-/** What a service takes at most to say something, also while it is busy. */
+/** The longest time in which a service says something, also while it is busy. */
 const USUAL_MS = 30_000;
-/** What waits for other work before it is answered. */
+/** The limit of requests that wait for other work. */
 const LONG_MS = 180_000;
 const LONG: ReadonlySet<keyof Operations> = new Set<keyof Operations>([
   "put /api/v1/sync/tables/{name}",

@@ -26,7 +26,7 @@ export async function reloadShown(): Promise<void> {
 const RETRY_MS = 5_000;
 
 interface ResourceOptions {
-  /** What is loaded, such as the filter: when it changes, it is loaded again. */
+  /** The key of what is loaded, such as the filter: when it changes, the resource is loaded again. */
   readonly key?: string;
   /** Milliseconds between the end of a load and the next; null for none. Pauses while the tab is hidden. */
   readonly pollMs?: number | null;

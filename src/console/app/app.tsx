@@ -72,7 +72,7 @@ function Page({ name, children }: PageProps) {
 
 interface RedirectProps {
   readonly to: string;
-  /** It goes on as it was begun where nothing is said. */
+  /** True for a visit; absent: as the present place was entered. */
   readonly isVisit?: boolean;
 }
 

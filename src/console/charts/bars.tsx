@@ -10,7 +10,7 @@ interface Bar {
 interface SumBarsProps {
   readonly caption: string;
   readonly bars: readonly Bar[];
-  /** What the values sum to. */
+  /** The sum of the values. */
   readonly sum: Bar;
   /** The value of a full bar. */
   readonly max: number;

@@ -5,9 +5,9 @@ import { DataTable, type DataTableProps } from "../components/data-table.tsx";
 import { TimeText } from "../components/text.tsx";
 
 interface ChartProps<Row> extends Omit<DataTableProps<Row>, "isCaptionHidden"> {
-  /** What the colours stand for, in their order. */
+  /** The meanings of the colours, in their order. */
   readonly legend: readonly string[];
-  /** What only eyes read. */
+  /** The drawing, which only eyes read. */
   readonly children: ComponentChildren;
 }
 
@@ -36,7 +36,7 @@ function Chart<Row>({ legend, children, ...table }: ChartProps<Row>) {
   );
 }
 
-/** Of a part, by its place in the legend. */
+/** The colour of a part, by its place in the legend. */
 function colourOf(position: number): string {
   return `var(--chart-${position + 1})`;
 }
@@ -49,15 +49,15 @@ interface Day {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly calls: number;
-  /** Those of them that were denied, which are marked. */
+  /** The denied ones among these, which are marked. */
   readonly denied: number;
 }
 
 interface DayBarsProps {
   readonly caption: string;
-  /** One after another, the oldest first. */
+  /** Days without gaps, the oldest first. */
   readonly days: readonly Day[];
-  /** What is counted, such as `Calls`. */
+  /** The name of what is counted, such as `Calls`. */
   readonly name: string;
 }
 
@@ -115,7 +115,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Between two times that are named, the shortest first. */
 const TIME_STEPS_MS = [5, 15, 60, 240, 1_440, 7_200].map((minutes) => minutes * MINUTE_MS);
-/** What a narrow screen has room for. */
+/** Times for which a narrow screen has room. */
 const MAX_TIMES = 7;
 const MAX_VALUES = 4;
 
@@ -134,9 +134,9 @@ interface Point {
 interface LineChartProps {
   /** The caption tells their sum too. */
   readonly title: string;
-  /** What is counted. */
+  /** The name of what is counted. */
   readonly name: string;
-  /** One after another in equal steps. */
+  /** Points in equal steps. */
   readonly points: readonly Point[];
 }
 
@@ -171,7 +171,7 @@ export function LineChart({ title, name, points }: LineChartProps) {
 
 interface PlotProps {
   readonly points: readonly Point[];
-  /** Of the point that is pointed at. */
+  /** The position of the point that is pointed at. */
   readonly position: number | null;
   readonly onPoint: (position: number | null) => void;
 }

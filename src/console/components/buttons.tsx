@@ -14,7 +14,7 @@ interface ActionButtonProps {
   /** Busy for another reason than a press. */
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** What it acts on, which screen readers say after its name: `Revoke` of many rows. */
+  /** Its object, which screen readers say after its name: `Revoke` of many rows. */
   readonly of?: string | undefined;
   readonly children: ComponentChildren;
 }
@@ -48,13 +48,13 @@ export function ActionButton(props: ActionButtonProps) {
 
 interface ErrorNoteProps {
   readonly error: RequestError | null;
-  /** What to do, instead of what the error says. */
+  /** The advice, in place of the error's own. */
   readonly hint?: string;
   /** Tries again what failed. */
   readonly onRetry?: () => unknown;
 }
 
-/** What was wrong, and what to do. Says itself to screen readers. */
+/** An error with its advice. Says itself to screen readers. */
 export function ErrorNote({ error, hint, onRetry }: ErrorNoteProps) {
   if (error === null) return null;
   const whatToDo = hint ?? error.hint;
@@ -81,7 +81,7 @@ export function CopyButton({
   onCopied,
 }: {
   readonly text: string | (() => string);
-  /** What is copied, for screen readers. */
+  /** The thing that is copied, for screen readers. */
   readonly of: string;
   readonly onCopied?: () => void;
 }) {

@@ -6,9 +6,9 @@ import { ActionForm, type Typed } from "./form.tsx";
 interface ConfirmDialogProps {
   /** The name of the control that asks, such as `Revoke`. */
   readonly name: string;
-  /** What happens and to what, such as `Revoke the key “shop”?` */
+  /** The question, such as `Revoke the key “shop”?` */
   readonly question: string;
-  /** What else to know, or to type. */
+  /** More to know, or to type. */
   readonly children?: ComponentChildren;
   /** Does it. The dialog stays open and shows the failure when the promise rejects. */
   readonly onConfirm: (typed: Typed) => unknown;
@@ -54,7 +54,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 }
 
 interface ConfirmButtonProps extends Omit<ConfirmDialogProps, "onClose"> {
-  /** What it acts on, for screen readers, where many buttons have one name. */
+  /** Its object, for screen readers, where many buttons have one name. */
   readonly of?: string;
   readonly look?: "plain" | "danger";
 }

@@ -14,7 +14,7 @@ export interface Column<Row> {
 }
 
 export interface DataTableProps<Row> {
-  /** What the table shows; screen readers say it, and all see it unless `isCaptionHidden`. */
+  /** The caption; screen readers say it, and all see it unless `isCaptionHidden`. */
   readonly caption: string;
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
@@ -25,7 +25,7 @@ export interface DataTableProps<Row> {
   readonly isDense?: boolean;
   /** The rows are being loaded again. */
   readonly isLoading?: boolean;
-  /** In place of a table without rows. */
+  /** Shown in place of a table without rows. */
   readonly empty?: ComponentChildren;
 }
 

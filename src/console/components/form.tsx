@@ -5,7 +5,7 @@ import type { RequestError } from "../api/request-error.ts";
 import { useAction } from "../state/use-action.ts";
 import { ActionButton, ErrorNote } from "./buttons.tsx";
 
-/** What was typed into the field of a name; empty where nothing was. */
+/** The text of the field of a name; empty where nothing was typed. */
 export type Typed = (name: string) => string;
 
 function typedIn(form: HTMLFormElement): Typed {
@@ -26,7 +26,7 @@ interface ActionFormProps {
   readonly look?: "main" | "danger";
   /** Fields stand beside each other where there is room. */
   readonly isRow?: boolean;
-  /** What was typed goes once it was sent. */
+  /** True empties the fields once they were sent. */
   readonly isEmptied?: boolean;
   /** The service alone says what is wrong with a field. */
   readonly isUnchecked?: boolean;
@@ -80,7 +80,7 @@ export function ActionForm(props: ActionFormProps) {
   );
 }
 
-/** What the browser may know of an input. */
+/** Hints about an input for browsers. */
 export interface InputHints {
   readonly autocomplete?: string;
   readonly autocapitalize?: "none";
@@ -89,25 +89,25 @@ export interface InputHints {
   readonly min?: string;
 }
 
-/** Of a field for a name of this service. */
+/** Hints for a field with a name of this service. */
 export const NAME_HINTS: InputHints = { autocapitalize: "none", spellcheck: false };
 
 interface FieldFrame {
   readonly label: string;
-  /** In the form, and in the body that is sent. */
+  /** The name in the form, and in the body that is sent. */
   readonly name?: string;
-  /** What is expected. */
+  /** A note about what is expected. */
   readonly hint?: ComponentChildren;
 }
 
 interface FieldProps extends FieldFrame {
-  /** What it holds at first, or with `onValue` always. */
+  /** The value at first, or with `onValue` always. */
   readonly value?: string;
   readonly onValue?: (value: string) => void;
   readonly type?: "text" | "password" | "email" | "search" | "number" | "datetime-local";
   /** Takes several lines. */
   readonly isLong?: boolean;
-  /** What is wrong with what was typed, said once the field is left; null for nothing. */
+  /** Gives the problem of what was typed, which is said once the field is left; null for none. */
   readonly check?: (typed: string) => string | null;
   readonly isRequired?: boolean;
   readonly hints?: InputHints;

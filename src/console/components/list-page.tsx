@@ -21,9 +21,9 @@ import { EmptyState, ResourceView } from "./notes.tsx";
 type Lists = { [O in Asked]: Reply<O> extends List<infer _> ? O : never }[Asked];
 type ItemOf<O extends Lists> = Reply<O>["items"][number];
 
-/** What narrows a list. It stands in the address under its name, so that it survives a reload, and Back. */
+/** A filter of a list. It stands in the address under its name, so that it survives a reload, and Back. */
 export interface Filter {
-  /** In the address, and in the query. */
+  /** The name in the address, and in the query. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -31,12 +31,12 @@ export interface Filter {
   readonly options?: Options;
   readonly type?: "search" | "datetime-local";
   readonly hints?: InputHints;
-  /** What was typed as the address has it, and back. */
+  /** Turns typed text into that of the address, and back. */
   readonly toAddress?: (typed: string) => string;
   readonly fromAddress?: (value: string) => string;
 }
 
-/** What a list page shows of one list. */
+/** The description of a list for its page. */
 export interface ListDescription<O extends Lists> {
   readonly from: O;
   readonly caption: string;
@@ -53,7 +53,7 @@ export interface ListDescription<O extends Lists> {
   readonly columns: Columns<O>;
   readonly keyOf: (item: ItemOf<O>, position: number) => string | number;
   readonly empty: Nothing;
-  /** In place of `empty` while a filter is set. */
+  /** Shown in place of `empty` while a filter is set. */
   readonly unmatched?: Nothing;
 }
 
@@ -66,7 +66,7 @@ type ReadList<O extends Lists> = (
 type Columns<O extends Lists> =
   | readonly Column<ItemOf<O>>[]
   | ((items: readonly ItemOf<O>[]) => readonly Column<ItemOf<O>>[]);
-/** That there is nothing, and what to do next. */
+/** The note that there is nothing, and what to do next. */
 type Nothing = readonly [title: string, text: ComponentChildren];
 
 interface ListPageProps<O extends Lists> {
@@ -84,7 +84,7 @@ export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O
     ...Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)])),
     ...list.query,
   };
-  // Which parameters and filters there are the description knows.
+  // The description knows which parameters and filters there are.
   const query = { ...wanted, cursor, limit: list.limit };
   const options = { path, query } as unknown as RequestOptions<O>;
   const read: ReadList<O> = list.read ?? ((asked) => request(list.from, { ...asked }));

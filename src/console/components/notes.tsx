@@ -1,4 +1,4 @@
-// What pages say around their data: that it is loaded, why it does not come, that there is none, what it is.
+// Notes of pages about their data: that it is loaded, why it does not come, that there is none, what it is.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Asked, Reply, RequestOptions } from "../api/interface.ts";
@@ -30,7 +30,7 @@ export function Card({ title, beside, children }: CardProps) {
 interface PageHeadProps {
   /** The way back. */
   readonly back: ComponentChildren;
-  /** What the page shows, in the title of the tab. */
+  /** The title of the tab. */
   readonly shown: string;
   readonly children?: ComponentChildren;
 }
@@ -89,7 +89,7 @@ export function StatusBadge({ tone, text }: { readonly tone: Tone; readonly text
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-/** What is known of one thing: names and values. A null entry is left out. */
+/** Facts about one thing: names and values. A null entry is left out. */
 export function Facts({ facts }: { readonly facts: readonly (Fact | null)[] }) {
   return (
     <dl>
@@ -128,9 +128,9 @@ export function ProgressBar({ label, done, total, text }: ProgressBarProps) {
 }
 
 interface ViewProps<T> {
-  /** What is loaded, such as `the API keys`. */
+  /** The name of what is loaded, such as `the API keys`. */
   readonly name: string;
-  /** In place of a failure where the service has no such thing. */
+  /** Shown in place of a failure where the service has no such thing. */
   readonly missing?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;
 }

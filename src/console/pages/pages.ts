@@ -30,7 +30,7 @@ export interface PageEntry {
 
 const TABLES = lazyPage(async () => (await import("./tables/tables-page.tsx")).TablesPage);
 
-/** In the order of the navigation. */
+/** Pages in the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
   page("Overview", "administrators", OverviewPage),
   page("Tables", "administrators", TABLES, [

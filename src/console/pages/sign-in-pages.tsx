@@ -6,7 +6,7 @@ import { sayOnNextPage } from "../state/messages.ts";
 import { navigate, place } from "../state/router.ts";
 import { SIGN_IN, SIGN_UP, session, signIn } from "../state/session.ts";
 
-/** Where anybody signs in. D-9.3. */
+/** The page for signing in. D-9.3. */
 export function SignInPage() {
   const { data: state } = useReply("get /v1/signup", {});
   return (
@@ -32,7 +32,7 @@ export function SignInPage() {
   );
 }
 
-/** Where people make an account. D-9.3. */
+/** The page for making an account. D-9.3. */
 export function SignUpPage() {
   const { data: state } = useReply("get /v1/signup", {});
   return (

@@ -1,4 +1,4 @@
-// What just happened, for everybody to see and for screen readers to say.
+// The message about what just happened, for everybody to see and for screen readers to say.
 import { signal } from "@preact/signals";
 
 /** Empty when there is nothing to say. */
@@ -16,7 +16,7 @@ export function sayOnNextPage(text: string): void {
   forNextPage = text;
 }
 
-/** What another page said is over. */
+/** Ends the message of another page. */
 export function beginPage(): void {
   message.value = forNextPage;
   forNextPage = "";

@@ -1,4 +1,4 @@
-// Which address the console shows: the History API, with links as they are in the page.
+// The address that the console shows: the History API, with links as they are in the page.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { say, sayOnNextPage } from "./messages.ts";
@@ -44,7 +44,7 @@ export function startRouter(): void {
  * it, so that the focus goes to its heading.
  */
 export function navigate(address: string, { isReplaced = false, isVisit = true } = {}): void {
-  // It gives the focus back before the page goes.
+  // A dialog gives the focus back before the page goes.
   document.querySelector("dialog")?.close();
   rememberScroll();
   if (isReplaced) history.replaceState({}, "", address);

@@ -1,4 +1,4 @@
-// Who is signed in, as far as this tab knows.
+// The session, as far as this tab knows.
 import { signal } from "@preact/signals";
 import type { Account, SignIn } from "../api/interface.ts";
 import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
@@ -74,7 +74,7 @@ export function nextAddress(): string {
   return next.startsWith(SIGN_IN) || next.startsWith(SIGN_UP) ? "/console" : next;
 }
 
-/** Who is signed in; empty for nobody. */
+/** The name of who is signed in; empty for nobody. */
 export function ownName(): string {
   return session.value.kind === "signed_in" ? session.value.account.username : "";
 }

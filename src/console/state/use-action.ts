@@ -38,7 +38,7 @@ export function useAction(work: () => Promise<unknown>): Action {
     }
     isUnderWay.current = false;
     setState({ isBusy: false, error });
-    // That a session has ended the page for signing in says.
+    // The page for signing in says that a session has ended.
     if (!isShown.current && error !== null && error.status !== 401)
       say(`Not done: ${error.detail}`);
   }

@@ -13,7 +13,7 @@ const PLANS: readonly Plan[] = ["free", "developer", "business", "enterprise"];
 
 interface ActionsProps {
   readonly account: AccountItem;
-  /** Where the account is a page of its own: leaves it with a sentence on what was done. */
+  /** Leaves the account's own page with a sentence on what was done; absent elsewhere. */
   readonly onErased?: (text: string) => void;
 }
 
@@ -21,7 +21,7 @@ export function AccountStatus({ account: { status } }: { readonly account: Accou
   return <StatusBadge tone={status === "active" ? "good" : "warning"} text={status} />;
 }
 
-/** What an administrator can do to one account; nobody suspends or erases their own here. */
+/** Actions of an administrator on one account; nobody suspends or erases their own here. */
 export function AccountActions({ account, onErased }: ActionsProps) {
   const { username, status } = account;
   const isOwn = ownName() === username;

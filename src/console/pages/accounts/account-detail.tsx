@@ -8,7 +8,7 @@ import { say } from "../../state/messages.ts";
 import { leadOn, whileHere } from "../../state/router.ts";
 import { AccountActions, AccountStatus } from "./account-actions.tsx";
 
-/** One account with its usage. */
+/** An account with its usage. */
 export function AccountDetail({ username }: { readonly username: string }) {
   return (
     <>

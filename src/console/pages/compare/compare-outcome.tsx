@@ -14,12 +14,12 @@ import type { Difference, WatchedRun } from "../runs/use-watched-run.ts";
 interface CompareOutcomeProps {
   readonly run: CompareRun;
   readonly watched: WatchedRun;
-  /** What to do about it, before the rows. */
+  /** Advice, before the rows. */
   readonly children?: ComponentChildren;
 }
 
 /**
- * What a comparison found: the rows that differ side by side, with the cells that differ marked, and those that one end
+ * The outcome of a comparison: the rows that differ side by side, with the cells that differ marked, and those that one end
  * does not have.
  */
 export function CompareOutcome({ run, watched, children }: CompareOutcomeProps) {

@@ -14,7 +14,7 @@ import { useWatchedRun } from "../runs/use-watched-run.ts";
 
 type Repair = NonNullable<CompareRun["repair"]>;
 
-/** What each repair does. */
+/** Descriptions of the repairs. */
 const REPAIRS = [
   ["push", "The rows here are sent there"],
   ["pull", "The rows there are fetched"],
@@ -163,10 +163,10 @@ async function startComparison(body: CompareRequest): Promise<void> {
       runId = headers.get("x-run-id") ?? "";
     },
   });
-  // It can be read by its id from its first event on; from there it is watched as any other.
+  // A comparison can be read by its id from its first event on; from there it is watched as any other.
   const { value: first } = await events.next();
   controller.abort();
-  // What keeps it from beginning, such as a setting that is missing, is kept nowhere.
+  // A failure before it begins, such as a setting that is missing, is kept nowhere.
   if (first?.type === "error") throw new RequestError(400, first);
   if (isHere()) setQuery({ run: runId });
 }

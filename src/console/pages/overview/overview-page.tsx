@@ -26,7 +26,7 @@ export function OverviewPage() {
   );
 }
 
-/** That the registry file is not what is served. D-14.6. */
+/** The note that the registry file is not what is served. D-14.6. */
 function RegistryNote({ problem }: { readonly problem: string | null }) {
   if (problem === null) return null;
   return (

@@ -9,7 +9,7 @@ import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.ts
 import { LongText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 
-/** What was asked for by a lookup. D-6.1. */
+/** The objects of lookups. D-6.1. */
 const LOOKUPS: Readonly<Record<Access["purpose"], string>> = {
   reputation_lookup: "Score",
   profile_lookup: "Profile",

@@ -8,7 +8,7 @@ import { change } from "../../state/use-action.ts";
 
 type Purpose = Consent["purpose"];
 
-/** What a consent to a purpose allows. D-6.1. */
+/** Purposes, and what a consent to each allows. D-6.1. */
 const PURPOSES = [
   ["reputation_lookup", "Score, profile and platforms"],
   ["profile_lookup", "Profile only"],

@@ -161,7 +161,7 @@ function ProfileForm({ saved }: { readonly saved: OwnProfile }) {
 
   async function save() {
     await change("patch /v1/me/profile", { body: changes }, "Your profile is saved");
-    // What was typed meanwhile is not saved yet.
+    // Text that was typed meanwhile is not saved yet.
     setChanges((now) => withoutSaved(now, changes));
   }
 

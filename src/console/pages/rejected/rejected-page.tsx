@@ -77,7 +77,7 @@ const OUTCOMES = {
   dropped: "It was dropped: the row here stays",
 } as const;
 
-/** One rejected record: the reason, and all of its fields. */
+/** A rejected record: the reason, and all of its fields. */
 function RejectedDetail({ id }: { readonly id: string }) {
   const gone = (
     <EmptyState title="This record waits no more">
@@ -127,7 +127,7 @@ function RejectedDetail({ id }: { readonly id: string }) {
   );
 }
 
-/** What can be done about a rejected record. */
+/** Actions on a rejected record. */
 function RejectedActions({ record }: { readonly record: RejectedRecord }) {
   const { id, table, key } = record;
   const text = shortened(keyText(key), 80);

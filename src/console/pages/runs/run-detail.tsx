@@ -17,7 +17,7 @@ import {
 } from "./run-state.tsx";
 import { type Transfer, useWatchedRun, type WatchedRun } from "./use-watched-run.ts";
 
-/** One run or comparison at its own address, while it is under way and after. */
+/** A run or comparison at its own address, while it is under way and after. */
 export function RunDetail({ runId }: { readonly runId: string }) {
   const path = { run_id: runId };
   const { data, error } = useReply("get /api/v1/sync/runs/{run_id}", { path });
@@ -41,7 +41,7 @@ const GONE = { hint: "The last 1,000 runs are kept." };
 interface ShownRunProps {
   readonly run: Run;
   readonly watched: WatchedRun;
-  /** What to do about what a comparison found. */
+  /** Advice about the outcome of a comparison. */
   readonly children?: ComponentChildren;
 }
 
@@ -107,7 +107,7 @@ function countsOf(run: Run): readonly ([string, string] | null)[] {
   );
 }
 
-/** What a dry run that has ended told: it is in no list. D-4.11. */
+/** The outcome of a dry run that has ended: it is in no list. D-4.11. */
 function DryRunOutcome({ watched }: { readonly watched: WatchedRun }) {
   return (
     <DataTable
@@ -153,7 +153,7 @@ interface ResultRow extends TableResult {
   readonly table: string;
 }
 
-/** What a run did, table by table. */
+/** Results of a run, table by table. */
 function TableResults({ tables }: { readonly tables: Readonly<Record<string, TableResult>> }) {
   const rows = Object.entries(tables).map(([table, result]) => ({ table, ...result }));
   const warnings = rows.flatMap(({ table, warnings: texts }) =>

@@ -1,4 +1,4 @@
-// What runs and comparisons show alike: what they do in words, how far they have come, the way to cancel them, why they failed.
+// Common parts of runs and comparisons: their work in words, how far they have come, the way to cancel them, why they failed.
 import type { Run } from "../../api/interface.ts";
 import { asRequestError } from "../../api/request-error.ts";
 import { reloadShown, useReply } from "../../api/use-resource.ts";
@@ -58,7 +58,7 @@ export function CancelRun({ runId }: { readonly runId: string }) {
     try {
       await change("post /api/v1/sync/runs/{run_id}/cancel", { path }, "It was cancelled");
     } catch (failure) {
-      // It has ended meanwhile.
+      // The run has ended meanwhile.
       if (asRequestError(failure).status !== 409) throw failure;
       await reloadShown();
     }
@@ -95,7 +95,7 @@ export function runAddress(runId: string): string {
 
 const DIRECTIONS = { push: "Push", pull: "Pull", both: "Push and pull" } as const;
 
-/** What a run does: `Pull, full`, `Comparison with repair by push`. */
+/** The text of a run's work: `Pull, full`, `Comparison with repair by push`. */
 export function workText(run: Run): string {
   if (run.kind === "compare") {
     return run.repair === null ? "Comparison" : `Comparison, repair by ${run.repair}`;
@@ -135,7 +135,7 @@ const TRIGGERS = {
   schedule: "schedule",
 } as const;
 
-/** Who or what started a run. */
+/** The text of who or what started a run. */
 export function triggerText(run: Run): string {
   return TRIGGERS[run.trigger];
 }
@@ -145,7 +145,7 @@ export function toneOf(status: Run["status"]): Tone {
   return ({ running: "busy", success: "good", partial: "warning", failed: "bad" } as const)[status];
 }
 
-/** What helps after an error beside what the error itself says. */
+/** Advice after an error beside the error's own. */
 function adviceOn(run: Run): string {
   if (run.error?.startsWith("Cancelled")) {
     return "What was moved before stays. Start it again: it goes on where it stopped.";
@@ -154,7 +154,7 @@ function adviceOn(run: Run): string {
   return "What was moved before stays. Start it again when that is mended: it goes on where it stopped.";
 }
 
-/** What a run that has ended did: `12 pushed, 3 rejected`. */
+/** The text of an ended run's result: `12 pushed, 3 rejected`. */
 export function outcomeText(run: Run): string {
   const parts: (readonly [number, string])[] =
     run.kind === "compare"

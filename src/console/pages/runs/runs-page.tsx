@@ -116,7 +116,7 @@ const DIRECTIONS = [
 /** Starts a run, and opens its page. D-9.4. */
 function StartRun() {
   const tables = useTableNames();
-  /** What is asked about before it begins. */
+  /** The request that is asked about before it begins. */
   const [forced, setForced] = useState<TriggerRequest | null>(null);
   return (
     <Card title="Start a run">

@@ -16,7 +16,7 @@ interface Watching {
 }
 
 /**
- * What a run or comparison tells, wherever it was started, from its beginning on. A stream that breaks off is read anew until
+ * Watches a run or comparison, wherever it was started, from its beginning on. A stream that breaks off is read anew until
  * the run has finished; what the page shows of it is loaded again then.
  */
 export function useWatchedRun(runId: string): Watching {
@@ -42,7 +42,7 @@ async function watch(
       if (signal.aborted) return;
       const error = asRequestError(failure);
       show({ watched: NOTHING_TOLD, error });
-      // What is refused now is refused later too.
+      // A request that is refused now is refused later too.
       if (error.status >= 400 && error.status < 500 && error.status !== 429) return;
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -83,7 +83,7 @@ type WatchedEvent = RunEvent | CompareEvent;
 export type Difference = Extract<CompareEvent, { readonly type: "difference" }>;
 type Batch = Extract<RunEvent, { readonly type: "batch" }>;
 
-/** One table in one direction. */
+/** A table in one direction. */
 export interface Transfer {
   readonly table: string;
   readonly direction: "push" | "pull";
@@ -105,7 +105,7 @@ export interface WatchedRun {
   readonly transfers: readonly Transfer[];
   /** Null for runs. */
   readonly comparison: Comparison | null;
-  /** What is waited for; null when nothing is. */
+  /** The retry that is waited for; null for none. */
   readonly retry: string | null;
   /** The last events in words, the newest last. */
   readonly lines: readonly string[];
@@ -122,14 +122,14 @@ const NOTHING_TOLD: WatchedRun = {
 
 const MAX_LINES = 200;
 
-/** What was told after an event. */
+/** The state after an event. */
 function afterEvent(watched: WatchedRun, event: WatchedEvent): WatchedRun {
   const next = { ...advanced(watched, event), retry: null };
   const line = lineOf(event);
   return line === null ? next : withLine(next, line);
 }
 
-/** What was told after a comment, such as `retry 3 of 8 in 4 s: <reason>`. */
+/** The state after a comment, such as `retry 3 of 8 in 4 s: <reason>`. */
 function afterComment(watched: WatchedRun, text: string): WatchedRun {
   return withLine({ ...watched, retry: text }, text);
 }

@@ -35,7 +35,7 @@ const ENCODINGS = [
 
 const NOT_SAID = ["", "not said"] as const;
 
-/** What stands in the form. Throws `RequestError` where no file is chosen, or nobody knows its format. */
+/** Reads the form. Throws `RequestError` where no file is chosen, or nobody knows its format. */
 export function readChoice(content: File | null, typed: Typed): FileChoice {
   if (content === null) throw refusal("file", "Choose a file");
   const ending = endingOf(content.name);
@@ -66,7 +66,7 @@ function endingOf(name: string): string {
 interface FileFieldsProps {
   readonly file: File | null;
   readonly onFile: (file: File | null) => void;
-  /** What holds where nothing is said, and which encoding. */
+  /** The text of the choices by which nothing is said, and the encoding. */
   readonly otherwise: string;
   readonly usualEncoding?: string | undefined;
 }

@@ -7,13 +7,13 @@ import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/for
 import { Card, Focused } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 
-/** What somebody wants of a guess. */
+/** Wishes for a guess. */
 export interface GuessWishes {
   /** Null for the guess. */
   readonly key: readonly string[] | null;
   /** A column, `none`, or empty for the guess. */
   readonly time: string;
-  /** Of columns. */
+  /** Types of columns. */
   readonly types: Readonly<Record<string, string>>;
 }
 
@@ -23,14 +23,14 @@ type GuessedColumn = TableGuess["columns"][number];
 
 interface GuessFormProps {
   readonly guess: TableGuess;
-  /** Which it goes by. */
+  /** The wishes that the guess goes by. */
   readonly wishes: GuessWishes;
   readonly isNumbered: boolean;
   readonly onGuess: (wishes: GuessWishes) => Promise<unknown>;
   readonly onMake: (name: string, entry: object) => Promise<unknown>;
 }
 
-/** In the order in which they are offered; the compiler asks for a new one. */
+/** Types in the order in which they are offered; the compiler asks for a new one. */
 const TYPES = Object.keys({
   ...{ text: 1, integer: 1, bigint: 1, numeric: 1, real: 1 },
   ...{ boolean: 1, datetime: 1, date: 1, json: 1 },
@@ -85,7 +85,7 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessF
   );
 }
 
-/** What is to be looked at before the guess is believed. */
+/** Doubts about the guess that somebody should look at first. */
 function Warnings({ guess: { warnings, columns } }: { readonly guess: TableGuess }) {
   const problems = columns.flatMap(({ name, problems }) =>
     problems.map((problem) => `${name}: an import fails ${problem}`),
@@ -168,7 +168,7 @@ interface EntryFormProps {
   readonly onMake: GuessFormProps["onMake"];
 }
 
-/** What goes into the registry, to be changed in every part, and its name. */
+/** The entry for the registry, to be changed in every part, and its name. */
 function EntryForm({ guess, entry, onMake }: EntryFormProps) {
   const [pasted, setPasted] = useState<RequestError | null>(null);
   if (pasted !== null) return <PasteByHand error={pasted} />;

@@ -4,7 +4,7 @@ import { Facts } from "../../components/notes.tsx";
 import { counted, type Fields, ValueText } from "../../components/text.tsx";
 import type { EndedImport, ImportResult } from "./use-import.ts";
 
-/** What an import did, or would do: counts, what was refused and why, and what is overwritten. D-14.7. */
+/** The outcome of an import, or of a dry run: counts, what was refused and why, and what is overwritten. D-14.7. */
 export function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
   const { result, error, isDryRun } = ended;
   return (
@@ -65,7 +65,7 @@ function problemTable(name: string, total: number, list: readonly Problem[]) {
 
 const LINE: Column<Problem> = {
   ...{ title: "Line", isNumber: true, isHeader: true },
-  // What is about the whole file has none of its own.
+  // A remark about the whole file has no place of its own.
   cell: ({ line, column, key }) =>
     column === null && key === undefined ? "file" : line.toLocaleString(),
 };
@@ -82,7 +82,7 @@ const PROBLEM_COLUMNS: readonly Column<Problem>[] = [
   },
 ];
 
-/** One column of a row that would be overwritten. */
+/** A column of a row that would be overwritten. */
 interface Change {
   readonly line: number;
   readonly key: string | null;

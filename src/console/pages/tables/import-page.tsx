@@ -44,7 +44,7 @@ export function ImportPage({ listed }: { readonly listed: ListedTable }) {
   );
 }
 
-/** What the registry says of the files of a table. */
+/** The registry's entry about the files of a table. */
 function formOf({ entry }: ListedTable) {
   type Form = { readonly number_rows?: boolean; readonly encoding?: string };
   return (entry as { readonly import?: Form }).import ?? {};

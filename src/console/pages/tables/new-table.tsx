@@ -10,7 +10,7 @@ import { ImportWork } from "./import-page.tsx";
 import { ALL_TABLES } from "./row-page.tsx";
 import { useImport } from "./use-import.ts";
 
-/** In place of the name of a table, which has no such sign. */
+/** Stands for the name of a table, which has no such sign. */
 export const FROM_FILE = "from-file";
 export const FROM_FILE_ADDRESS = `/console/tables/${FROM_FILE}`;
 
@@ -21,7 +21,7 @@ interface Guessed {
   readonly choice: FileChoice;
   readonly numberRows: string;
   readonly guess: TableGuess;
-  /** Which it goes by. */
+  /** The wishes that the guess goes by. */
   readonly wishes: GuessWishes;
 }
 

@@ -9,19 +9,19 @@ import { type Fields, ValueText, valueText } from "../../components/text.tsx";
 
 /** A write of a row. */
 interface RowWrite {
-  /** As it was read; null for a row that was to be new. */
+  /** The row as it was read; null for one that was to be new. */
   readonly was: Fields | null;
-  /** What was to become of it; null for nothing but its removal. */
+  /** The row as it was to become; null for its removal. */
   readonly mine: Fields | null;
 }
 
 /** A row that somebody else has changed meanwhile. */
 interface RowVersions extends RowWrite {
-  /** As it is; null when it is gone. */
+  /** The row as it is; null when it is gone. */
   readonly now: Fields | null;
 }
 
-/** Of no column. */
+/** The name of no column. */
 export const FORCE = "-force";
 
 /** Whether rows of a table are to be written here all the same. */

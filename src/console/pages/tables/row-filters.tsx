@@ -50,7 +50,7 @@ export function chosenColumns(names: readonly string[]): readonly string[] {
   return shown.length === 0 ? names : shown;
 }
 
-/** Which columns are shown. */
+/** The choice of columns that are shown. */
 export function ColumnChoice({ names }: { readonly names: readonly string[] }) {
   const chosen = chosenColumns(names);
   const show = (name: string, isShown: boolean) => {

@@ -30,7 +30,7 @@ interface TypedColumn {
   readonly type: ListedTable["columns"][string]["type"];
   readonly nullable: boolean;
   readonly isKey: boolean;
-  /** As the form has it at first. */
+  /** The value at first. */
   readonly value: unknown;
 }
 
@@ -128,7 +128,7 @@ function columnsOf({ columns, upsert_key: key }: ListedTable, row: Fields | null
   });
 }
 
-/** What of the columns was typed anew. Throws what no column of its type takes. */
+/** The columns that were typed anew. Throws for what no column of its type takes. */
 function changesIn(
   listed: ListedTable,
   columns: readonly TypedColumn[],
@@ -158,7 +158,7 @@ function readIn({ timestamp_column: time }: ListedTable, column: TypedColumn, te
   return readTyped({ timestampColumn: time }, column, text);
 }
 
-/** What the column's type does not take; null for nothing. */
+/** The problem of a text that the column's type does not take; null for none. */
 function problemOf(listed: ListedTable, column: TypedColumn, text: string): string | null {
   const read = readIn(listed, column, text);
   return "message" in read ? read.message : null;

@@ -46,7 +46,7 @@ interface RowPageProps {
   readonly row: string;
 }
 
-/** One row of a table as a page: all of its values, and what can be done to it. D-14.5. */
+/** A row of a table as a page: all of its values, and what can be done to it. D-14.5. */
 export function RowPage({ listed, row }: RowPageProps) {
   const { table } = listed;
   return (
@@ -130,7 +130,7 @@ function RowCard({ listed, row }: RowCardProps) {
       {isEdited ? (
         <Focused>
           <RowForm
-            // What was read stays, though the row is loaded again.
+            // The values that were read stay, though the row is loaded again.
             key={JSON.stringify(row)}
             listed={listed}
             row={row}

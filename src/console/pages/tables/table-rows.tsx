@@ -64,7 +64,7 @@ export function TableRows({ table, listed }: TableRowsProps) {
     filters: [...FILTERS, orderOf(listed)],
     query: { where: queryValues("where") },
     read: (options, show) => lookThrough(options, show, isStopped),
-    // What their key is only the registry knows.
+    // Only the registry knows their key.
     keyOf: (_, position) => position,
     columns: (rows) => columnsOf(rows, listed),
     empty: [

@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<ListedTable>[] = [
   },
 ];
 
-/** Who owns a table that goes one way; a warning at one that only push and pull by themselves can move. D-11.9. */
+/** The owner of a table that goes one way; a warning at one that only push and pull by themselves can move. D-11.9. */
 function ownerBadge({ direction, timestamp_column: time }: ListedTable) {
   if (direction === "push") return <StatusBadge tone="idle" text="one way, owned here" />;
   if (direction === "pull") return <StatusBadge tone="idle" text="one way, owned by the remote" />;

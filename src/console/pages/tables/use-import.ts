@@ -21,7 +21,7 @@ interface BegunImport {
 
 export interface EndedImport extends BegunImport {
   readonly kind: "ended";
-  /** What was done; null where nobody knows. */
+  /** The result; null where nobody knows it. */
   readonly result: ImportResult | null;
   /** Why it ended before the end of the file; null when it did not. */
   readonly error: RequestError | null;
@@ -91,7 +91,7 @@ export function useImport(table: string): FileImport {
     }
     letGo();
     setState({ kind: "ended", wanted, isDryRun, result, error });
-    // Whoever has left the page.
+    // Told to whoever has left the page.
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
