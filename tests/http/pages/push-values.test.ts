@@ -98,6 +98,7 @@ const ROUND_TRIPS: readonly (readonly [column: string, pushed: string, pulled: s
   ["a_json", "0", "0"],
   ["a_json", "1e400", "1e400"],
   ["a_json", '{"":{"$gt":1,"a.b":2}}', '{"":{"$gt":1,"a.b":2}}'],
+  ["a_json", '{"b":1,"10":2,"9":3,"b":4}', '{"9":3,"10":2,"b":4}'],
   // D-3.3: text as it is.
   ["a_text", '"\\u0000\\u001f\\ud83e\\udd8a"', '"\\u0000\\u001f🦊"'],
   ["a_text", "5", "5"],
