@@ -85,7 +85,7 @@ export async function readPushResult(
   tableName: string,
   request: PushRequest,
 ): Promise<PushResult> {
-  const { records, deleted = [], isGuarded = false, isDeletesDryRun = false } = request;
+  const { records, deleted = [], isGuarded, isForced, isDeletesDryRun = false } = request;
   const fields = await ReplyFields.of(reply);
   const upserted = fields.read("upserted", COUNT);
   const result: PushResult = {
@@ -94,6 +94,7 @@ export async function readPushResult(
     upserted,
     ...fields.readOptional("integrity", INTEGRITY),
     ...(isGuarded && records.length > 0 ? readGuarded(fields, upserted) : {}),
+    ...(isForced ? fields.readOptional("changed", wholeNumber(0, upserted)) : {}),
     ...(isDeletesDryRun || deleted.length > 0
       ? { deleted: fields.read("deleted", wholeNumber(0, deleted.length)) }
       : {}),

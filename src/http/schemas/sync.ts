@@ -74,7 +74,7 @@ export const PushResultSchema = model("PushResult", {
       "Rows that stay as they are here, being newer or their owner's; only of a guarded push",
     ),
   ),
-  changed: Type.Optional(counted("Rows really written; only of a guarded push")),
+  changed: Type.Optional(counted("Rows really written; only of a guarded or overwriting push")),
   erased: Type.Optional(
     counted("Records left out, as the people whom they name were erased; only of a guarded push"),
   ),

@@ -43,8 +43,11 @@ describe("X-Sync-Conflict", () => {
     await push("items", of("old", 1));
     expect(await records("items")).toMatchObject([{ v: "new" }]);
     const { json } = await push("items", of("old", 1), { "X-Sync-Conflict": "Overwrite" });
-    expect(json).toEqual({ table: "items", received: 1, upserted: 1, integrity: "no_checksum" });
+    const result = { table: "items", received: 1, upserted: 1, integrity: "no_checksum" };
+    expect(json).toEqual({ ...result, changed: 1 });
     expect(await records("items")).toMatchObject([{ v: "old" }]);
+    const again = await push("items", of("old", 1), { "X-Sync-Conflict": "Overwrite" });
+    expect(again.json).toEqual({ ...result, changed: 0 });
   });
 
   test("D-7.2.1 an empty value is none", async () => {

@@ -21,7 +21,7 @@ export interface PushResult {
   readonly integrity?: Integrity;
   /** Rows that stayed as they are, being newer. Only of a guarded push. D-7.2. */
   readonly kept?: number;
-  /** Rows really written. Only of a guarded push. D-7.2. */
+  /** Rows really written. Only of a guarded or overwriting push. D-7.2. */
   readonly changed?: number;
   /** Records that were left out, as the people whom they name were erased. Only of a guarded push, where any were. D-8.2. */
   readonly erased?: number;
@@ -52,6 +52,8 @@ interface CommittedPush {
   readonly integrity: Integrity;
   /** Null or absent of a push without the guard. D-7.2. */
   readonly guarded?: GuardedCounts | null;
+  /** Absent of a push that neither guards nor overwrites. D-7.11. */
+  readonly changed?: number;
   /** Null or absent of a push without tombstones. D-7.6. */
   readonly deletes?: PushedDeletes | null;
 }
@@ -59,7 +61,6 @@ interface CommittedPush {
 /** The counts that a guarded push tells beside. D-7.2, D-8.2. */
 interface GuardedCounts {
   readonly kept: number;
-  readonly changed: number;
   /** Absent for none. */
   readonly erased?: number;
 }
@@ -77,7 +78,7 @@ interface PushedDeletes {
  * failed are listed behind the records. D-7.6.
  */
 export function pushedResult(table: Table, push: CommittedPush): PushResult {
-  const { records, failures, integrity, guarded = null, deletes = null } = push;
+  const { records, failures, integrity, guarded = null, changed, deletes = null } = push;
   const keys = deletes?.members.map(tombstoneKey) ?? [];
   const errors = [
     ...errorsOf(table, records, failures),
@@ -88,7 +89,8 @@ export function pushedResult(table: Table, push: CommittedPush): PushResult {
     received: records.length,
     upserted: records.length - failures.length - (guarded?.erased ?? 0),
     integrity,
-    ...(guarded === null ? {} : { kept: guarded.kept, changed: guarded.changed }),
+    ...(guarded === null ? {} : { kept: guarded.kept }),
+    ...(changed === undefined ? {} : { changed }),
     ...(guarded?.erased ? { erased: guarded.erased } : {}),
     ...(deletes === null ? {} : { deleted: deletes.removed }),
     ...(errors.length === 0

@@ -94,7 +94,8 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
       ...(isGuarded ? [] : erased.map((index) => ({ index, message: ERASED_MESSAGE }))),
     ],
     integrity,
-    guarded: isGuarded ? { kept: kept.length, changed, erased: erased.length } : null,
+    ...(isGuarded ? { guarded: { kept: kept.length, erased: erased.length } } : {}),
+    ...(isGuarded || isForced ? { changed } : {}),
     deletes:
       deleted.length === 0
         ? null

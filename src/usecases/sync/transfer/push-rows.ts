@@ -168,7 +168,8 @@ const NOTHING: SentRows = { ...NOTHING_MOVED, accepted: [] };
 
 /**
  * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
- * records failed, is halved. Sending a row again does no harm. Only a guarded push tells which were kept, and how many changed. D-4.6.
+ * records failed, is halved. Sending a row again does no harm. Only a guarded push tells which were kept, and it or an overwriting
+ * one how many changed. D-4.6, D-7.11.
  */
 export async function sendRows(
   transfer: Transfer,
@@ -194,9 +195,9 @@ export async function sendRows(
   // Every record failed, and each has its message, in the order of the records.
   const isEachNamed = errorCount === rows.length && errors.length === rows.length;
   if (!isEachNamed && rows.length > 1) {
-    // Rows that did not fail are written by now: sent again they change nothing more.
+    // Rows that did not fail are written by now: sent again they change nothing more, where that is told.
     const parts = await halved();
-    return isGuarded(transfer) ? { ...parts, changed: parts.changed + changed } : parts;
+    return reply.changed === undefined ? parts : { ...parts, changed: parts.changed + changed };
   }
   const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
   return { ...NOTHING, rejected };
@@ -206,8 +207,9 @@ export async function sendRows(
 export function requestOf(transfer: Transfer, rows: readonly Row[]): PushRequest {
   const request = { records: rows, syncTimestamp: transfer.run.startedAt };
   if (isGuarded(transfer)) return { ...request, isGuarded: true };
-  const isKept = transfer.handshake.schema?.conflict === "newer";
-  return isKept && transfer.conflict === "overwrite" ? { ...request, isForced: true } : request;
+  // A remote that tells its own rule knows the header, and tells by it how many rows it really wrote.
+  const isKnown = (transfer.handshake.schema?.conflict ?? null) !== null;
+  return isKnown && transfer.conflict === "overwrite" ? { ...request, isForced: true } : request;
 }
 
 /** True when the remote leaves newer rows as they are, and tells so. D-7.2. */

@@ -89,6 +89,18 @@ onBackends([SQLITE_FILE, MONGODB, POSTGRESQL], "live ends", (backend) => {
     },
   );
 
+  test.each(["push", "pull"] as const)(
+    "D-7.11 a forced %s of rows that are there as they are changes none",
+    async (direction) => {
+      const { local } = await startPair({ backend, tables: TABLES });
+      await write(local, ["a", "1", OLD], ["b", "1", NEW]);
+      await local.trigger({ table: "items" });
+      const forced = { table: "items", direction, force: true, full: true };
+      const { json } = await local.trigger(forced);
+      expect(json).toMatchObject({ [`total_${direction}ed`]: 2, changed: 0, kept: 0 });
+    },
+  );
+
   test("D-7.4 rows that are imported after a run, with old times, travel with the next one", async () => {
     const { local, remote } = await startPair({ backend, tables: TABLES });
     await write(local, ["a", "1", NEW]);
