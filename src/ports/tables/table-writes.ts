@@ -106,8 +106,9 @@ export interface TableWrites {
   takeCommitted?(table: Table): Promise<string | null>;
 
   /**
-   * Makes one of two bodies run again: this one, or one that writes rows of people whose versions this one raises, however many people
-   * those are: who read that they were not erased before this commit has not written after it. D-8.2.
+   * Makes one of two bodies run again: this one, or one that writes rows of people whose versions this one raises, however many
+   * those are: who read that they were not erased before this commit has not written after it. A body that begins with it
+   * comes through beside pushes that never rest. D-8.2.
    */
-  excludePushes(): void;
+  excludePushes(): Promise<void>;
 }

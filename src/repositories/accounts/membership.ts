@@ -92,6 +92,7 @@ export class Membership {
     const { profiles, platformAccounts } = tables;
     await Promise.all([settled(profiles), settled(platformAccounts)]);
     return await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
+      await tx.tables.excludePushes();
       const keys = keysOf(username);
       const [, [account], [subject]] = await tx.read(
         guard.lock,
@@ -110,7 +111,6 @@ export class Membership {
       const tables = [profiles.name, platformAccounts.name];
       await forgetRejected(tx, tables, username);
       await forgetRowNews(tx, tables);
-      tx.tables.excludePushes();
       for (const table of [platformAccounts, profiles]) {
         await tx.tables.change(table, "username", username, null);
       }

@@ -210,7 +210,7 @@ function versions(store: TablesOfSuite, atOnce: AtOnce): void {
         if (n === 3) {
           tx.put(from, { key: [name], value: "erased" });
           tx.raise([name]);
-          tx.tables.excludePushes();
+          await tx.tables.excludePushes();
           await tx.tables.change(table, "username", name, null);
         } else if (erased === undefined) {
           const rows = n === 4 ? [profile(name, n), ...others] : [profile(name, n)];

@@ -109,7 +109,7 @@ export class MemoryBodyTables implements TableWrites {
     return found.length;
   }
 
-  excludePushes(): void {
+  async excludePushes(): Promise<void> {
     this.excludesPushes = true;
   }
 

@@ -21,8 +21,6 @@ interface Changes {
   readonly tables: Iterable<string>;
   /** Usernames and hashes of new API keys. */
   readonly people: ChangedNames;
-  /** True where every push that writes to the versions of people at the same moment has to start again. */
-  readonly meetsEveryPush: boolean;
 }
 
 /** The documents that `joinPersonVersions` joins. */
@@ -77,19 +75,26 @@ export class Versions {
 
   /** Raises what a commit changes, within its transaction. */
   async raise(
-    { tables, people, meetsEveryPush }: Changes,
+    { tables, people }: Changes,
     { tx, lane }: { readonly tx: ClientSession; readonly lane: number },
   ): Promise<void> {
     const ofTables = Array.from(tables, (name) => `table/${name}/${lane}`);
     const raises = [...ofTables, ...personIds(people, lane)].map((_id) => {
       return { updateOne: { filter: { _id }, update: { $inc: { v: 1 } }, upsert: true } };
     });
-    const touches = Array.from({ length: meetsEveryPush ? PEOPLE_LANES : 0 }, (_, n) => {
+    if (raises.length > 0) await this.#collection.bulkWrite(raises, { session: tx, ordered: true });
+  }
+
+  /**
+   * Has every push of so many people that it raises everybody's version start again where it commits after this and before
+   * the end of the transaction. Whoever writes first goes on, so this comes before anything slow.
+   */
+  async meetPushes(tx: ClientSession): Promise<void> {
+    const touches = Array.from({ length: PEOPLE_LANES }, (_, n) => {
       const update = { $inc: { erasures: 1 }, $setOnInsert: { v: 0 } };
       return { updateOne: { filter: { _id: `all/${n}` }, update, upsert: true } };
     });
-    const all = [...raises, ...touches];
-    if (all.length > 0) await this.#collection.bulkWrite(all, { session: tx, ordered: true });
+    await this.#collection.bulkWrite(touches, { session: tx, ordered: true });
   }
 
   /** A table's version in a snapshot, as text; "0" before its first change. */

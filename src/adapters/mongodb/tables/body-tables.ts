@@ -74,15 +74,15 @@ export class BodyTables implements TableWrites {
     return count;
   }
 
-  excludePushes(): void {
+  async excludePushes(): Promise<void> {
     this.#excludesPushes = true;
+    await this.#deps.versions.meetPushes(this.#tx);
   }
 
   /** Raises versions, those of other people too, and meets pushes; false when no row was changed and none met. */
   async finish(others: ChangedNames, lane: number): Promise<boolean> {
     const people = joinedNames(this.#people, others);
-    const meetsEveryPush = this.#excludesPushes;
-    const changes = { tables: this.#changedTables, people, meetsEveryPush };
+    const changes = { tables: this.#changedTables, people };
     await this.#deps.versions.raise(changes, { tx: this.#tx, lane });
     return this.#pushes.hasRows || this.#excludesPushes;
   }

@@ -136,7 +136,7 @@ export class BodyTables implements TableWrites {
     return typeof at === "string" ? timeOf(at) : null;
   }
 
-  excludePushes(): void {
+  async excludePushes(): Promise<void> {
     this.excludesPushes = true;
   }
 

@@ -47,5 +47,5 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  excludePushes(): void {}
+  async excludePushes(): Promise<void> {}
 }
