@@ -37,7 +37,9 @@ export const addPlanCommand: AddCommand = (parent, run) => {
     .option("--rate-limit-per-minute <n>", "enterprise only", readWhole)
     .action(run(setPlan));
   declareCommand(group, "show")
-    .description("Shows the plan of an account with its limits.")
+    .description(
+      "Shows the plan of an account with its limits; JSON tells only numbers that were agreed for an enterprise plan.",
+    )
     .argument("<username>", "account of the business")
     .action(run(showPlan));
 };
