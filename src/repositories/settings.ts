@@ -46,3 +46,11 @@ export class Secrets {
     });
   }
 }
+
+/** The store's clock, which all instances share, in milliseconds since 1970. Throws `store_unavailable`. */
+export async function storeNowMs(documents: DocumentStore): Promise<number> {
+  return await documents.read({ name: "store.now" }, async (at) => {
+    await at.read({ from: SETTINGS, keys: [] });
+    return at.nowMs;
+  });
+}

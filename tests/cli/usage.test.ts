@@ -184,7 +184,7 @@ describe("repsync", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
       "The database cannot be opened\n" +
-        "Check that the file of the store can be read and written, and that its disk has room\n",
+        "Check that the file of the store, with its -wal and -shm, can be read and written, and that its disk has room\n",
     );
     expect(stderr).not.toMatch(/\.ts|Error:/);
   });

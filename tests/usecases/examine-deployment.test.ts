@@ -42,6 +42,25 @@ test("D-10.12 doctor tells of alerts that could not be delivered, where any are 
   ]);
 });
 
+test("D-4.12 doctor tells of a store whose clock is another one than this machine's", async () => {
+  const { deps, time } = await makeTwoEnds();
+  const examine = async (aheadMs: number) => {
+    const documents = ownDocuments(time.clock(aheadMs));
+    return await verdictOf("store", {
+      sync: { ...deps, documents },
+      storage: { ping: async () => {}, isDamaged: async () => false },
+      outbox: new AlertOutbox(documents),
+      syncApiKey: "key",
+      isFirstPepper: true,
+    });
+  };
+  expect(await examine(5_000)).toEqual(["ok it can be read and written, 0 ms"]);
+  expect(await examine(-3_600_000)).toEqual([
+    "warn it can be read and written, but its clock is 3600.0 s behind this machine's",
+    "Set both machines' clocks by a time server",
+  ]);
+});
+
 test("D-12.2 doctor names the tables of which nothing notes late commits, where a store can", async () => {
   const { deps, time } = await makeTwoEnds();
   const examine = async (tellsCommits?: (table: Table) => boolean) => {

@@ -9,6 +9,7 @@ import { COUNT_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
+import { storeNowMs } from "../../repositories/settings.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
 import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
@@ -40,6 +41,7 @@ const PROBE_LEASE_MS = 1_000;
 const SHORT_KEY_CHARS = 16;
 /** Clocks set by time servers differ by less. */
 const CLOCK_WARN_MS = 5_000;
+const CLOCKS_HINT = "Set both machines' clocks by a time server";
 
 /** Checks one part after the other. A failure is a finding; only a bug throws. */
 export async function* examineDeployment(
@@ -93,6 +95,10 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
     return fail("its file is damaged: some of what it holds cannot be read", DAMAGE_HINT);
   }
   const elapsedMs = Math.round(sync.clock.monotonicMs() - startedAtMs);
+  const aheadMs = (await storeNowMs(sync.documents)) - sync.clock.nowMs();
+  if (Math.abs(aheadMs) > CLOCK_WARN_MS) {
+    return warn(`it can be read and written, but its clock is ${clockText(aheadMs)}`, CLOCKS_HINT);
+  }
   return ok(`it can be read and written, ${elapsedMs} ms`);
 }
 
@@ -210,12 +216,15 @@ function checkClock({ clockAheadMs }: RemoteStatus, sync: SyncDeps): Verdict {
   if (clockAheadMs === null) {
     return fail("its server_time is not a time", ERROR_KINDS.invalid_reply.hint);
   }
-  const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
-  const text = `it is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
+  const text = `it is ${clockText(clockAheadMs)}`;
   if (Math.abs(clockAheadMs) <= CLOCK_WARN_MS) return ok(text);
-  const hint = "Set both machines' clocks by a time server";
   const late = `; rows may be ${sync.lagSeconds} s late (SYNC_LAG_SECONDS)`;
-  return warn(text, untold(sync).length === 0 ? hint : hint + late);
+  return warn(text, untold(sync).length === 0 ? CLOCKS_HINT : CLOCKS_HINT + late);
+}
+
+function clockText(aheadMs: number): string {
+  const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
+  return `${seconds} s ${aheadMs < 0 ? "behind" : "ahead of"} this machine's`;
 }
 
 function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Verdict {

@@ -69,7 +69,9 @@ test.skipIf(process.platform === "win32")(
     const { folder, env } = await makeStore(SQLITE_FILE);
     const full = await runProcess([...LIMITED, "move", "sqlite:./new.db"], { folder, env });
     expect(full.code).toBe(1);
-    expect(full.stderr).toMatch(/: the disk (?:failed|is full)\nCheck that the file of the store /);
+    expect(full.stderr).toMatch(
+      /: the disk (?:failed|is full)\nCheck that the file of the store, /,
+    );
     expect(existsSync(join(folder, "new.db"))).toBe(false);
   },
 );

@@ -30,7 +30,7 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
 
 /** The hint about a file that cannot be used as it is. */
 export const FILE_HINT =
-  "Check that the file of the store can be read and written, and that its disk has room";
+  "Check that the file of the store, with its -wal and -shm, can be read and written, and that its disk has room";
 
 /** The kinds of error that failing work may throw. */
 export type FailureKind = "store_unavailable" | "commit_failed";

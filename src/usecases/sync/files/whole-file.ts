@@ -7,17 +7,15 @@ import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
-import type { SyncDeps } from "../shared/sync-deps.ts";
+import { storeNowMs } from "../../../repositories/settings.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { exportRows } from "./export-rows.ts";
 import type { ImportReport } from "./import-report.ts";
 import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 
-type RemovalDeps = WriteRowsDeps & Pick<SyncDeps, "clock">;
-
 interface Removal {
   /** Null where there is no store yet. */
-  readonly deps: RemovalDeps | null;
+  readonly deps: WriteRowsDeps | null;
   /** The report of the import; it gets the number of rows that were removed, or would be, however the removal ends. */
   readonly report: ImportReport;
   /** Null for the limit of the registry. */
@@ -64,7 +62,7 @@ export class WholeFile implements ImportWriter {
   }
 
   async #countOthers(
-    { tables }: RemovalDeps,
+    { tables }: WriteRowsDeps,
     { maxDeletes, requireGoingOn }: Removal,
   ): Promise<number> {
     const table = this.#table;
@@ -81,15 +79,16 @@ export class WholeFile implements ImportWriter {
     throw new AppError("sync_failed", text, { hint });
   }
 
-  async #remove(deps: RemovalDeps, removal: Removal): Promise<void> {
+  async #remove(deps: WriteRowsDeps, removal: Removal): Promise<void> {
     const { report } = removal;
     const table = this.#table;
+    const nowMs = await storeNowMs(deps.documents);
     for await (const part of exportRows(deps.tables, table)) {
       await removal.requireGoingOn();
       const deleted = this.#othersOf(part).map((row, index) => ({
         index,
         key: keyRow(table, keyOf(table, row)),
-        deletedAt: changeTime(rowTime(table, row), deps.clock.nowMs()),
+        deletedAt: changeTime(rowTime(table, row), nowMs),
       }));
       if (deleted.length === 0) continue;
       const written = await writeRows(deps, table, { writes: [], deleted });

@@ -41,6 +41,19 @@ describe("deleteRow()", () => {
     expect(keysOf(ends.here, ends)).toEqual([]);
   });
 
+  test("D-7.6.6 goes by the store's clock, whatever this machine's says", async () => {
+    const ends = await makeEqualEnds(["a", "b"]);
+    for (const [k, aheadMs] of [
+      ["a", 3_600_000],
+      ["b", -3_600_000],
+    ] as const) {
+      put(ends.here, ends.table, [[k, "new", "2026-03-01T11:59:00Z"]]);
+      const deps = { ...ends.deps, clock: ends.time.clock(aheadMs) };
+      await deleteRow(deps, ends.table, { k });
+    }
+    expect(keysOf(ends.here, ends)).toEqual([]);
+  });
+
   test("D-7.6.6 tells an unknown key, and a table whose deletes are not recorded", async () => {
     const ends = await makeEqualEnds(["a"]);
     const failure = (table: TwoEnds["table"], k: string) =>
