@@ -2,10 +2,10 @@
 
 import { BuiltConsoleFiles, InstalledAssets } from "../adapters/built-files/built-files.ts";
 import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
-import { NodeMac, NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
+import { NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
 import { WebhookSender } from "../adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
-import { SystemIds, systemCollectGarbage } from "../adapters/system/system.ts";
+import { systemCollectGarbage } from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
@@ -15,7 +15,6 @@ import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http.ts";
 import type { Metrics } from "../ports/runtime/metrics.ts";
 import { type Logger, within } from "../ports/runtime/runtime.ts";
-import { Settings } from "../repositories/settings.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
 import { Lifecycle } from "../usecases/operations/check-health.ts";
@@ -79,7 +78,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const handler = createRequestHandler({
     clock,
     timer,
-    ids: new SystemIds(),
+    ids: sync.ids,
     logger,
     metrics,
     docsAssets: new InstalledAssets(),
@@ -142,11 +141,9 @@ function metricsRouteDeps(
   services: Services,
   counted: Pick<MetricsRouteDeps, "metrics" | "activeRuns" | "registryKeeper">,
 ): MetricsRouteDeps {
-  const { storage, sync } = services;
-  const { memory, rejected } = sync;
-  const settings = new Settings(storage.documents);
+  const { memory, rejected } = services.sync;
   const comparison = new NodeSecretComparison();
-  return { ...services, ...counted, metricsToken, comparison, memory, rejected, settings };
+  return { ...services, ...counted, metricsToken, comparison, memory, rejected };
 }
 
 /** Looks at the registry file from now on. */
@@ -181,7 +178,7 @@ function startAlertDelivery(
     outbox: services.outbox,
     sender: new WebhookSender({ url: new URL(url), allowsPrivate }),
     secret,
-    mac: new NodeMac(),
+    mac: services.accounts.mac,
     metrics,
   });
   void tellDamage(services, delivery);
@@ -248,16 +245,15 @@ function startScheduledBackups(
   scheduler: CronerScheduler,
 ): BackupSchedule | null {
   if (config.backups === null) return null;
-  const { storage, sync, alerts } = services;
+  const { storage, sync, settings } = services;
   const { deploymentId } = storage.identity;
-  const settings = new Settings(storage.documents);
-  const kept = { ...sync, ...backUpDeps(config, services), settings, deploymentId, alerts };
-  return startBackups({ ...kept, scheduler }, config.backups);
+  const deps = { ...sync, ...backUpDeps(config, services), settings, deploymentId, scheduler };
+  return startBackups(deps, config.backups);
 }
 
 function startRunSchedules(
   { schedule, compareSchedule, compareRepair }: Config,
-  { storage, sync, logger }: Services,
+  { sync, settings, logger }: Services,
   {
     activeRuns,
     scheduler,
@@ -269,7 +265,6 @@ function startRunSchedules(
     if (isAny) logger.warn(`${ignored} is ignored, because SYNC_ENABLED is not true`);
     return [];
   }
-  const settings = new Settings(storage.documents);
   const deps = { ...sync, settings, scheduler, activeRuns };
   return [
     ...(sync.alerts ? [watchAbandonedRuns(sync)] : []),

@@ -31,7 +31,7 @@ import type { FullStorage } from "../ports/storage.ts";
 import type { Names } from "../repositories/accounts/names.ts";
 import { AlertOutbox } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
-import { Secrets } from "../repositories/settings.ts";
+import { Secrets, Settings } from "../repositories/settings.ts";
 import { SyncRepositories } from "../repositories/sync-repositories.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { Alerts } from "../usecases/alerts/alerts.ts";
@@ -176,6 +176,7 @@ async function makeServices(config: Config, opened: OpenedStore) {
     isFirstPepper,
     caches,
     outbox,
+    settings: new Settings(storage.documents),
     /** Null where `WEBHOOK_URL` is not set. */
     alerts,
     prepareTables,

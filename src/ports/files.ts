@@ -27,6 +27,21 @@ export type FoundRecord = {
   | { readonly record: null; readonly problem: string }
 );
 
+/** Parts of which the first were read already, and all others; closes what reads them. */
+export async function* startingWith<Part>(
+  first: readonly Part[],
+  others: AsyncIterator<Part>,
+): AsyncGenerator<Part, void, undefined> {
+  try {
+    yield* first;
+    for (let next = await others.next(); next.done !== true; next = await others.next()) {
+      yield next.value;
+    }
+  } finally {
+    await others.return?.();
+  }
+}
+
 /** The reader of a CSV file's header, which stands on its line `line`. */
 export interface HeaderReader {
   /** Why no record can be made with these names; null when they do. Asked about other delimiters too, for a hint. */

@@ -1,6 +1,6 @@
 // What separates the fields of files that are called CSV, told by their beginning. csv-parse finds any character, letters too, and
 // fails at those beyond ASCII.
-import type { HeaderReader } from "../../ports/files.ts";
+import { type HeaderReader, startingWith } from "../../ports/files.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 /** Of the beginning that is looked at. */
@@ -21,16 +21,7 @@ export async function takeSeparator(chunks: AsyncIterable<string>) {
     text += next.value;
   }
   const [line = "", separator = null] = SEPARATOR.exec(text) ?? [];
-  return { separator, rest: startingWith(text.slice(line.length), all) };
-}
-
-async function* startingWith(text: string, all: AsyncIterator<string>) {
-  try {
-    yield text;
-    for (let next = await all.next(); next.done !== true; next = await all.next()) yield next.value;
-  } finally {
-    await all.return?.();
-  }
+  return { separator, rest: startingWith([text.slice(line.length)], all) };
 }
 
 /** Remembers the first line as it stands in the file, to tell another delimiter by. */

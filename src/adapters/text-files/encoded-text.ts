@@ -3,7 +3,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { AppError, codeOf } from "../../domain/shared/errors.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
-import type { DecodeOptions } from "../../ports/files.ts";
+import { type DecodeOptions, startingWith } from "../../ports/files.ts";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** Byte order marks, which go before any other word. */
@@ -74,17 +74,7 @@ async function begin(source: AsyncIterable<Uint8Array>, bytes: number) {
     if (next.done === true) break;
     head = Buffer.concat([head, next.value]);
   }
-  return { head, whole: startingWith(head, rest) };
-}
-
-async function* startingWith(head: Uint8Array, rest: AsyncIterator<Uint8Array>) {
-  if (head.length > 0) yield head;
-  try {
-    for (let next = await rest.next(); next.done !== true; next = await rest.next())
-      yield next.value;
-  } finally {
-    await rest.return?.();
-  }
+  return { head, whole: startingWith(head.length > 0 ? [head] : [], rest) };
 }
 
 const MARK = "\ufeff";

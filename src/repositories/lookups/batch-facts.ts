@@ -56,21 +56,18 @@ export class BatchFacts {
   dropOutdated(names: readonly string[], versions: readonly number[]): boolean {
     const current = new Map(names.map((name, i) => [name, versions[i]]));
     let areAllCurrent = true;
-    for (const [hash, { value, version }] of this.callers) {
-      const name = value?.username ?? hash;
-      if (current.get(name) === version) continue;
-      this.callers.delete(hash);
-      this.newSubjects.delete(name);
-      this.stale.add(hash);
-      areAllCurrent = false;
-    }
-    for (const [username, { version }] of this.people) {
-      if (current.get(username) === version) continue;
-      this.people.delete(username);
-      this.newSubjects.delete(username);
-      this.stale.add(username);
-      areAllCurrent = false;
-    }
+    const drop = (held: Map<string, Versioned<object | null>>, nameOf: (key: string) => string) => {
+      for (const [key, { version }] of held) {
+        const name = nameOf(key);
+        if (current.get(name) === version) continue;
+        held.delete(key);
+        this.newSubjects.delete(name);
+        this.stale.add(key);
+        areAllCurrent = false;
+      }
+    };
+    drop(this.callers, (hash) => this.caller(hash)?.username ?? hash);
+    drop(this.people, (username) => username);
     return areAllCurrent;
   }
 

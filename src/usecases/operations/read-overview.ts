@@ -10,7 +10,7 @@ import type { RememberedRemote, RemoteStatus } from "../sync/shared/read-remote-
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
-import { behindSeconds, countOf, readTableHistories } from "./table-histories.ts";
+import { readTableStates } from "./table-histories.ts";
 
 export interface OverviewDeps {
   readonly sync: SyncDeps;
@@ -76,33 +76,23 @@ function readSchedule({ sync, cron, schedule }: OverviewDeps, nowMs: number) {
 
 /** Every table of the registry, with sync disabled too. */
 async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
-  const [here, there, memory, drifts, histories] = await Promise.all([
+  const [here, there, memory] = await Promise.all([
     readSyncStatus({ ...sync, isSyncEnabled: true }),
     remote.status(),
     sync.memory.readAll(),
-    sync.memory.drifts(),
-    readTableHistories(sync),
   ]);
-  return await Promise.all(
-    [...histories].map(async ([table, history]) => {
-      const rowsHere = countOf(here.tableCounts, table);
-      const rowsThere = countOf(there?.status?.tableCounts ?? {}, table);
-      const isKnown = rowsHere !== null && rowsThere !== null;
-      const drift = isKnown ? rowsHere - rowsThere : (drifts.get(table) ?? null);
-      return {
-        table,
-        rowsHere,
-        rowsThere,
-        drift,
-        behindSeconds: await behindSeconds(sync, table, history, { remote: there, drift }),
-        markerLagSeconds: {
-          push: markerLagSeconds(memory.get(table)?.push, nowMs),
-          pull: markerLagSeconds(memory.get(table)?.pull, nowMs),
-        },
-        lastRun: history.lastRun === null ? null : shownRun(history.lastRun),
-      };
-    }),
-  );
+  const states = await readTableStates(sync, here.tableCounts, there);
+  return states.map(({ lastRun, ...state }) => {
+    const { push, pull } = memory.get(state.table) ?? {};
+    return {
+      ...state,
+      markerLagSeconds: {
+        push: markerLagSeconds(push, nowMs),
+        pull: markerLagSeconds(pull, nowMs),
+      },
+      lastRun: lastRun === null ? null : shownRun(lastRun),
+    };
+  });
 }
 
 function shownRun(run: SyncRun): LastRun {

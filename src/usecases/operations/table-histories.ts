@@ -3,7 +3,7 @@
 // still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
 // the age of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { CompareRun, ListedRun, SyncRun } from "../../domain/sync/run/run.ts";
+import type { CompareRun, ListedRun, SyncRun, SyncStatus } from "../../domain/sync/run/run.ts";
 import type { TableResult } from "../../domain/sync/run/table-result.ts";
 import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
@@ -29,10 +29,28 @@ const NOTHING: TableHistory = { lastRun: null, last: null, equalAtMs: null, olde
 /** Runs that are read at once. */
 const PART_RUNS = 50;
 
-/** By table of the registry; one of which nothing is kept has an empty history. Throws `store_unavailable`. */
-export async function readTableHistories(
+/** How each table of the registry is at both ends, by the rows that are counted here, and the remote. Throws `store_unavailable`. */
+export async function readTableStates(
   sync: SyncDeps,
-): Promise<ReadonlyMap<string, TableHistory>> {
+  here: SyncStatus["tableCounts"],
+  remote: RemoteStatus | null,
+) {
+  const [drifts, histories] = await Promise.all([sync.memory.drifts(), readHistories(sync)]);
+  return await Promise.all(
+    [...histories].map(async ([table, history]) => {
+      const rowsHere = countOf(here, table);
+      const rowsThere = countOf(remote?.status?.tableCounts ?? {}, table);
+      const isKnown = rowsHere !== null && rowsThere !== null;
+      const drift = isKnown ? rowsHere - rowsThere : (drifts.get(table) ?? null);
+      const behind = await behindSeconds(sync, table, history, { remote, drift });
+      const { lastRun } = history;
+      return { table, rowsHere, rowsThere, drift, behindSeconds: behind, lastRun };
+    }),
+  );
+}
+
+/** By table; one of which nothing is kept has an empty history. */
+async function readHistories(sync: SyncDeps): Promise<ReadonlyMap<string, TableHistory>> {
   await endAbandonedRuns(sync);
   const histories = new Map([...sync.registry.keys()].map((table) => [table, NOTHING]));
   const open = new Set(histories.keys());
@@ -89,7 +107,7 @@ function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
 }
 
 /** The number of rows that an end told of a table; null where it told none, or could not count them. */
-export function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
+function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
   const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
   return rows < 0 ? null : rows;
 }
@@ -113,7 +131,7 @@ function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
  * was last run or compared, and unchanged since: as many rows at both ends, and none here with a later time. Null for one
  * that was never run or compared. D-14.9.
  */
-export async function behindSeconds(
+async function behindSeconds(
   { registry, tables, clock }: SyncDeps,
   tableName: string,
   { last, equalAtMs, oldestAtMs }: TableHistory,

@@ -1,17 +1,12 @@
 import { formatCount, withHint } from "../../../domain/shared/text.ts";
 import { markerName } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
-import {
-  behindSeconds,
-  countOf,
-  readTableHistories,
-} from "../../../usecases/operations/table-histories.ts";
+import { readTableStates } from "../../../usecases/operations/table-histories.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import {
   type RemoteStatus,
   readRemoteStatus,
 } from "../../../usecases/sync/shared/read-remote-status.ts";
-import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { ageText, type Columns, tableLines } from "../../output.ts";
 
@@ -28,9 +23,10 @@ async function showStatus({ output, openToRead }: CommandTools): Promise<void> {
   const { sync } = (await openToRead(true)).services;
   const local = await readSyncStatus(sync);
   const remote = await readRemoteStatus(sync);
-  const behind = await readBehind(sync, local, remote);
+  const states = await readTableStates(sync, local.tableCounts, remote);
+  const behind = new Map(states.map(({ table, behindSeconds }) => [table, behindSeconds]));
   const tables = Object.fromEntries(
-    [...behind].map(([table, behindSeconds]) => [table, { behindSeconds }]),
+    states.map(({ table, behindSeconds }) => [table, { behindSeconds }]),
   );
   output.show(
     { local, remote, tables },
@@ -45,27 +41,12 @@ function remoteLines(remote: RemoteStatus | null): string[] {
   return [`Remote ${remote.url}`, ...statusLines(remote.status)];
 }
 
-/** Seconds that an end may be behind, by table; null for one that was never run or compared. */
-async function readBehind(
-  sync: SyncDeps,
-  { tableCounts: here }: SyncStatus,
-  remote: RemoteStatus | null,
-): Promise<ReadonlyMap<string, number | null>> {
-  const there = remote?.status?.tableCounts ?? {};
-  const behind = new Map<string, number | null>();
-  for (const [table, history] of await readTableHistories(sync)) {
-    const [rowsHere, rowsThere] = [countOf(here, table), countOf(there, table)];
-    const drift = rowsHere === null || rowsThere === null ? null : rowsHere - rowsThere;
-    behind.set(table, await behindSeconds(sync, table, history, { remote, drift }));
-  }
-  return behind;
-}
-
 function behindText(seconds: number | null): string {
   if (seconds === null) return "never run";
   return seconds === 0 ? "up to date" : `behind ${ageText(seconds)}`;
 }
 
+/** `behind` has the seconds that an end may be behind, by table; null for one that was never run or compared. */
 function statusLines(
   status: SyncStatus,
   behind: ReadonlyMap<string, number | null> | null = null,

@@ -5,7 +5,7 @@ import { wireName } from "../../../domain/shared/wire-names.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { COLUMN_TYPES, ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
 import { type ColumnType, findTable } from "../../../domain/sync/table/table.ts";
-import { FILE_FORMATS, type FileFormat } from "../../../ports/files.ts";
+import { FILE_FORMATS, type FileFormat, startingWith } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
 import {
@@ -128,15 +128,14 @@ async function begun<Part>(
   { onCut, onEnd }: BegunFile,
 ): Promise<AsyncGenerator<Part, void, undefined>> {
   const reading = parts[Symbol.asyncIterator]();
-  let next = await reading.next();
+  const first = await reading.next();
   return (async function* () {
     try {
-      for (; next.done !== true; next = await reading.next()) yield next.value;
+      yield* startingWith(first.done === true ? [] : [first.value], reading);
     } catch (error) {
       onCut(error);
       throw error;
     } finally {
-      await reading.return?.();
       await onEnd();
     }
   })();
