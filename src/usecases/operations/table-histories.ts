@@ -40,9 +40,10 @@ export async function readTableStates(
     [...histories].map(async ([table, history]) => {
       const rowsHere = countOf(here, table);
       const rowsThere = countOf(remote?.status?.tableCounts ?? {}, table);
-      const isKnown = rowsHere !== null && rowsThere !== null;
-      const drift = isKnown ? rowsHere - rowsThere : (drifts.get(table) ?? null);
-      const behind = await behindSeconds(sync, table, history, { remote, drift });
+      const counted = rowsHere === null || rowsThere === null ? null : rowsHere - rowsThere;
+      const behind = await behindSeconds(sync, table, history, { remote, drift: counted });
+      // A comparison may have repaired what the last run left.
+      const drift = counted ?? drifts.get(table) ?? null;
       const { lastRun } = history;
       return { table, rowsHere, rowsThere, drift, behindSeconds: behind, lastRun };
     }),

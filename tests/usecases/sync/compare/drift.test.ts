@@ -1,5 +1,8 @@
 // The numbers of rows at both ends, told when a run has moved its tables.
 import { expect, test } from "bun:test";
+import { readTableStates } from "../../../../src/usecases/operations/table-histories.ts";
+import { readRemoteStatus } from "../../../../src/usecases/sync/shared/read-remote-status.ts";
+import { compareTables } from "../../../support/rows/compare-tables.ts";
 import { makeTwoEnds, manyRows, put, runOf, statusError, type TwoEnds } from "../two-ends.ts";
 
 const SAID = "Both ends have another number of rows";
@@ -105,4 +108,18 @@ test("D-7.5, D-4.11 a dry run counts no ends", async () => {
   put(ends.there, ends.table, manyRows(3));
   expect(countsOf(await runOf(ends, { isDryRun: true }))).toEqual([null, null]);
   expect(warnings(ends)).toEqual([]);
+});
+
+test("D-14.9.3 a repaired table is up to date where its rows cannot be counted, whatever the last run had left", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, manyRows(2, "own"));
+  await runOf(ends, { direction: "pull" });
+  const request = { tableName: "items", repair: "push" } as const;
+  expect(await ends.time.run(compareTables(ends.deps, request))).toMatchObject({ repaired: 2 });
+  await ends.time.run(ends.time.sleep(1_000));
+  ends.there.uncountable.add("items");
+  const remote = await readRemoteStatus(ends.deps);
+  expect(await readTableStates(ends.deps, { items: 2 }, remote)).toMatchObject([
+    { rowsHere: 2, rowsThere: null, drift: 2, behindSeconds: 0 },
+  ]);
 });
