@@ -187,3 +187,12 @@ export async function findAccount(at: Reader, username: string): Promise<Account
 export function accountOf({ hidesProfile: _, ...account }: AccountDocument): Account {
   return account;
 }
+
+/** All keys or consents of an account, in their order, some of them as they were changed. */
+export function replaced<T extends { readonly id: unknown }>(
+  all: readonly T[],
+  changed: readonly T[],
+): readonly T[] {
+  const byId = new Map(changed.map((one) => [one.id, one]));
+  return all.map((one) => byId.get(one.id) ?? one);
+}

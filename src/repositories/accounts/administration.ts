@@ -1,8 +1,13 @@
-import { type Account, isActiveAdministrator } from "../../domain/reputation/accounts/account.ts";
+import {
+  type Account,
+  isActiveAdministrator,
+  NO_PASSWORD,
+} from "../../domain/reputation/accounts/account.ts";
 import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
 import type { AdminRequest, FileAct, RowAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
 import {
@@ -36,25 +41,18 @@ export class Administration {
 
   /**
    * Suspends an account and ends its sessions. Once it has resolved no instance answers its keys or knows its sessions.
-   * One that is suspended stays so, with its time. `last_administrator` when nobody else could administer then; of two
-   * that would suspend or erase each other at once, one is refused. Null when there is no such account.
+   * One that is suspended stays so, with its time. Throws as `AdministratorGuard.requireOther`; of two that would suspend or
+   * erase each other at once, one is refused. Null when there is no such account.
    */
-  async suspend(
-    username: string,
-    request: AdminRequest,
-    nowMs: number,
-  ): Promise<Account | "last_administrator" | null> {
+  async suspend(username: string, request: AdminRequest, nowMs: number): Promise<Account | null> {
     const { documents } = this.#deps;
     return await guardingAdministrators(documents, "administration.suspend", async (tx, guard) => {
-      const [, [account]] = await tx.read(guard.lock, {
-        from: ACCOUNTS,
-        keys: keysOf(username),
-      });
+      const [, [account]] = await tx.read(guard.lock, { from: ACCOUNTS, keys: keysOf(username) });
       if (account === undefined) return null;
-      if (await guard.isLast(account)) return "last_administrator";
+      await guard.requireOther(account);
       await endSessionsOf(tx, username);
       const suspendedAtMs = account.suspendedAtMs ?? nowMs;
-      return await this.#change(tx, "suspend", request, { ...account, suspendedAtMs });
+      return await this.#keep(tx, { ...account, suspendedAtMs }, "suspend", request);
     });
   }
 
@@ -62,8 +60,8 @@ export class Administration {
   async restore(username: string, request: AdminRequest): Promise<Account | null> {
     return await this.#transact("administration.restore", async (tx) => {
       const account = await findAccount(tx, username);
-      if (account === null) return null;
-      return await this.#change(tx, "restore", request, { ...account, suspendedAtMs: null });
+      const changed = account && { ...account, suspendedAtMs: null };
+      return changed && (await this.#keep(tx, changed, "restore", request));
     });
   }
 
@@ -75,25 +73,26 @@ export class Administration {
   ): Promise<Account | null> {
     return await this.#transact("administration.change_plan", async (tx) => {
       const account = await findAccount(tx, username);
-      if (account === null) return null;
-      const changed = { ...account, plan, callsPerMonth, rateLimitPerMinute };
-      return await this.#change(tx, "plan", request, changed);
+      const changed = account && { ...account, plan, callsPerMonth, rateLimitPerMinute };
+      return changed && (await this.#keep(tx, changed, "plan", request));
     });
   }
 
-  /** Gives an account another password and ends all its sessions. `no_password` for one of an identity provider. */
+  /**
+   * Gives an account another password and ends all its sessions. Throws `conflict` for one of an identity provider. Null when
+   * there is no such account.
+   */
   async setPassword(
     username: string,
     passwordHash: string,
     request: AdminRequest,
-  ): Promise<"changed" | "no_password" | null> {
+  ): Promise<Account | null> {
     return await this.#transact("administration.set_password", async (tx) => {
       const account = await findAccount(tx, username);
       if (account === null) return null;
-      if (account.passwordHash === null) return "no_password";
+      if (account.passwordHash === null) throw new AppError("conflict", NO_PASSWORD);
       await endSessionsOf(tx, username);
-      await this.#change(tx, "password", request, { ...account, passwordHash });
-      return "changed";
+      return await this.#keep(tx, { ...account, passwordHash }, "password", request);
     });
   }
 
@@ -121,11 +120,12 @@ export class Administration {
     await this.#transact("administration.note_file", (tx) => chains.noteFileAct(tx, act));
   }
 
-  async #change(
+  /** What an act has made of an account, with its record. */
+  async #keep(
     tx: Transaction,
+    account: AccountDocument,
     action: AdminAction,
     request: AdminRequest,
-    account: AccountDocument,
   ): Promise<Account> {
     const { username } = account;
     tx.put(ACCOUNTS, account);
@@ -150,9 +150,11 @@ interface AdministratorGuard {
     readonly keys: readonly Key[];
     readonly lock: true;
   };
-  /** Whether nobody else could administer without this account. */
-  isLast(account: Account): Promise<boolean>;
+  /** Throws `conflict` when nobody else could administer without this account. */
+  requireOther(account: Account): Promise<void>;
 }
+
+const LAST_ADMINISTRATOR = "This is the last administrator that is not suspended";
 
 /** Thrown where a body meets an administrator without the lock. */
 class NeedsLock extends Error {}
@@ -170,12 +172,12 @@ export async function guardingAdministrators<T>(
     documents.transact({ name }, (tx) =>
       body(tx, {
         lock: { from: ACCOUNTS, keys: isLocked ? [ADMINISTRATORS] : [], lock: true },
-        async isLast(account) {
-          if (!isActiveAdministrator(account)) return false;
+        async requireOther(account) {
+          if (!isActiveAdministrator(account)) return;
           if (!isLocked) throw new NeedsLock();
           const keysOf = { index: "administrators", within: [[ACTIVE]], limit: 2 };
           const [active] = await tx.read({ from: ACCOUNTS, keysOf });
-          return active.length < 2;
+          if (active.length < 2) throw new AppError("conflict", LAST_ADMINISTRATOR);
         },
       }),
     );

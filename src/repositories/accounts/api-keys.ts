@@ -8,11 +8,10 @@ import {
   type StoredApiKey,
 } from "../../domain/reputation/accounts/api-key.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
-
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import { removeKeyUses } from "../lookups/usage.ts";
-import { ACCOUNTS, KEYS, type KeyDocument } from "./account-collections.ts";
+import { ACCOUNTS, KEYS, type KeyDocument, replaced } from "./account-collections.ts";
 
 /** Which part of a list of keys to read. */
 interface KeyPage {
@@ -91,7 +90,7 @@ export class ApiKeys {
       if (revoked === key) return key;
       const changed = { ...revoked, number: found.number };
       tx.put(KEYS, changed);
-      await this.#bound(tx, username, { keys: replaced(keys, changed), nowMs });
+      await forget(tx, username, boundKeys(replaced(keys, [changed]), nowMs).forgotten);
       this.#tell(tx, revocationAlert(key, nowMs));
       tx.raise([username]);
       return revoked;
@@ -113,21 +112,12 @@ export class ApiKeys {
       const old = { ...plan.old, number: found.number };
       const successor = { ...plan.successor, number: nextNumber(keys) };
       for (const changed of [old, successor]) tx.put(KEYS, changed);
-      const { nowMs } = rotation;
-      await this.#bound(tx, username, { keys: [...replaced(keys, old), successor], nowMs });
+      const all = [...replaced(keys, [old]), successor];
+      await forget(tx, username, boundKeys(all, rotation.nowMs).forgotten);
       this.#tell(tx, rotationAlert(key));
       tx.raise([username, successor.hash]);
       return plan.successor;
     });
-  }
-
-  /** Forgets what has been ended for long. Within a change that raises the version of the account. */
-  async #bound(
-    tx: Transaction,
-    username: string,
-    { keys, nowMs }: { readonly keys: readonly KeyDocument[]; readonly nowMs: number },
-  ): Promise<void> {
-    await forget(tx, username, boundKeys(keys, nowMs).forgotten);
   }
 
   #tell(tx: Transaction, alert: Alert | null): void {
@@ -152,10 +142,6 @@ async function forget(tx: Transaction, username: string, ids: readonly string[])
   for (const id of ids) tx.remove(KEYS, [username, id]);
   await removeKeyUses(tx, username, ids);
   tx.raise([username]);
-}
-
-function replaced(keys: readonly KeyDocument[], changed: KeyDocument): readonly KeyDocument[] {
-  return keys.map((key) => (key.id === changed.id ? changed : key));
 }
 
 function nextNumber(keys: readonly KeyDocument[]): number {

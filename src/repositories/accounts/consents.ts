@@ -10,7 +10,7 @@ import {
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { SEQUENCES } from "../collections.ts";
-import { ACCOUNTS, CONSENTS } from "./account-collections.ts";
+import { ACCOUNTS, CONSENTS, replaced } from "./account-collections.ts";
 import type { Revocation } from "./api-keys.ts";
 
 interface ConsentQuery {
@@ -102,9 +102,4 @@ function forget(tx: Transaction, all: readonly Consent[], nowMs: number): void {
   const forgotten = new Set(forgottenConsents(all, nowMs));
   for (const consent of all)
     if (forgotten.has(consent.id)) tx.remove(CONSENTS, CONSENTS.keyOf(consent));
-}
-
-function replaced(all: readonly Consent[], changed: readonly Consent[]): readonly Consent[] {
-  const byId = new Map(changed.map((consent) => [consent.id, consent]));
-  return all.map((consent) => byId.get(consent.id) ?? consent);
 }

@@ -81,13 +81,9 @@ export class Membership {
    * records with their name. Once it has resolved, no instance answers from any of it.
    * The name is remembered as an HMAC, with the time and the calls of its month, and is taken until `Administration.release`
    * or `Accounts.create` (D-8.2). By an administrator's request it keeps the audit record in the same commit.
-   * `last_administrator`, and nothing is removed, when nobody else could administer then; `absent` when there was no account.
-   * Throws as above.
+   * `absent` when there was no account. Throws as above, and `conflict` when nobody else could administer then.
    */
-  async erase(
-    username: string,
-    request?: AdminRequest,
-  ): Promise<"erased" | "last_administrator" | "absent"> {
+  async erase(username: string, request?: AdminRequest): Promise<"erased" | "absent"> {
     const { documents, tables, settled, chains } = this.#deps;
     const { profiles, platformAccounts } = tables;
     await Promise.all([settled(profiles), settled(platformAccounts)]);
@@ -101,7 +97,7 @@ export class Membership {
         { from: SUBJECTS, keys, lock: true },
       );
       if (account === undefined) return "absent";
-      if (await guard.isLast(account)) return "last_administrator";
+      await guard.requireOther(account);
       if (request !== undefined) {
         await chains.noteAct(tx, { action: "erase", actedOn: username, ...request });
       }

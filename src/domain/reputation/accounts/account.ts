@@ -20,6 +20,9 @@ export type Role = (typeof ROLES)[number];
 /** Issuer of the accounts and tokens of this service itself. D-5.4. */
 export const OWN_ISSUER = "repsync";
 
+/** Why the password of an account of an identity provider cannot be changed. */
+export const NO_PASSWORD = "This account has no password here";
+
 export interface Account extends AccountPlan {
   /** Unique, compared exactly. */
   readonly username: string;

@@ -60,9 +60,8 @@ export async function readAccount(deps: AccountDeps, username: string) {
  */
 export async function suspendAccount(deps: AccountDeps, username: string, request: AdminRequest) {
   requireOther(username, request, "suspend");
-  const outcome = await deps.administration.suspend(username, request, deps.clock.nowMs());
-  if (outcome === "last_administrator") throw lastAdministrator();
-  return accountItem(known(outcome));
+  const nowMs = deps.clock.nowMs();
+  return accountItem(known(await deps.administration.suspend(username, request, nowMs)));
 }
 
 /** Ends a suspension. Throws `not_found`. */
@@ -84,15 +83,13 @@ export async function eraseAccount(
   request: AdminRequest,
 ) {
   requireOther(username, request, "erase");
-  const outcome = await membership.erase(username, request);
-  if (outcome === "last_administrator") throw lastAdministrator();
-  if (outcome === "absent") throw noAccount();
+  if ((await membership.erase(username, request)) === "absent") throw noAccount();
   return { username, status: "erased" } as const;
 }
 
 /** Erases one's own account. Throws `conflict` for the last administrator. D-5.5, D-8.8. */
 export async function eraseOwnAccount({ membership }: AccountDeps, username: string) {
-  if ((await membership.erase(username)) === "last_administrator") throw lastAdministrator();
+  await membership.erase(username);
   return { status: "erased" } as const;
 }
 
@@ -106,12 +103,8 @@ export async function setPassword(
   request: AdminRequest,
 ) {
   const hash = await deps.passwordSemaphore.use(() => deps.passwords.hash(newPassword), gone);
-  const outcome = await deps.administration.setPassword(username, hash, request);
-  if (outcome === null) throw noAccount();
-  if (outcome === "no_password") {
-    throw new AppError("conflict", "This account has no password here");
-  }
-  return { username, status: outcome };
+  known(await deps.administration.setPassword(username, hash, request));
+  return { username, status: "changed" } as const;
 }
 
 /**
@@ -140,10 +133,6 @@ function requireOther(username: string, { by }: AdminRequest, verb: string): voi
 
 function noAccount(): AppError {
   return new AppError("not_found", "There is no such account");
-}
-
-function lastAdministrator(): AppError {
-  return new AppError("conflict", "This is the last administrator that is not suspended");
 }
 
 /** An account's plan, as it is shown. */

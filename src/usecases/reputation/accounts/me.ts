@@ -1,5 +1,9 @@
 // What a signed-in user reads and changes of their own. D-5.5, D-6.6.
-import { type Account, OWN_ISSUER } from "../../../domain/reputation/accounts/account.ts";
+import {
+  type Account,
+  NO_PASSWORD,
+  OWN_ISSUER,
+} from "../../../domain/reputation/accounts/account.ts";
 import { callsByDay } from "../../../domain/reputation/accounts/call-history.ts";
 import { chargeCalls, usageBody } from "../../../domain/reputation/accounts/call-meter.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
@@ -79,7 +83,7 @@ export async function changePassword(
 ): Promise<{ readonly status: "changed" }> {
   const { username, passwordHash } = account;
   if (account.issuer !== OWN_ISSUER || passwordHash === null) {
-    throw new AppError("conflict", "This account has no password here");
+    throw new AppError("conflict", NO_PASSWORD);
   }
   const { address, gone } = caller;
   const counters = passwordCounters({ username, address, nowMs: deps.clock.nowMs() });
