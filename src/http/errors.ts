@@ -1,5 +1,10 @@
 // The one place that turns failures into replies. S-7, D-5.2.
-import { type AppErrorKind, DAMAGE_HINT, ERROR_KINDS } from "../domain/shared/error-kinds.ts";
+import {
+  type AppErrorKind,
+  DAMAGE_HINT,
+  ERROR_KINDS,
+  type RemotePeerErrorKind,
+} from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem } from "../domain/shared/errors.ts";
 import { withHint } from "../domain/shared/text.ts";
 import { formatMs } from "../domain/shared/time.ts";
@@ -13,15 +18,23 @@ interface SyncFailure {
   readonly challenge?: string;
 }
 
-/** Kinds that the reputation interface has no code for; those that are not here are 500. */
+/** Those of a request to another deployment are 500. */
+type SyncKind = Exclude<AppErrorKind, ProblemCode | RemotePeerErrorKind>;
+
+/** Kinds that the reputation interface has no code for; the compiler asks for a new one. */
 const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   sync_disabled: { status: 403 },
   sync_key_rejected: { status: 401 },
+  sync_key_not_configured: { status: 500 },
   unknown_table: { status: 400 },
   file_failed: { status: 400 },
   batch_too_large: { status: 413 },
   integrity: { status: 422, type: "integrity_error" },
   store_unavailable: { status: 503 },
+  store_outdated: { status: 500 },
+  schema_conflict: { status: 500 },
+  commit_failed: { status: 500 },
+  lease_lost: { status: 500 },
   overloaded: { status: 503 },
   stopping: { status: 503 },
   sync_misconfigured: { status: 400, type: "config_error" },
@@ -29,7 +42,7 @@ const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   remote_invalid: { status: 500, type: "sync_error" },
   metrics_token_rejected: { status: 401, challenge: "Bearer" },
   metrics_forbidden: { status: 403 },
-};
+} satisfies Record<SyncKind, SyncFailure>;
 
 /** Kinds that are `unavailable` under `/v1`: only operators can mend them. */
 const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
