@@ -1,7 +1,8 @@
 // What a store of typed columns holds: a suite writes no other values to it, as records with them fail. D-12.1.
 import { isRawNumber, numberText } from "../../src/domain/shared/json.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../src/domain/shared/time.ts";
-import type { ColumnType, ColumnValue, Row, Table } from "../../src/domain/sync/table/table.ts";
+import type { ColumnType } from "../../src/domain/sync/table/column-types.ts";
+import type { ColumnValue, Row, Table } from "../../src/domain/sync/table/table.ts";
 import type { StoreHarness } from "./harness.ts";
 
 type Harness = Pick<StoreHarness<unknown>, "options">;

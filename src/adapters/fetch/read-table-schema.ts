@@ -1,8 +1,8 @@
 // Checks the reply of `/schema/{table}` as `read-reply.ts` does the others: a remote that is wrong about its own table is
 // found before a row is moved. D-7.3.
 import { MAX_LAG_SECONDS } from "../../domain/shared/limits.ts";
-import { COLUMN_TYPES } from "../../domain/sync/table/registry-schema.ts";
-import type { ColumnType, ConflictRule } from "../../domain/sync/table/table.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../domain/sync/table/column-types.ts";
+import type { ConflictRule } from "../../domain/sync/table/table.ts";
 import type { SchemaColumn, TableSchema } from "../../domain/sync/table/table-schema.ts";
 import type { Reply } from "./exchange.ts";
 import {

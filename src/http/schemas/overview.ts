@@ -1,7 +1,7 @@
 // The overview on the wire, as the OpenAPI document shows it. D-9.5.
 import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/shared/json.ts";
-import { COLUMN_TYPES } from "../../domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
 import { Count, checked, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const Rows = (description: string) => nullable(Count, { description });

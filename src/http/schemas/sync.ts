@@ -1,6 +1,6 @@
 // Bodies of pages, pushes, status and health on the wire, as the OpenAPI document shows them. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
-import { COLUMN_TYPES } from "../../domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
 import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
 
 const RowObject = Type.Object(

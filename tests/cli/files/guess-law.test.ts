@@ -2,8 +2,8 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import type { GuessWishes } from "../../../src/domain/sync/guess/table-guess.ts";
-import { COLUMN_TYPES, type ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import type { ColumnType } from "../../../src/domain/sync/table/table.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../src/domain/sync/table/column-types.ts";
+import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";

@@ -1,14 +1,17 @@
 // Random values, tables and pushes for the properties of the contract.
 import fc from "fast-check";
 import { parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
-import { COLUMN_TYPES, type TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import {
+  COLUMN_TYPES,
   type ColumnType,
-  type ColumnValue,
-  type ConflictRule,
   KEY_TYPES,
-  type Row,
-  type Table,
+} from "../../../src/domain/sync/table/column-types.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type {
+  ColumnValue,
+  ConflictRule,
+  Row,
+  Table,
 } from "../../../src/domain/sync/table/table.ts";
 import type { PageQuery } from "../../support/rows/read-rows.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect } from "bun:test";
 import fc from "fast-check";
 import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
-import type { ColumnType, ColumnValue } from "../../../src/domain/sync/table/table.ts";
+import type { ColumnType } from "../../../src/domain/sync/table/column-types.ts";
+import type { ColumnValue } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";

@@ -4,8 +4,8 @@ import {
   compareSchemas,
   unknownFieldProblem,
 } from "../../../src/domain/sync/run/compare-schemas.ts";
+import type { ColumnType } from "../../../src/domain/sync/table/column-types.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import type { ColumnType } from "../../../src/domain/sync/table/table.ts";
 import type { SchemaColumn, TableSchema } from "../../../src/domain/sync/table/table-schema.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 

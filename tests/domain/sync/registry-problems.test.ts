@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { COLUMN_TYPES } from "../../../src/domain/sync/table/column-types.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
-import { COLUMN_TYPES, type TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { refused } from "../../support/refused.ts";
 
 const PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";

@@ -14,7 +14,8 @@ import {
   LAST_TIME_MS,
   parseDate,
 } from "../../../domain/shared/time.ts";
-import { type Column, type ColumnValue, holdsDecimals } from "../../../domain/sync/table/table.ts";
+import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
+import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
 /** A value of another type than its column's, as JSON text: BSON orders it after numbers and texts, by its bytes. */
 interface VerbatimValue {

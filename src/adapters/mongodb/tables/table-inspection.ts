@@ -1,7 +1,8 @@
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { ColumnType, Table } from "../../../domain/sync/table/table.ts";
+import type { ColumnType } from "../../../domain/sync/table/column-types.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import { DURABLE, type InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";

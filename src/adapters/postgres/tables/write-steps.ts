@@ -10,12 +10,8 @@ import type {
   FoundByKey,
   WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
-import {
-  type ColumnValue,
-  holdsDecimals,
-  type Row,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
+import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
+import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
 import { lockMany } from "../driver/schema.ts";

@@ -8,12 +8,8 @@ import {
   parseDate,
   parseDateTime,
 } from "../../../domain/shared/time.ts";
-import {
-  type Column,
-  type ColumnValue,
-  holdsDecimals,
-  type Row,
-} from "../../../domain/sync/table/table.ts";
+import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
+import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 
 const encoder = new TextEncoder();

@@ -3,10 +3,11 @@
 import { parseDecimal } from "../../shared/decimal.ts";
 import { isRawNumber, type JsonValue, parseJsonOr } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
+import type { ColumnType } from "../table/column-types.ts";
 import { DateFormat } from "../table/date-format.ts";
 import { readFileNumber } from "../table/file-values.ts";
 import { wordsOfName } from "../table/names.ts";
-import type { ColumnType, EpochUnit, FileForm } from "../table/table.ts";
+import type { EpochUnit, FileForm } from "../table/table.ts";
 import {
   FLAGS,
   kindOfField,

@@ -8,8 +8,9 @@ import {
   parseJsonOr,
 } from "../../shared/json.ts";
 import { parseDate, parseDateTime } from "../../shared/time.ts";
+import type { ColumnType } from "../table/column-types.ts";
 import { readFileNumber } from "../table/file-values.ts";
-import type { ColumnType, FileForm } from "../table/table.ts";
+import type { FileForm } from "../table/table.ts";
 
 /** How the values of a file are written: as fields without types, as JSON, or as SQLite holds them. */
 export type ValueForm = "field" | "json" | "sqlite";

@@ -2,7 +2,8 @@
 import type { JsonValue } from "../../shared/json.ts";
 import { markedValue, readCsvField } from "../rows/csv-fields.ts";
 import { importValue } from "../rows/import-value.ts";
-import type { Column, ColumnType, EpochUnit, FileForm } from "../table/table.ts";
+import type { ColumnType } from "../table/column-types.ts";
+import type { Column, EpochUnit, FileForm } from "../table/table.ts";
 
 /** Values that a type does not understand: the first of them, for people, and how many there are. */
 export interface Misfits {

@@ -18,7 +18,8 @@ import {
   parseDate,
   parseDateTime,
 } from "../../shared/time.ts";
-import type { Column, ColumnType, ColumnValue, Row, Table } from "../table/table.ts";
+import type { ColumnType } from "../table/column-types.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 import { isTimeless } from "./row-time.ts";
 
 /** A record's row, or why the record fails. */

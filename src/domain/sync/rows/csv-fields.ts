@@ -8,8 +8,9 @@ import {
   parseJsonOr,
   rawNumber,
 } from "../../shared/json.ts";
+import { holdsDecimals } from "../table/column-types.ts";
 import { plainText, writtenText } from "../table/file-values.ts";
-import { type Column, type ColumnValue, type FileForm, holdsDecimals } from "../table/table.ts";
+import type { Column, ColumnValue, FileForm } from "../table/table.ts";
 import { isOfType } from "./convert.ts";
 
 /** A field of a file; null is an empty field without quotes. */

@@ -1,7 +1,8 @@
 // Conversion of a value of a file for its column: as in a push, with what an import has to tell about it. D-10.3.
 import { isNumber, isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+import type { ColumnType } from "../table/column-types.ts";
 import { epochTime } from "../table/file-values.ts";
-import type { Column, ColumnType, ColumnValue, Table } from "../table/table.ts";
+import type { Column, ColumnValue, Table } from "../table/table.ts";
 import { convertValue, isOfType } from "./convert.ts";
 
 /** The value to write, with what is odd about it; or why the record fails. */

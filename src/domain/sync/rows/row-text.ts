@@ -1,13 +1,8 @@
 // Texts that stand for rows: equal texts mean equal content, or the same key, however the values are written.
 import { decimalValueForm } from "../../shared/decimal.ts";
 import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
-import {
-  type Column,
-  type ColumnValue,
-  holdsDecimals,
-  type Row,
-  type Table,
-} from "../table/table.ts";
+import { holdsDecimals } from "../table/column-types.ts";
+import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
 const comparedByTable = new WeakMap<Table, readonly Column[]>();
 

@@ -1,22 +1,10 @@
 // The structure of the registry file. D-2.1.
 import { type Static, Type } from "@sinclair/typebox";
 import { LEAST_DELETE_LIMIT, MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
+import { COLUMN_TYPES } from "./column-types.ts";
 
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const Name = Type.String({ pattern: NAME_PATTERN });
-
-/** Every type of a column. A new one goes here first: the compiler names most of what it needs. */
-export const COLUMN_TYPES = [
-  "text",
-  "integer",
-  "bigint",
-  "numeric",
-  "real",
-  "boolean",
-  "datetime",
-  "date",
-  "json",
-] as const;
 
 const ColumnTypeName = Type.Union(
   COLUMN_TYPES.map((name) => Type.Literal(name)),

@@ -3,6 +3,7 @@ import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
+import { KEY_TYPES } from "./column-types.ts";
 import { DateFormat } from "./date-format.ts";
 import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
@@ -14,14 +15,7 @@ import {
   TABLE_SCHEMA,
   type TableEntry,
 } from "./registry-schema.ts";
-import {
-  type Column,
-  type FileForm,
-  KEY_TYPES,
-  type Registry,
-  ROW_NUMBER,
-  type Table,
-} from "./table.ts";
+import { type Column, type FileForm, type Registry, ROW_NUMBER, type Table } from "./table.ts";
 
 /** Stands for a column whose structure is wrong: it may be a key as well as a timestamp column. */
 const ANY_COLUMN: ColumnEntry = { type: "datetime" };

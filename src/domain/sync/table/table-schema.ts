@@ -1,5 +1,6 @@
 // How one deployment has a table registered, as it tells its peers. D-7.3.
-import type { ColumnType, ConflictRule, Table } from "./table.ts";
+import type { ColumnType } from "./column-types.ts";
+import type { ConflictRule, Table } from "./table.ts";
 
 /** Names of what this service adds to the document, as `X-Sync-Extensions` lists them. D-7.2. */
 export const SYNC_EXTENSIONS = ["conflict-newer", "schema", "digest", "deletes"] as const;

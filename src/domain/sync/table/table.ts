@@ -3,21 +3,9 @@
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { cutText, nearestWord } from "../../shared/text.ts";
+import type { ColumnType } from "./column-types.ts";
 import type { DateFormat } from "./date-format.ts";
-import type { COLUMN_TYPES, Encoding, TableEntry } from "./registry-schema.ts";
-
-export type ColumnType = (typeof COLUMN_TYPES)[number];
-
-/** Types that the columns of a key may have. D-2.2.7. */
-export const KEY_TYPES: readonly ColumnType[] = [
-  ...(["text", "integer", "bigint"] as const),
-  ...(["boolean", "datetime", "date"] as const),
-];
-
-/** True where values are decimals with every digit, as text: numbers that differ in their text may be equal. */
-export function holdsDecimals({ type }: Pick<Column, "type">): boolean {
-  return type === "numeric" || type === "bigint";
-}
+import type { Encoding, TableEntry } from "./registry-schema.ts";
 
 export interface Column {
   readonly name: string;

@@ -2,9 +2,8 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_GUESS_BYTES } from "../../../domain/shared/limits.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { isReservedTable, registryNameOf } from "../../../domain/sync/table/names.ts";
-import { COLUMN_TYPES } from "../../../domain/sync/table/registry-schema.ts";
-import type { ColumnType } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import { type FileGuess, type GuessSource, guessTable } from "./guess-table.ts";

@@ -3,7 +3,7 @@
 import { describe, expect } from "bun:test";
 import { Decimal128, Double, Long, ObjectId } from "mongodb";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
-import { COLUMN_TYPES } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES } from "../../../../src/domain/sync/table/column-types.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";

@@ -4,7 +4,7 @@ import { describe, expect } from "bun:test";
 import { type Db, Decimal128, Double, Long, ObjectId } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import type { ColumnType } from "../../../../src/domain/sync/table/table.ts";
+import type { ColumnType } from "../../../../src/domain/sync/table/column-types.ts";
 import { ADVICE } from "../../../contract/tables/foreign-items.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";

@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import { COLUMN_TYPES } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { COLUMN_TYPES } from "../../../../src/domain/sync/table/column-types.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";

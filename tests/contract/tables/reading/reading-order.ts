@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
-import type { ColumnType, ColumnValue, Row } from "../../../../src/domain/sync/table/table.ts";
+import type { ColumnType } from "../../../../src/domain/sync/table/column-types.ts";
+import type { ColumnValue, Row } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
 import { heldRows, heldValues } from "../../held-values.ts";

@@ -3,8 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseJson } from "../../../../src/domain/shared/json.ts";
 import { convertRecord, convertValue } from "../../../../src/domain/sync/rows/convert.ts";
-import { COLUMN_TYPES } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { KEY_TYPES } from "../../../../src/domain/sync/table/table.ts";
+import { COLUMN_TYPES, KEY_TYPES } from "../../../../src/domain/sync/table/column-types.ts";
 import {
   LISTINGS,
   makeColumn,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { parseJson } from "../../../../src/domain/shared/json.ts";
 import { convertValue } from "../../../../src/domain/sync/rows/convert.ts";
-import type { Column, ColumnType } from "../../../../src/domain/sync/table/table.ts";
+import type { ColumnType } from "../../../../src/domain/sync/table/column-types.ts";
+import type { Column } from "../../../../src/domain/sync/table/table.ts";
 import { makeColumn, makeKeyColumn } from "../../../support/rows/make-table.ts";
 
 const OBJECT = "fails: must not be an object or an array";
