@@ -83,10 +83,10 @@ test("D-9.5.2 a run whose process died ends in the stream as it does in the list
   const run = start(ends);
   await ends.time.run(run.outcome);
   const [kept] = await ends.runs.list({ limit: 1, beforeId: null });
-  await ends.runs.save({ ...kept!, status: "running", finishedAt: null }, []);
-  const watched = await ends.time.run(watchElsewhere(ends, run.runId));
+  await ends.runs.save({ ...kept!, runId: "dead", status: "running", finishedAt: null }, []);
+  const watched = await ends.time.run(watchElsewhere(ends, "dead"));
   const news = await ends.time.run(Array.fromAsync(watched));
-  const listed = await ends.time.run(findRun(ends.deps, run.runId));
+  const listed = await ends.time.run(findRun(ends.deps, "dead"));
   expect(listed.status).toBe("failed");
   expect(news).toEqual([
     { type: "error", table: "items", direction: "pull", error: listed.error! },
