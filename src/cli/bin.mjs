@@ -61,10 +61,11 @@ function start([program, ...others]) {
   // It names options for Bun, as relative paths too.
   const { BUN_OPTIONS, ...env } = process.env;
   const args = [...FLAGS, join(PACKAGE, "src", "cli", "main.ts"), ...process.argv.slice(2)];
+  const hadTerminal = isOnTerminal();
   const child = spawn(program, args, { stdio: "inherit", env });
   const forward = (signal) => {
     // Ctrl-C in a terminal reaches the program by itself; twice would mean "at once" to it.
-    if (signal === "SIGINT" && [0, 1, 2].some((fd) => isatty(fd))) return;
+    if (signal === "SIGINT" && isOnTerminal()) return;
     child.kill(signal);
   };
   const watch = endWithNpm(() => child.kill("SIGTERM"));
@@ -78,13 +79,19 @@ function start([program, ...others]) {
     if (others.length > 0) start(others);
     else fail(`Bun cannot be started: ${error.message}`);
   });
-  child.once("exit", (code, signal) => {
+  child.once("exit", (code, endSignal) => {
     forget();
-    if (code !== null) process.exit(code);
+    // Node aborts, and tells all about it, where it exits without the terminal that it had.
+    const signal = hadTerminal && !isOnTerminal() ? "SIGHUP" : endSignal;
+    if (signal === null) process.exit(code);
     // Whoever waits for us is told how the program ended.
     process.kill(process.pid, signal);
     process.exitCode = 128 + constants.signals[signal];
   });
+}
+
+function isOnTerminal() {
+  return [0, 1, 2].some((fd) => isatty(fd));
 }
 
 /** `npx` and scripts of npm pass signals to a shell that dies of them, and we would go on without anybody. */

@@ -58,6 +58,15 @@ async function beginPush(service: ServiceProcess): Promise<() => Promise<string>
   };
 }
 
+/** False also for one that has ended and that nobody has asked after. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
 /** Puts the files of one certificate in the place of another's. */
 function replace(from: TestCertificate, to: TestCertificate): void {
   copyFileSync(to.certificateFile, from.certificateFile);
@@ -206,28 +215,36 @@ test("D-11.5 callers who keep their connections open meet no broken one while th
   expect([...outcomes.keys()]).toEqual(["200"]);
 });
 
-test("D-11.5 without TLS a SIGHUP changes nothing, and a terminal that closes stops the service", async () => {
-  const folder = makeTempFolder();
-  const terminal = startProcess(
-    // Without `--no-orphans`: it is to notice the terminal.
-    ["script", "-qc", `echo $$ >pid; exec ${process.execPath} ${MAIN} 2>err`, "/dev/null"],
-    { folder, env: serviceEnv(folder) },
-  );
-  const url = await terminal.waitFor(
-    "address",
-    ({ stdout }) => /listening on (http:\S+)/.exec(stdout())?.[1],
-  );
-  const status = () =>
-    fetch(`${url}/v1/health/live`).then(
-      (reply) => reply.status,
-      () => null,
+test.each([
+  // Without `--no-orphans`: it is to notice the terminal.
+  `${process.execPath} ${MAIN}`,
+  `node ${join(MAIN, "../../cli/bin.mjs")} serve`,
+])(
+  "D-11.5 without TLS a SIGHUP changes nothing, and a terminal that closes stops the service: %s",
+  async (command) => {
+    const folder = makeTempFolder();
+    const terminal = startProcess(
+      ["script", "-qc", `echo $$ >pid; exec ${command} 2>err`, "/dev/null"],
+      { folder, env: serviceEnv(folder) },
     );
-  process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), "SIGHUP");
-  for (let i = 0; i < 20; i++) expect(await status()).toBe(200);
-  terminal.kill("SIGKILL");
-  await pollUntil("the end", async () => (await status()) === null);
-  expect(readFileSync(join(folder, "err"), "utf8")).toBe("");
-});
+    const url = await terminal.waitFor(
+      "address",
+      ({ stdout }) => /listening on (http:\S+)/.exec(stdout())?.[1],
+    );
+    const status = () =>
+      fetch(`${url}/v1/health/live`).then(
+        (reply) => reply.status,
+        () => null,
+      );
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    process.kill(pid, "SIGHUP");
+    for (let i = 0; i < 20; i++) expect(await status()).toBe(200);
+    terminal.kill("SIGKILL");
+    await pollUntil("the end", async () => (await status()) === null);
+    await pollUntil("that of its starter", async () => !isRunning(pid));
+    expect(readFileSync(join(folder, "err"), "utf8")).toBe("");
+  },
+);
 
 test("D-11.5 a service that was started with nohup goes on without its terminal", async () => {
   const folder = makeTempFolder();
