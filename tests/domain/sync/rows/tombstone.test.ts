@@ -71,9 +71,11 @@ describe("pushedResult()", () => {
 
   test("D-7.2.1, D-7.6.1 pushedResult() adds what a guarded push and one with deletes did", () => {
     const records = [{ n: 1, name: "a" }];
-    const guarded = { kept: 1, changed: 0 };
+    const guarded = { kept: 1 };
     const deletes = { members: [{}], failures: [], removed: 1 };
-    expect(JSON.stringify(pushedResult(table, { ...done, records, guarded, deletes }))).toBe(
+    expect(
+      JSON.stringify(pushedResult(table, { ...done, records, guarded, changed: 0, deletes })),
+    ).toBe(
       '{"table":"items","received":1,"upserted":1,"integrity":"verified","kept":1,"changed":0,"deleted":1}',
     );
     expect(JSON.stringify(pushedResult(table, { ...done, deletes }))).toBe(
