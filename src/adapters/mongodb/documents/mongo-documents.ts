@@ -35,6 +35,8 @@ export class MongoDocuments implements DocumentStore {
   readonly gatherMs = 3;
   readonly #deps: VersionedDeps;
   readonly #collections = new Map<string, DocumentCollection>();
+  /** Names of tables that are being filled. */
+  readonly #filling = new Set<string>();
   /** Queues of short bodies that met others. */
   readonly #queues = new BodyQueues();
   /** Names of those that may be missing. */
@@ -104,7 +106,7 @@ export class MongoDocuments implements DocumentStore {
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        const tables = new BodyPushes(this.#deps).begin(session);
+        const tables = new BodyPushes(this.#deps, this.#filling).begin(session);
         return await body(this.#begin({ session, tables, lane: 0 }));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
@@ -127,7 +129,7 @@ export class MongoDocuments implements DocumentStore {
     const enterQueue = hasQueue ? () => this.#queues.enter(options.name) : undefined;
     const deadline = this.#deadlineOf(options);
     const scope = { client, clock, deadline, isInTurn, maxConflictsMs, enterQueue };
-    const pushes = new BodyPushes(this.#deps);
+    const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
     // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
     const finish = (session: ClientSession) =>
@@ -145,7 +147,9 @@ export class MongoDocuments implements DocumentStore {
     };
     try {
       const { versions } = this.#deps;
-      return await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
+      const result = await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
+      pushes.end();
+      return result;
     } catch (error) {
       // What the body throws is not ours.
       if (!(error instanceof MongoError)) throw error;

@@ -14,25 +14,33 @@ import { TablePush } from "./table-push.ts";
 /** The writes of a body in their order, over all its attempts. */
 export class BodyPushes {
   readonly #deps: VersionedDeps;
+  readonly #filling: Set<string>;
   readonly #pushes: TablePush[] = [];
   /** True once the body has changed rows. */
   hasRows = false;
 
-  constructor(deps: VersionedDeps) {
+  /** `filling`: names of tables of which the last write brought new rows only. */
+  constructor(deps: VersionedDeps, filling: Set<string>) {
     this.#deps = deps;
+    this.#filling = filling;
   }
 
   /** The write with this number, with what earlier attempts have learned. */
   at(number: number, table: Table): TablePush {
     const known = this.#pushes[number];
     if (known?.table === table) return known;
-    const push = new TablePush(this.#deps, table);
+    const push = new TablePush(this.#deps, this.#filling, table);
     this.#pushes[number] = push;
     return push;
   }
 
   begin(tx: ClientSession): BodyTables {
     return new BodyTables(this.#deps, this, tx);
+  }
+
+  /** To be called once the last attempt is committed. */
+  end(): void {
+    for (const push of this.#pushes) push.end();
   }
 }
 

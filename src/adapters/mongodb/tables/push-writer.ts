@@ -63,17 +63,21 @@ export class PushWriter {
     }
   }
 
-  /** Writes rows that are there or not; how many are new or have changed. */
-  async upsert(upserts: readonly Upsert[], tx: ClientSession): Promise<number> {
-    let changed = 0;
+  /** Writes rows that are there or not; how many are new, and how many are new or have changed. */
+  async upsert(
+    upserts: readonly Upsert[],
+    tx: ClientSession,
+  ): Promise<{ readonly newRows: number; readonly changed: number }> {
+    const done = { newRows: 0, changed: 0 };
     for (const batch of cutUpserts(upserts)) {
       const updates = batch.map(({ filter, update }) => ({
         updateOne: { filter, update, upsert: true },
       }));
       const written = await this.#write(batch, updates, tx);
-      changed += written.upsertedCount + written.modifiedCount;
+      done.newRows += written.upsertedCount;
+      done.changed += written.upsertedCount + written.modifiedCount;
     }
-    return changed;
+    return done;
   }
 
   /** Writes one batch, an operation for each of its upserts, by one command of the transaction. */

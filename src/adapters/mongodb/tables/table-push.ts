@@ -15,9 +15,12 @@ import { beginTurns } from "../driver/deadline.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { Rerun, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
-import { PushRows } from "./push-rows.ts";
+import { PartlyLate, PushRows } from "./push-rows.ts";
 import { RefusedUpsert } from "./push-writer.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
+
+/** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */
+const MIN_LOAD_ROWS = 100;
 
 /** The result of a write. */
 interface Pushed extends Written {
@@ -29,14 +32,20 @@ interface Pushed extends Written {
 export class TablePush {
   readonly table: Table;
   readonly #deps: VersionedDeps;
+  readonly #filling: Set<string>;
   /** False once anything was refused: a row that was taken for new may be known to an index. */
   #insertsNew = true;
+  #readsFirst = false;
   /** The records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
+  /** Records of the last attempt, and those of them whose rows are new. */
+  #records = 0;
+  #newRows = 0;
 
-  constructor(deps: VersionedDeps, table: Table) {
+  constructor(deps: VersionedDeps, filling: Set<string>, table: Table) {
     this.#deps = deps;
+    this.#filling = filling;
     this.table = table;
   }
 
@@ -46,11 +55,15 @@ export class TablePush {
     const { upserts, failures } = this.#withoutRefused(plan);
     const { ordered } = plan;
     const insertsNew = this.#insertsNew;
+    const readsFirst = this.#readsFirst;
+    const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
     const numbers = (count: number) => this.#takeNumbers(count);
-    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew };
+    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling, readsFirst };
     const rows = new PushRows(this.#deps, this.table, options);
     try {
-      const written = await rows.write(upserts, tx);
+      const { newRows, ...written } = await rows.write(upserts, tx);
+      this.#records = plan.upserts.length;
+      this.#newRows = newRows;
       return {
         ...written,
         failures: [...failures, ...written.failures].sort((a, b) => a.index - b.index),
@@ -58,9 +71,21 @@ export class TablePush {
         people: changedPeople(this.table, writes, rule),
       };
     } catch (error) {
+      if (error instanceof PartlyLate) {
+        throw new Rerun(async () => {
+          this.#readsFirst = true;
+        });
+      }
       if (!(error instanceof RefusedUpsert)) throw error;
       throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
     }
+  }
+
+  /** To be called once the last attempt is committed. */
+  end(): void {
+    if (this.#records >= MIN_LOAD_ROWS && this.#newRows === this.#records) {
+      this.#filling.add(this.table.name);
+    } else if (this.#records > 0) this.#filling.delete(this.table.name);
   }
 
   /**
@@ -133,6 +158,11 @@ export class TablePush {
     const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
   }
+}
+
+/** True when the records of a plan can be inserted as they are, if all their keys are new. */
+function isForInserts({ upserts, ordered }: UpsertPlan): boolean {
+  return !ordered && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }
 
 function changedPeople(

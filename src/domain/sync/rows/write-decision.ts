@@ -95,7 +95,7 @@ export function* decideWrite<Arriving extends ArrivingRecord>(
 }
 
 /** True when a row that is there gets the time of the record, where it is written. */
-function setsTime(
+export function setsTime(
   { timestampColumn, updateColumns }: Table,
   { row }: Pick<ArrivingRecord, "row">,
 ): boolean {
