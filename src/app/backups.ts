@@ -18,7 +18,7 @@ import type { Setting } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore, requireStore, STORE_FORMS, sqliteDriver, storeAt } from "./stores.ts";
 
-/** What a backup of an opened deployment is made with. */
+/** The dependencies of a backup of an open deployment. */
 export function backUpDeps(config: Config, { storage, clock }: Services): BackUpDeps {
   return {
     copies: storage,

@@ -135,7 +135,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   };
 }
 
-/** What `/metrics` works with. */
+/** The dependencies of `/metrics`. */
 function metricsRouteDeps(
   { metricsToken }: Config,
   services: Services,

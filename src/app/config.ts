@@ -16,7 +16,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type ReadFile = (path: string) => string;
 
-/** Where alerts are sent. D-10.12. */
+/** The address and the secret of alerts. D-10.12. */
 interface Webhook {
   readonly url: string;
   /** Signs them. */
@@ -25,7 +25,7 @@ interface Webhook {
   readonly allowsPrivate: boolean;
 }
 
-/** What is traced. The SDK reads the other standard variables of OpenTelemetry itself. D-10.9. */
+/** The settings of traces. The SDK reads the other standard variables of OpenTelemetry itself. D-10.9. */
 interface TracingSettings {
   readonly sampling: Sampling;
   /** Names and secret values, as `name=value,name=value`. */
@@ -122,7 +122,7 @@ function readValues(env: Environment, problems: string[]): Values {
   return Object.fromEntries(values) as Values;
 }
 
-/** What is wrong with settings that are each good by themselves. */
+/** Problems of settings that are each good by themselves. */
 function jointProblems(config: Config, machineAddresses: readonly string[]): readonly string[] {
   const { remoteUrl, remoteKey, ownRemoteKey, backups, storageUrl } = config;
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-// What the service and the command line share as programs: the file of settings, and two exit codes.
+// Common parts of the service and the command line as programs: the file of settings, and two exit codes.
 import { readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
@@ -31,7 +31,7 @@ export function loadEnvFile(): void {
   for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
 }
 
-/** What the files of HTTPS hold now. Throws `invalid_request` with all problems. D-11.5. */
+/** Reads the files of HTTPS as they are now. Throws `invalid_request` with all problems. D-11.5. */
 export function readTlsAnew(): TlsFiles | null {
   const { TLS_CERT_FILE, TLS_KEY_FILE } = process.env;
   const paths = { tlsCertFile: TLS_CERT_FILE || null, tlsKeyFile: TLS_KEY_FILE || null };
@@ -84,10 +84,10 @@ function end(...lines: readonly string[]): never {
 
 // Reads the text of a `.env` file. D-10.4.
 
-/** What a file of settings says. */
+/** The contents of a file of settings. */
 interface EnvFile {
   readonly values: Readonly<Record<string, string>>;
-  /** One for each line that is no setting, with its number; none shows a value. */
+  /** A problem for each line that is no setting, with its number; none shows a value. */
   readonly problems: readonly string[];
 }
 

@@ -17,7 +17,7 @@ import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 
-/** What is wrong at a place of the file. */
+/** A problem at a place of the file. */
 interface FileProblem {
   /** From 1. */
   readonly line: number;
@@ -32,7 +32,7 @@ interface FileProblem {
 /** A registry, or else at least one problem. */
 interface ReadRegistryFile {
   readonly registry: Registry | null;
-  /** In the order of the file. */
+  /** Problems in the order of the file. */
   readonly problems: readonly FileProblem[];
 }
 
@@ -72,7 +72,7 @@ function examine(text: string, lagSeconds?: number): ReadRegistryFile {
   const root = parseTree(text, errors);
   const problems = syntaxProblems(errors, placeOf);
   const hasTables = root !== undefined && findNodeAtLocation(root, ["tables"]) !== undefined;
-  // What can still be read of a damaged file is worth examining only where its tables are.
+  // The rest of a damaged file is worth examining only where its tables can still be read.
   if (root === undefined || (errors.length > 0 && !hasTables)) return failed(problems);
   problems.push(...repeatedNames(root, placeOf));
   try {
@@ -96,7 +96,7 @@ export function problemText({ line, column, message }: FileProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 
-/** The same for a file that nobody is looking at just now. */
+/** As `problemText`, for a file that nobody is looking at just now. */
 export function fileProblemText(path: string, problem: FileProblem): string {
   const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
   return `SYNC_TABLES: ${subject}${problemText(problem)}`;
@@ -125,7 +125,7 @@ export function withTables(source: string, tables: Readonly<Record<string, Table
   const brace = found.offset + found.length - 1;
   const last = found.children?.at(-1);
   const lastEnd = last === undefined ? found.offset + 1 : last.offset + last.length;
-  // Where the closing brace stands alone on its line, the comments before it stay before the new tables.
+  // Comments before a closing brace that stands alone on its line stay before the new tables.
   const lineStart = source.lastIndexOf("\n", brace) + 1;
   const isAlone = lineStart >= lastEnd && source.slice(lineStart, brace).trim() === "";
   const place = isAlone ? lineStart : brace;
@@ -174,7 +174,7 @@ function plainValue(text: string): unknown {
   return JSON.parse(stripComments(text, " "));
 }
 
-/** One for each line: what follows a mistake on its line is mostly its consequence. */
+/** Problems of the syntax, one for each line: what follows a mistake on its line is mostly its consequence. */
 function syntaxProblems(
   errors: readonly ParseError[],
   placeOf: (offset: number) => Place,
@@ -206,7 +206,7 @@ function repeatedNames(node: Node, placeOf: (offset: number) => Place): FileProb
   return problems;
 }
 
-/** Where the value of a JSON pointer stands, or what is nearest to it: an object or list by its name. */
+/** The offset of the value of a JSON pointer, or of what is nearest to it: an object or list by its name. */
 function offsetOf(root: Node, pointer: string): number {
   let node = root;
   for (const part of pointer.split("/").slice(1)) {

@@ -60,7 +60,7 @@ export async function serve(config: Config): Promise<void> {
   console.log(startReport(config, { url, hasAdministrator, isNewStore }).join("\n"));
 }
 
-/** Whoever passes a signal on may send the one Ctrl-C twice: so soon it counts as the first. */
+/** The time in which a second signal counts as the first: a shell may pass one Ctrl-C on twice. */
 const SECOND_AFTER_MS = 500;
 
 /** A second Ctrl-C waits for nothing: what was answered is kept, as after any other end. */
@@ -182,7 +182,7 @@ class Service {
   }
 }
 
-// What a start prints. D-10.4.
+// The lines that a start prints. D-10.4.
 
 const DOCS = "/swagger";
 
@@ -228,7 +228,7 @@ function scheduleText({ schedule, compareSchedule, compareRepair }: Config): str
   return [...runs, ...comparisons].join("; ") || "none";
 }
 
-/** As operators know the store: the hosts and the database, or the file. */
+/** The store as operators know it: the hosts and the database, or the file. */
 function withoutCredentials(storageUrl: string): string {
   return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
 }

@@ -1,11 +1,11 @@
-// What values of settings look like. D-1.3.
+// The forms of values of settings. D-1.3.
 import { Cron } from "croner";
 
 /** Reads a value, and tells what is wrong with it, as words that go on after the name; what it returns then is not used. */
 export type Form<Value> = (text: string, tell: (problem: string) => void) => Value;
 
 interface SettingFacts {
-  /** What operators read of it, in `.env.example` and docs/operating.md. */
+  /** The text about it for operators, in `.env.example` and docs/operating.md. */
   readonly about: string;
   /** The value as text where none is set. */
   readonly fallback?: string;
@@ -24,7 +24,7 @@ export interface Setting<Value> extends SettingFacts {
   readonly form: Form<Value>;
 }
 
-/** What is read of a setting: null only where there is no default. */
+/** The value of a setting: null only where there is no default. */
 export type ValueOf<Item> =
   Item extends Setting<infer Value>
     ? Value | (Item extends { readonly fallback: string } ? never : null)
@@ -38,7 +38,7 @@ export function setting<Value, Facts extends SettingFacts>(
   return { ...facts, name, form };
 }
 
-/** Of keys for HMAC-SHA-256. D-8.7. */
+/** The least length of keys for HMAC-SHA-256. D-8.7. */
 const MIN_SECRET_BYTES = 32;
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/u;
 
@@ -114,7 +114,7 @@ export const remoteUrl: Form<string> = (value, tell) => {
   return value;
 };
 
-/** As browsers write them. */
+/** Origins as browsers write them. */
 export const origins: Form<readonly string[]> = (value, tell) => {
   const texts = value.split(",").map((text) => text.trim());
   return texts
@@ -171,7 +171,7 @@ const CRON_PARTS: readonly (readonly [name: string, range: string])[] = [
 const CRON_SHAPE = "5 (minute, hour, day, month, weekday), or 6 with the second before them";
 
 /**
- * What is wrong with a text that `isCron` does not take, to be put behind it, such as `has 2 parts, and needs 5 (…)` or
+ * The problem of a text that `isCron` does not take, to be put behind it, such as `has 2 parts, and needs 5 (…)` or
  * `has the minute "61", which is 0 to 59, *, or a list or range of these`.
  */
 function cronProblem(text: string, isCron: (text: string) => boolean): string {

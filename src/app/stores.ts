@@ -26,7 +26,7 @@ export type ClaimOptions = StoreTools & StoreClaim;
 
 /** A store at an address. */
 interface Store {
-  /** By which OpenTelemetry knows its kind. */
+  /** The name by which OpenTelemetry knows its kind. */
   readonly system: string;
   /** The files that it consists of; none on a server and in memory. */
   readonly files: readonly string[];
@@ -146,9 +146,9 @@ class PostgresDatabase extends Server implements Store {
 
 /** A new kind is an entry here, a class above and its adapter. */
 const KINDS: readonly {
-  /** Of the whole address. */
+  /** The pattern of the whole address. */
   readonly pattern: RegExp;
-  /** What people are told that it looks like. */
+  /** The forms of its address, for people. */
   readonly forms: readonly string[];
   readonly at: (url: string) => Store;
 }[] = [
@@ -169,7 +169,7 @@ const KINDS: readonly {
   },
 ];
 
-/** What addresses of stores look like, for people. */
+/** The forms of addresses of stores, for people. */
 export const STORE_FORMS = KINDS.flatMap(({ forms }) => forms)
   .join(", ")
   .replace(/, (?=\S*$)/, " or ");

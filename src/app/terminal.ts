@@ -1,4 +1,4 @@
-// What SIGHUP means: files are to be read anew, or the terminal is gone. D-11.5. The system takes a closed terminal away first:
+// The meaning of SIGHUP: files are to be read anew, or the terminal is gone. D-11.5. The system takes a closed terminal away first:
 // a process that had one among its streams, which `nohup` lets none be, and has none any more stops.
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";

@@ -7,7 +7,7 @@ const CERTIFICATE = "TLS_CERT_FILE";
 const KEY = "TLS_KEY_FILE";
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 
-/** What HTTPS is served with, in PEM form. */
+/** Certificate and key of HTTPS, in PEM form. */
 export interface TlsFiles {
   /** The own certificate first, then those that vouch for it. */
   readonly certificate: string;

@@ -5,7 +5,7 @@ import type { AddCommand } from "./command-runner.ts";
 /** A command of its own, or a group of commands. */
 export interface ListedCommand {
   readonly name: string;
-  /** What the list of commands says of it. */
+  /** Its line in the list of commands. */
   readonly summary: string;
   load(): Promise<AddCommand>;
 }

@@ -1,4 +1,4 @@
-// What all commands share: how they are declared, given a deployment, interrupted and ended.
+// The frame of all commands: how they are declared, given a deployment, interrupted and ended.
 import { type Command, InvalidArgumentError } from "commander";
 import type { Config } from "../app/config.ts";
 import type { Services } from "../app/services.ts";
@@ -18,7 +18,7 @@ export interface CommandTools {
   readonly interruption: Interruption;
   /** Opens the deployment of the environment, with the tables of its registry; it is closed when the command ends. */
   open(): Promise<OpenedDeployment>;
-  /** The same for a command that needs no table: nothing is made that it does not write to. */
+  /** As `open`, for a command that needs no table: nothing is made that it does not write to. */
   openStore(): Promise<OpenedDeployment>;
   /** For a command that only reads: a store that was not used yet is an empty one, and stays unused. D-12.4. */
   openToRead(needsTables?: boolean): Promise<OpenedDeployment>;
@@ -29,7 +29,7 @@ export interface CommonOptions {
   readonly quiet?: true;
 }
 
-/** What a command does with its arguments and, behind them, its options. */
+/** The work of a command with its arguments and, behind them, its options. */
 type CommandWork<Given extends readonly unknown[]> = (
   tools: CommandTools,
   ...given: Given
@@ -164,7 +164,7 @@ export class Interruption {
     process.on("SIGINT", (signal) => this.#receive(signal));
     process.on("SIGTERM", (signal) => this.#receive(signal));
     const isKept = outlivesTerminal();
-    // Those who pass it on make it come several times.
+    // Processes that pass it on make it come several times.
     process.on("SIGHUP", (signal) => {
       if (!isKept && this.#received === null) this.#receive(signal);
     });

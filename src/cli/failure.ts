@@ -21,7 +21,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 interface FailureText {
   readonly code: ExitCode;
   readonly message: string;
-  /** What to do about it; null for nothing more. */
+  /** The advice; null for none. */
   readonly hint: string | null;
   readonly problems: readonly string[];
 }
@@ -34,7 +34,7 @@ const USAGE_KINDS: readonly AppErrorKind[] = [
 ];
 const INTERNAL = { message: "Internal error", hint: "Set LOG_LEVEL to debug to see its cause" };
 
-/** What to tell about anything that a command throws; null when the user was told already. */
+/** The text about anything that a command throws; null when the user was told already. */
 export function describeFailure(error: unknown): FailureText | null {
   if (error instanceof CommanderError) return null;
   if (!isAppError(error)) return { code: EXIT.failed, ...INTERNAL, problems: [] };

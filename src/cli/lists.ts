@@ -1,4 +1,4 @@
-// What commands on lists share: the options for a part of one, and the beginning of an id wherever a command takes one. D-14.9.
+// Common parts of commands on lists: the options for a part of one, and the beginning of an id wherever a command takes one. D-14.9.
 import type { Command } from "commander";
 import { AppError } from "../domain/shared/errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "../domain/shared/limits.ts";

@@ -1,4 +1,4 @@
-// What a command writes: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
+// The output of commands: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
 // nothing that people wrote commands a terminal (D-11.3).
 import { countOf, escapeHiddenInJson, formatCount, showHidden } from "../domain/shared/text.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
@@ -21,9 +21,9 @@ interface ShownList<Item> {
 /** The columns of a table by their names, and what an item has there. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
 
-/** What the user asks of all output. */
+/** The user's wishes for all output. */
 interface OutputOptions {
-  /** One JSON document instead of texts. */
+  /** True for one JSON document instead of texts. */
   readonly json?: boolean;
   /** Errors only. */
   readonly quiet?: boolean;
@@ -49,7 +49,7 @@ export class Output {
     this.print(...lines);
   }
 
-  /** The same of a list: its lines or the sentence that there is nothing, and how to go on. */
+  /** Shows a list: its lines or the sentence that there is nothing, and how to go on. */
   showList<Item>(
     list: ShownList<Item>,
     none: string,
@@ -71,7 +71,7 @@ export class Output {
   }
 
   /**
-   * One JSON document on stdout, for programs only, with the names of the wire. Call it once, or once per event of a
+   * Writes a JSON document to stdout, for programs only, with the names of the wire. Call it once, or once per event of a
    * stream.
    */
   printJson(document: unknown): void {
@@ -97,7 +97,7 @@ export class Output {
     if (!this.isQuiet) writeLines(process.stderr, lines);
   }
 
-  /** The same for what went wrong. */
+  /** As `tell`, for what went wrong. */
   tellError(...lines: readonly Line[]): void {
     writeLines(process.stderr, lines);
   }
@@ -129,7 +129,7 @@ export function tableLines<Item>(
 ): string[] {
   const names = Object.keys(columns);
   const cells = items.map((item) => Object.values(columns).map((cellOf) => cellOf(item)));
-  // As wide as they are shown.
+  // Hidden characters count as they are shown.
   const rows = [names, ...cells].map((row) => row.map(showHidden));
   const widths = names.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const pad = (text: string, i: number) =>
@@ -149,7 +149,7 @@ export function ageText(seconds: number): string {
   return countOf(Math.floor(seconds), "second");
 }
 
-/** Such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
+/** The text of a duration, such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
 export function durationText(durationMs: number): string {
   if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);

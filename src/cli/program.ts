@@ -17,7 +17,7 @@ export async function buildProgram(run: RunCommand): Promise<Command> {
   return await withCommands(run, () => true);
 }
 
-/** The same for these arguments: a command that they do not name has its name and summary only. */
+/** As `buildProgram`, for these arguments: a command that they do not name has its name and summary only. */
 export async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
   const named = args.find(
     (arg, i) => !arg.startsWith("-") && arg !== HELP && args[i - 1] !== "--env-file",
@@ -121,7 +121,7 @@ function asSentence(text: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1);
 }
 
-// What the help of each command says after its options.
+// The end of each command's help, after its options.
 
 /** A longer example has its explanation below. */
 const MAX_LINE_CHARS = 50;

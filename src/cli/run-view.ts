@@ -1,4 +1,4 @@
-// What a run shows while it goes on, and what it says at its end.
+// The view of a run while it goes on, and at its end.
 import { countOf, formatCount } from "../domain/shared/text.ts";
 import { type RunNews, retryText, type SyncRun } from "../domain/sync/run/run.ts";
 import {
@@ -59,7 +59,7 @@ export class RunView {
     }
   }
 
-  /** One line for a table that had something to do. Lines between bars would break them, so they wait for the end there. */
+  /** Tells a table that had something to do in a line. Lines between bars would break them, so they wait for the end there. */
   #endTable(next: string | null = null): void {
     const { dryRun = false, tables } = this.#soFar();
     const table = this.#table;
@@ -103,7 +103,7 @@ function wouldMoveText({ pushed, pulled }: TableResult): string {
   return `${countOf(pushed, "row")} would be pushed, ${formatCount(pulled)} pulled`;
 }
 
-/** What a table moved, what came of it, and what that took. */
+/** Texts about what a table moved, what came of it, and what that took. */
 function resultTexts(result: TableResult): string[] {
   const { pushed, pulled, errorCount, bytesCompressed, bytesUncompressed, durationMs } = result;
   return [
@@ -120,7 +120,7 @@ function movedTexts({ totalPushed, totalPulled }: SyncRun): string[] {
   return [`${formatCount(totalPushed)} pushed`, `${formatCount(totalPulled)} pulled`];
 }
 
-/** What came of the rows of a run or a table: always those that changed, the others where there are any. */
+/** Texts about the rows of a run or a table: always those that changed, the others where there are any. */
 export function outcomeTexts(result: RowCounts): string[] {
   const others: [number, string][] = [
     [result.kept, "kept"],
@@ -134,7 +134,7 @@ export function outcomeTexts(result: RowCounts): string[] {
   ];
 }
 
-/** One line where both ends have another number of rows. D-7.5. */
+/** A line where both ends have another number of rows. D-7.5. */
 export function driftLines(table: string, { countHere, countThere }: EndCounts): string[] {
   if (countHere === null || countThere === null || countHere === countThere) return [];
   return [

@@ -9,7 +9,7 @@ const SHORT_ID_CHARS = 8;
 const MIN_ERROR_CHARS = 24;
 
 const NUMBERS = ["duration", "pushed", "pulled", "changed", "kept", "deleted", "rejected"];
-/** What is left out first where the terminal is too narrow. */
+/** Columns that are left out first where the terminal is too narrow. */
 const LESS_NEEDED: readonly string[] = [
   ...["kept", "deleted", "changed", "by", "rejected", "pulled", "pushed"],
   ...["direction", "started", "duration"],
@@ -22,7 +22,7 @@ const STATUS_COLOURS: Readonly<Record<ListedRun["status"], Colour>> = {
   failed: "red",
 };
 
-/** Where the table goes to. */
+/** The output that the table is for. */
 interface Shown {
   /** Width of the terminal; absent elsewhere: ids, times and errors are whole, and no column is left out. */
   readonly columns?: number;
@@ -30,7 +30,7 @@ interface Shown {
   readonly hasWholeIds?: boolean;
 }
 
-/** One line for each run under a header; on a terminal columns are left out until the others and the errors fit. */
+/** A line for each run under a header; on a terminal columns are left out until the others and the errors fit. */
 export function runsTable(
   runs: readonly ListedRun[],
   { columns: chars = 0, hasWholeIds = false }: Shown,

@@ -1,4 +1,4 @@
-// What all replies share: identity, deadline, failures, the log, metrics and traces.
+// The common parts of all replies: identity, deadline, failures, the log, metrics and traces.
 import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
@@ -39,7 +39,7 @@ export interface AnsweringDeps {
   readonly damage: { isKnown(error: unknown): boolean };
 }
 
-/** What a route does for a request. */
+/** The work of a route for a request. */
 type Work = (tools: ReplyTools) => Promise<Response>;
 
 const LOOKUPS = "/v1/public/";
@@ -114,7 +114,7 @@ export class Answering {
   }
 }
 
-/** What a service that is stopping says. D-10.5. */
+/** The reply of a service that is stopping. D-10.5. */
 async function refused(): Promise<Response> {
   throw new AppError("stopping", "The service is stopping");
 }
@@ -206,12 +206,12 @@ function endingWith(reply: Response, span: Span): Response {
   return new Response(body, reply);
 }
 
-// What a process answers from the moment its port is bound until its deployment serves. D-11.4.
+// Replies of a process from the moment its port is bound until its deployment serves. D-11.4.
 
 interface StartingDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Such as `bun 1.4.5`. */
+  /** The runtime, such as `bun 1.4.5`. */
   readonly runtimeVersion: string;
 }
 

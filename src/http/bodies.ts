@@ -37,7 +37,7 @@ export async function readBody<Schema extends TObject>(
   return fromWire(body) as FromWire<Static<Schema>>;
 }
 
-/** The same with all digits of numbers and with names as they are, of a body that was read. Throws `invalid_request`. */
+/** As `readBody`, with all digits of numbers and with names as they are, of a body that was read. Throws `invalid_request`. */
 export function readExactBody<Schema extends TObject>(
   bytes: Uint8Array,
   schema: Schema,
@@ -96,7 +96,7 @@ export async function readRequestBody(
   const chunks: Uint8Array[] = [];
   let receivedBytes = 0;
   try {
-    // What is left of a larger body is read on by `endIfUnread`.
+    // `endIfUnread` reads on what is left of a larger body.
     for await (const chunk of request.body.values({ preventCancel: true })) {
       receivedBytes += chunk.length;
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes, hint);

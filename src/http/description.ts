@@ -9,11 +9,11 @@ import type { ReplyKind } from "./replies.ts";
 /** Whom a guard lets pass. */
 export interface Admitted<Caller> {
   readonly caller: Caller;
-  /** Whose cookie the reply may renew; absent without one. D-9.3. */
+  /** The identity whose cookie the reply may renew; absent without one. D-9.3. */
   readonly cookieIdentity?: Identity;
 }
 
-/** Who may call an operation. Asked before the body is read (D-3.11); throws `AppError` for everybody else. */
+/** Admits the callers of an operation. Asked before the body is read (D-3.11); throws `AppError` for everybody else. */
 export interface Guard<Caller> {
   /** Credentials and failures as the document shows them. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
@@ -23,7 +23,7 @@ export interface Guard<Caller> {
   admitAgain?(exchange: Exchange): Admitted<Caller> | Promise<Admitted<Caller>>;
 }
 
-/** One of many who may do the same. */
+/** A caller without a name. */
 export const ANYBODY: Admitted<null> = { caller: null };
 
 /** Needs no credential. */
@@ -54,7 +54,7 @@ export type Nothing = Readonly<Record<never, TSchema>>;
 /** Status by status; a text says when the usual failure comes. */
 export type Replies = Readonly<Record<number, string | Failure | ReplyKind<never>>>;
 
-/** What an operation is asked. Names are those of this code; what is absent is null. */
+/** The request to an operation. Names are those of this code; absent fields are null. */
 export interface Asked<Caller, Path, Query, Headers, Read> {
   readonly exchange: Exchange;
   readonly caller: Caller;
@@ -110,7 +110,7 @@ export interface Description<Caller, Path, Query, Headers, Read, Declared> {
   readonly guard: Guard<Caller>;
   readonly params?: Path;
   readonly query?: Query;
-  /** Those with an `enum` are checked, in any case of letters, before the body is read. */
+  /** Headers; those with an `enum` are checked, in any case of letters, before the body is read. */
   readonly headers?: Headers;
   readonly body?: Read;
   readonly replies: Declared;

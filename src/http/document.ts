@@ -6,7 +6,7 @@ import type { Body, Description, Parameters, Replies } from "./description.ts";
 import type { ReplyDocument } from "./document-parts.ts";
 import { failureDocument, usualFailures } from "./failures.ts";
 
-/** By how paths begin. */
+/** Tags by the beginnings of paths. */
 const TAGS = [
   ["/api/v1/sync", "sync"],
   ["/v1/public", "reputation"],

@@ -18,7 +18,7 @@ interface SyncFailure {
   readonly challenge?: string;
 }
 
-/** Those of a request to another deployment are 500. */
+/** Kinds with statuses here; those of a request to another deployment are 500. */
 type SyncKind = Exclude<AppErrorKind, ProblemCode | RemotePeerErrorKind>;
 
 /** Kinds that the reputation interface has no code for; the compiler asks for a new one. */
@@ -104,7 +104,7 @@ function syncMessage({ problems: [problem], message }: AppError): string {
   return `${pointer.slice(1)} ${detail.charAt(0).toLowerCase()}${detail.slice(1)}`;
 }
 
-/** What callers can do; the log has the hint for operators, which may name what is theirs. */
+/** The hint for callers; the log has the one for operators, which may name what is theirs. */
 function hintFor({ kind, hint }: AppError): string | null {
   if (!UNAVAILABLE.has(kind)) return hint;
   // Damage does not pass.
@@ -131,7 +131,7 @@ export interface ProblemOccurrence {
   readonly code: ProblemCode;
   /** For the caller to read; never a secret. */
   readonly detail: string;
-  /** What to do. */
+  /** The advice. */
   readonly hint?: string | null;
   readonly requestId: string;
   readonly nowMs: number;

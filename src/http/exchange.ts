@@ -1,4 +1,4 @@
-// One request, from its arrival to its reply.
+// A request, from its arrival to its reply.
 import type { ConnectionInfo } from "../ports/http/http.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 
@@ -94,7 +94,7 @@ export class Exchange {
     return plainAddress(path[Math.max(0, path.length - 1 - trustedProxyHops)] ?? socketAddress);
   }
 
-  /** What proxies have put into a header: each appends its own value, or sends one. */
+  /** The values that proxies have put into a header: each appends its own, or sends one. */
   forwarded(name: string): readonly string[] {
     const values = (this.headers.get(name) ?? "").split(",").map((value) => value.trim());
     return values.filter((value) => value !== "");
@@ -115,7 +115,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** One spelling per address: proxies write it in several ways, some with the port. Other text stays. */
+/** The one spelling of an address: proxies write it in several ways, some with the port. Other text stays. */
 function plainAddress(entry: string): string {
   const [, inBrackets, beforePort] = /^(?:\[(.*)\]|([^:]+))(?::\d+)?$/.exec(entry) ?? [];
   const address = inBrackets ?? beforePort ?? entry;
@@ -128,14 +128,14 @@ function plainAddress(entry: string): string {
   return [a >> 8, a & 255, b >> 8, b & 255].join(".");
 }
 
-// What a path says about the shape of its replies.
+// The shapes of replies by their paths.
 
 /** True for paths that answer in the shapes of the reputation document. */
 export function isReputationPath(path: string): boolean {
   return path === "/v1" || path.startsWith("/v1/");
 }
 
-/** Of the service, or of the process: these are told to the end, in shapes of their own. D-10.5. */
+/** True for the health of the service or the process, which is told to the end, in shapes of its own. D-10.5. */
 export function isHealthPath(path: string): boolean {
   return path === "/v1/health" || path === "/v1/health/live" || path === "/v1/health/ready";
 }

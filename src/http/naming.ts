@@ -17,7 +17,7 @@ interface Shape {
   readonly anyOf?: readonly Shape[];
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
-  /** Of a record by any name, such as that of a table. */
+  /** Shapes of a record by any name, such as that of a table. */
   readonly patternProperties?: Readonly<Record<string, Shape>>;
 }
 
@@ -30,7 +30,7 @@ export function namingOf(schema: TSchema): (value: unknown) => unknown {
   return naming;
 }
 
-/** Of a choice the fields of all its parts: a name means the same in each. */
+/** Joins the fields of all parts of a choice: a name means the same in each. */
 function combine(choice: readonly Shape[]): Naming {
   const shapes = choice.flatMap(partsOf);
   const properties = new Map<string, Shape[]>();

@@ -1,4 +1,4 @@
-// One description of each operation: it answers requests, checks bodies and makes the entry of the OpenAPI document.
+// The one description of each operation: it answers requests, checks bodies and makes the entry of the OpenAPI document.
 import type { TObject } from "@sinclair/typebox";
 import { AppError } from "../domain/shared/errors.ts";
 import { fieldName } from "../domain/shared/wire-names.ts";
@@ -133,7 +133,7 @@ function headerReaderOf(parameters: Parameters | undefined): Reader {
 }
 
 /**
- * One of the words of a header; null for an absent or empty one. Any other is refused: who sends it wants something that would not
+ * The word of a header; null for an absent or empty one. Any other is refused: its sender wants something that would not
  * be done. Throws `invalid_request`.
  */
 function readSwitch(name: string, value: string | null, words: readonly string[]): string | null {

@@ -1,4 +1,4 @@
-// What every reply of HTML or script tells browsers. D-8.6, D-9.2.
+// Headers of every reply of HTML or script. D-8.6, D-9.2.
 import type { Digest } from "../ports/crypto/crypto.ts";
 
 const HEADERS = {

@@ -16,7 +16,7 @@ import { outgoing } from "./file-stream.ts";
 import { type Named, namingOf } from "./naming.ts";
 import { envelopeOf } from "./schemas/reputation.ts";
 
-/** What answering takes. */
+/** The tools of answering. */
 export interface ReplyTools {
   readonly clock: Clock;
   readonly timer: Timer;
@@ -106,7 +106,7 @@ export function events<Schema extends TSchema>(
   headers: HeaderDocs = {},
 ): ReplyKind<AsyncGenerator<Named<Static<Schema>> | StreamComment, void, undefined>> {
   const naming = namingOf(event);
-  // Of no type: readers of the document take it for the whole stream, or for each event.
+  // No type: readers of the document take it for the whole stream, or for each event.
   const schema = Type.Unknown({ description: "Each `data:` line is an `x-event`" });
   const content = { "text/event-stream": { schema, "x-event": event } };
   return {

@@ -7,7 +7,7 @@ import {
 import type { DocumentStore, Stretch, Transaction } from "../ports/documents.ts";
 import { ALERTS, type WaitingAlert } from "./run-collections.ts";
 
-/** What alerts that are told together have in common. */
+/** The common fields of alerts that are told together. */
 interface AlertSubject {
   readonly account: string;
   readonly type: AlertType;
@@ -17,7 +17,7 @@ interface AlertSubject {
 interface AlertRetry {
   /** Attempts that have failed. */
   readonly attempts: number;
-  /** In milliseconds since 1970. */
+  /** The time of the alert, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
@@ -45,7 +45,7 @@ export class AlertOutbox {
   }
 
   /**
-   * Up to `limit` alerts whose time has come: those about no account first, and of each kind those that have waited longest.
+   * Reads up to `limit` alerts whose time has come: those about no account first, and of each kind those that have waited longest.
    * A time that is later than `MAX_ALERT_WAIT_MS` from now has come too: the clock was set back since.
    */
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
@@ -109,7 +109,7 @@ export function queueAlerts(tx: Transaction, alerts: readonly QueuedAlert[]): vo
   for (const alert of alerts) tx.put(ALERTS, { ...alert, attempts: 0, dueAtMs: alert.atMs });
 }
 
-/** Where the alerts about an account are, the oldest first: its erasure removes them. */
+/** The stretch of alerts about an account, the oldest first: its erasure removes them. */
 export function alertsAbout(account: string): Stretch {
   return { index: "account", within: [[account]] };
 }

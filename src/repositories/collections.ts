@@ -22,7 +22,7 @@ export type RunKind = "run" | "dry_run";
 export interface RunDocument {
   readonly id: string;
   readonly kind: RunKind;
-  /** In the order in which those of its kind were first saved, without gaps. */
+  /** Counts runs of its kind in the order in which they were first saved, without gaps. */
   readonly number: number;
   /** A `KeptRun` as JSON, which keeps names and their order as they are. */
   readonly run: string;
@@ -41,7 +41,7 @@ export const RUNS: Collection<RunDocument> = {
   indexes: { order: ({ kind, number }) => [kind, number] },
 };
 
-/** What a run has told, as JSON in parts, as it may be larger than a document. */
+/** The news of a run, as JSON in parts, as it may be larger than a document. */
 interface RunNewsDocument {
   readonly id: string;
   readonly part: number;
@@ -74,7 +74,7 @@ export type SettingName =
   | "last_sync_time"
   | "last_compare_time";
 
-/** What the service remembers of itself beside everything else. */
+/** A text that the service remembers about itself. */
 export interface SettingDocument {
   readonly name: SettingName;
   readonly value: string;

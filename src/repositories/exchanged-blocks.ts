@@ -64,7 +64,7 @@ export class ExchangedBlocks {
   }
 }
 
-/** What a commit reads that adds a block: the place of the last one. */
+/** The query of a commit that adds a block: the place of the last one. */
 export function lastBlockQuery(table: string) {
   return { from: EXCHANGED, keysOf: { within: [[table]], isReverse: true, limit: 1 } } as const;
 }

@@ -52,7 +52,7 @@ export class LateRows {
     this.#tellsCommits = (table) => documents.tellsCommits?.(table) ?? false;
   }
 
-  /** By how many seconds commits of a table may come later than the times of their rows, unnoted. */
+  /** The seconds by which commits of a table may come later than the times of their rows, unnoted. */
   lagSeconds(table: Table): number {
     return this.#tellsCommits(table) ? 0 : table.lagSeconds;
   }
@@ -83,7 +83,7 @@ export class LateRows {
   async tidy(table: Table): Promise<void> {
     if ((this.#noted.get(table.name) ?? 0) <= MAX_COMMITS) return;
     this.#noted.set(table.name, 0);
-    // What fails here another commit or a run does.
+    // Another commit or a run does what fails here.
     await this.#addAll(table).catch(() => {});
   }
 

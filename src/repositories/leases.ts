@@ -8,7 +8,7 @@ import {
   type TurnDocument,
 } from "./run-collections.ts";
 
-/** What tells a held lease from those before and after it. */
+/** The fields that tell a held lease from those before and after it. */
 export interface LeaseClaim {
   readonly name: string;
   /** Another one each time the lease is taken. */
@@ -30,7 +30,7 @@ export interface HeldLease {
 }
 
 interface LeaseRequest {
-  /** Such as `sync push listings`. */
+  /** The name, such as `sync push listings`. */
   readonly name: string;
   /** The holder, such as a run id, for the message to those who wait. */
   readonly holder: string;
@@ -114,7 +114,7 @@ export async function forgetLeases(tx: Transaction, names: readonly string[]): P
   }
 }
 
-/** What a commit under a lease reads of it, to give it to `fence`; nothing without one. */
+/** The queries of a commit under a lease, whose answers `fence` takes; empty without a lease. */
 export function leaseQueries(name: string | null) {
   const keys = name === null ? [] : [[name]];
   return [
@@ -140,7 +140,7 @@ export function fence(
   tx.put(TURNS, { ...last, commits: last.commits + 1 });
 }
 
-/** One that ends later than it could is free: the clock was set back since. */
+/** True while a lease is held; one that ends later than it could is free, as the clock was set back since. */
 function isHeld({ endsAtMs, ttlMs }: LeaseDocument, nowMs: number): boolean {
   return endsAtMs > nowMs && endsAtMs <= nowMs + 2 * ttlMs;
 }

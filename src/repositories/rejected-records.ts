@@ -58,7 +58,7 @@ export class RejectedRecords {
     this.#documents = new RunDocuments(documents);
   }
 
-  /** In the order in which they were first noted, by any instance and whatever their times. */
+  /** Lists entries in the order in which they were first noted, by any instance and whatever their times. */
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
     return await this.#documents.read("rejected.list", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: stretchOf(query) });
@@ -66,7 +66,7 @@ export class RejectedRecords {
     });
   }
 
-  /** One entry; null when there is none. */
+  /** Reads an entry; null when there is none. */
   async find(id: string): Promise<RejectedRecord | null> {
     return await this.#documents.read("rejected.find", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: numbered(id) });
@@ -91,7 +91,7 @@ export class RejectedRecords {
     });
   }
 
-  /** What `remove` dropped of a table and direction, and no commit has met since. */
+  /** The records of a table and direction that `remove` dropped, and no commit has met since. */
   async dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]> {
     const [found] = await this.#documents.read("rejected.dropped", (at) =>
       at.read({ from: DROPPED, stretch: { within: [[table, direction]] } }),
@@ -252,7 +252,7 @@ function stretchOf(query: RejectedQuery): Stretch {
   const all = { index, isReverse: !isOldestFirst, limit };
   const within = place.length === 0 ? all : { ...all, within: [place] };
   if (behindId === null) return within;
-  // What has the number itself comes after it, as the entry's key is behind it.
+  // An entry with the number itself comes after it, as its key is behind it.
   const number = numberOf(behindId) + (isOldestFirst ? 1 : 0);
   return { ...within, after: [...place, number] };
 }

@@ -12,7 +12,7 @@ import {
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import { DRIFTS, MEMORY, type MemoryDocument, RunDocuments } from "./run-collections.ts";
 
-/** Whose memory a commit keeps. */
+/** The owner of the memory that a commit keeps. */
 export interface MemoryOwner {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -20,7 +20,7 @@ export interface MemoryOwner {
 }
 
 /**
- * What tables remember of the remote that they are moved with, a document for each direction, as a push and a pull of a table
+ * The memory of tables about the remote that they are moved with, a document for each direction, as a push and a pull of a table
  * run at once. What is another remote's is never taken for that of this one: the first commit with this one removes it.
  * Every method throws `store_unavailable`. D-4.5, D-11.10.
  */
@@ -31,7 +31,7 @@ export class RemoteMemory {
     this.#documents = new RunDocuments(documents);
   }
 
-  /** What a table remembers, as it was kept; with a remote nothing of another one, and whether there was any. */
+  /** Reads the memory of a table; with a remote nothing of another one, and whether there was any. */
   async read(
     table: string,
     remote: RemoteIdentity | null = null,
@@ -41,7 +41,7 @@ export class RemoteMemory {
     return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther };
   }
 
-  /** That of every table that remembers anything. */
+  /** Reads the memory of every table that has one. */
   async readAll(): Promise<ReadonlyMap<string, TableMemory>> {
     const [found] = await this.#documents.read("memory.read_all", (at) =>
       at.read({ from: MEMORY, stretch: {} }),

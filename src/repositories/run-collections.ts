@@ -31,7 +31,7 @@ export const ALERTS: Collection<AlertDocument> = {
   fields: ["id", "type", "account", "atMs", "dueAtMs", "attempts", "body"],
   keyOf: ({ id }) => [id],
   indexes: {
-    /** Those about no account first. */
+    /** Alerts about no account first. */
     due: ({ account, dueAtMs, atMs }) => [account === null ? 0 : 1, dueAtMs, atMs],
     account: ({ account, atMs }) => (account === null ? null : [account, atMs]),
   },
@@ -53,7 +53,7 @@ export const LEASES: Collection<LeaseDocument> = {
   isCopied: false,
 };
 
-/** Who took a lease last, and the commits that were made under it. */
+/** The last holder of a lease, and the commits that were made under it. */
 export interface TurnDocument {
   readonly name: string;
   readonly turn: number;
@@ -67,7 +67,7 @@ export const TURNS: Collection<TurnDocument> = {
   isCopied: false,
 };
 
-/** What a table remembers of the remote that it was last moved with in a direction. */
+/** The memory of a table about the remote that it was last moved with in a direction. */
 export interface MemoryDocument extends DirectionMemory {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -120,19 +120,19 @@ export const EXCHANGED: Collection<ExchangedDocument> = {
   bytes: ["versions"],
 };
 
-/** What was noted of late rows of a table, but for what its commits have noted since. D-7.4. */
+/** The notes about late rows of a table, but for those that its commits have made since. D-7.4. */
 interface LateNotesDocument extends LateNotes {
   readonly table: string;
   readonly id?: never;
 }
 
-/** What one commit notes of late rows, until a reader adds it to the table's notes: so commits do not meet. */
+/** The note of one commit about late rows, until a reader adds it to the table's notes: so commits do not meet. */
 export interface LateCommitDocument extends LateTimes {
   readonly table: string;
   readonly id: string;
 }
 
-/** Of each table the notes, then the commits. */
+/** For each table the notes, then the commits. */
 export const LATE_ROWS: Collection<LateNotesDocument | LateCommitDocument> = {
   name: "late_rows",
   fields: [
@@ -153,7 +153,7 @@ export interface RejectedDocument {
   readonly table: string;
   readonly direction: SyncDirection;
   readonly entry: EntryName;
-  /** In the order in which entries were first noted. */
+  /** Counts entries in the order in which they were first noted. */
   readonly number: number;
   readonly fingerprint: string;
   readonly attempts: number;

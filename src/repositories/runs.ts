@@ -115,7 +115,7 @@ export class Runs {
     return found === undefined ? null : readKeptRun(found.run);
   }
 
-  /** The same with its news, both of one moment. */
+  /** Reads a run with its news, both of one moment. */
   async findTold(runId: string): Promise<ToldRun | null> {
     const within = keysOf(runId);
     const [[found], parts] = await this.#documents.read("runs.find_told", (at) =>

@@ -2,7 +2,7 @@ import type { DocumentStore } from "../ports/documents.ts";
 import { SECRETS, type SecretName } from "./accounts/account-collections.ts";
 import { SETTINGS, type SettingDocument } from "./collections.ts";
 
-/** What the service remembers of itself, a text by name. Every method throws `store_unavailable`. */
+/** Texts that the service remembers about itself, by name. Every method throws `store_unavailable`. */
 export class Settings {
   readonly #documents: DocumentStore;
 

@@ -1,4 +1,4 @@
-// What synchronization keeps in a store, made once for all that uses it.
+// The repositories of synchronization, made once for all that uses them.
 import type { DocumentStore } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import type { Names } from "./accounts/names.ts";
@@ -10,7 +10,7 @@ import { RemoteMemory } from "./remote-memory.ts";
 import { Runs } from "./runs.ts";
 
 export class SyncRepositories {
-  /** Of the commits that write rows; the repositories are over it. */
+  /** The store of documents, for commits that write rows; the repositories are over it. */
   readonly documents: DocumentStore;
   readonly names: Names;
   readonly lateRows: LateRows;

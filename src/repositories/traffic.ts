@@ -55,7 +55,7 @@ export class Traffic {
   }
 }
 
-/** What is to be forgotten, the latest first. */
+/** The stretch of counts to forget, the latest first. */
 function before(unit: TrafficUnit, nowMs: number) {
   const after = [unit, Math.max(0, keptFrom(unit, nowMs))];
   return { within: [[unit]], after, isReverse: true, limit: MAX_FORGOTTEN };

@@ -15,7 +15,7 @@ const GZIP_LEVEL = 3;
 /** As `BackupFiles.writeLines()`. */
 export async function writeCompressed(path: string, lines: AsyncIterable<string>): Promise<void> {
   try {
-    // In the place of what a try before this one has written; the file keeps its mode.
+    // Replaces what an earlier try has written; the file keeps its mode.
     await writeFile(path, ARCHIVE_MAGIC);
     const target = createWriteStream(path, { flags: "a" });
     const chunks = Readable.from(inChunks(lines));
@@ -59,7 +59,7 @@ export async function* readCompressed(path: string): AsyncGenerator<string> {
   if (left !== "") throw backupDamaged();
 }
 
-/** What unpacking finds wrong is damage; anything else is not of the file. */
+/** The error of a read: `damaged` for what unpacking finds wrong; any other is not about the file. */
 function readFailure(error: unknown): unknown {
   const code = String(codeOf(error));
   return code.startsWith("Z_") || code === "ERR_ENCODING_INVALID_ENCODED_DATA"

@@ -1,4 +1,4 @@
-// What the set-up and the build put into `dist`: the console, and the page of the interface.
+// The files that the set-up and the build put into `dist`: the console, and the page of the interface.
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import type { BuiltConsole, ConsoleFile, ConsoleFiles, DocsAssets } from "../../ports/http/http.ts";
@@ -12,7 +12,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 interface Manifest {
   readonly script: string;
   readonly style: string;
-  /** Those two, and what the script loads later. */
+  /** Both files, and those that the script loads later. */
   readonly files: readonly string[];
   readonly pages: readonly string[];
 }

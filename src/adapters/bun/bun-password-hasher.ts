@@ -1,6 +1,6 @@
 import type { PasswordHasher } from "../../ports/crypto/crypto.ts";
 
-/** Of Argon2id, which Bun always gives one lane: memory in KiB, and passes. */
+/** The cost of Argon2id, which Bun always gives one lane: memory in KiB, and passes. */
 interface PasswordCost {
   readonly memoryCost: number;
   readonly timeCost: number;

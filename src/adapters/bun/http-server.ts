@@ -65,7 +65,7 @@ async function closeListeningSocket(port: number): Promise<boolean> {
   return true;
 }
 
-/** Of every process of the machine: addresses share a port. */
+/** The sockets that listen on a port, of every process of the machine: addresses share a port. */
 function listeningInodes(port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const lines = TABLES.flatMap((table) => text(table).split("\n"));

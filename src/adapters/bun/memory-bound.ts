@@ -6,12 +6,12 @@ import type { Clock } from "../../ports/runtime/runtime.ts";
 /** Growth since the last collection that starts another, so that memory in use does not: files stay below 256 MiB. */
 const GROWTH = 1.1;
 /**
- * The same after a vain collection: it freed less than half of the growth, and stopped the service for up to 100 ms. Under lookups most
+ * The growth after a vain collection: it freed less than half of the growth, and stopped the service for up to 100 ms. Under lookups most
  * are vain, and JavaScriptCore's own collections keep the process as small.
  */
 const GROWTH_AFTER_VAIN = 1.22;
 /**
- * The same after a vain one that took longer than `LONG_MS` and left more than `LARGE_BYTES`: a push of 180,000 records had collections
+ * The growth after a vain collection that took longer than `LONG_MS` and left more than `LARGE_BYTES`: a push of 180,000 records had collections
  * of up to 180 ms, each of which freed a thirtieth. Large texts are collected fast, and stay within their bound. D-7.9, D-11.2.2.
  */
 const GROWTH_WHILE_LARGE = 3;

@@ -1,9 +1,9 @@
-// What separates the fields of files that are called CSV, told by their beginning. csv-parse finds any character, letters too, and
+// The delimiter of files that are called CSV, found in their beginning. csv-parse finds any character, letters too, and
 // fails at those beyond ASCII.
 import { type HeaderReader, startingWith } from "../../ports/files.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
-/** Of the beginning that is looked at. */
+/** The length of the beginning that is looked at. */
 const MAX_CHARS = 64 * 1024;
 const MAX_LINES = 20;
 
@@ -35,7 +35,7 @@ export class HeaderLine {
     this.#header = header;
   }
 
-  /** The same chunks, looked at on their way. */
+  /** Passes chunks on, and looks at the first ones. */
   async *watch(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
     for await (const chunk of chunks) {
       if (this.#text.length < MAX_CHARS && !/[\r\n]/.test(this.#text)) {
@@ -45,7 +45,7 @@ export class HeaderLine {
     }
   }
 
-  /** What to do when the line is a header once it is taken apart at another character. */
+  /** The hint where the line is a header once it is split at another character. */
   hint(): string | null {
     const [line = ""] = this.#text.split(/[\r\n]/, 1);
     const other = DELIMITERS.find((candidate) => {

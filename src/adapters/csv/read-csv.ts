@@ -138,7 +138,7 @@ function* parseBlock(
   } catch (error) {
     yield parsed;
     if (!(error instanceof CsvError)) throw error;
-    // What does not end reaches to the end of the file.
+    // A quote that is never closed reaches to the end of the file.
     const hasPlace = "lines" in error && error.code !== "CSV_QUOTE_NOT_CLOSED";
     const line = hasPlace ? block.line - 1 + Number(error.lines) : block.line;
     const problem = `Line ${line}: ${PROBLEMS[error.code] ?? "is not CSV"}`;

@@ -7,7 +7,7 @@ import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 export interface CsvBlock {
   readonly text: string;
   readonly hasQuotes: boolean;
-  /** Of its first record, from 1. */
+  /** The line of its first record, from 1. */
   readonly line: number;
 }
 
@@ -18,7 +18,7 @@ export class CsvSplitter {
   readonly #delimiter: string;
   #text = "";
   #line: number;
-  /** Where the record that has begun is looked at further, and whether that is inside of quotes. */
+  /** The place up to which the record that has begun was looked at, and whether it is inside of quotes. */
   #scanned = 0;
   #isInQuotes = false;
 
@@ -44,7 +44,7 @@ export class CsvSplitter {
     }
   }
 
-  /** What is left after the last part. */
+  /** The rest after the last part. */
   rest(): CsvBlock | null {
     const text = this.#text;
     return text === "" ? null : this.#cut(text.length, text.includes('"'));

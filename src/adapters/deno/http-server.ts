@@ -26,7 +26,7 @@ export async function startDenoServer(
     (request, info) =>
       handler(request, {
         remoteAddress: info.remoteAddr.hostname ?? null,
-        // It would not, of a body that was read in part.
+        // Deno does not end a body that was read in part.
         endsUnread: true,
         keepOpen: () => {},
       }),

@@ -1,4 +1,4 @@
-// What the options of both clients have in common.
+// The common options of both clients.
 
 /** Greatest delay a timer takes; it fires at once beyond it. */
 export const MAX_TIMER_MS = 2_147_483_647;

@@ -8,7 +8,7 @@ import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 const MAX_QUOTED_CHARS = 200;
 
 interface WireProblem {
-  /** In words that follow the label. */
+  /** The problem, in words that follow the label. */
   readonly problem: string;
   readonly cause?: unknown;
   readonly isTooLong?: boolean;
@@ -90,7 +90,7 @@ function readHttpDate(text: string | null): number | null {
   return Number.isNaN(atMs) ? null : atMs;
 }
 
-/** Where a redirect leads, without query; null for any other reply. */
+/** The target of a redirect, without query; null for any other reply. */
 function redirectText(response: Response, url: string): string | null {
   const { status, type, headers } = response;
   if (type !== "opaqueredirect" && (status < 300 || status > 399)) return null;
@@ -119,7 +119,7 @@ function reasonOf(error: unknown): string {
   return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message;
 }
 
-/** One line of bounded length that no terminal obeys. D-11.3. */
+/** The text in one line of bounded length that no terminal obeys. D-11.3. */
 function quotable(text: string): string {
   return cutText(showHidden(text.toWellFormed().trim()), MAX_QUOTED_CHARS);
 }

@@ -1,4 +1,4 @@
-// One HTTP request and its reply, within a time limit, a length limit and the caller's signal.
+// An HTTP request and its reply, within a time limit, a length limit and the caller's signal.
 import type { Turns } from "../../ports/runtime/turns.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { invalidReply, statusError, unreachable } from "./errors.ts";

@@ -36,7 +36,7 @@ export class LookupError extends Error {
   readonly kind: LookupFailure;
   /** HTTP status; null without a reply. */
   readonly status: number | null;
-  /** Such as `consent_required`; null where the reply has none. */
+  /** The code, such as `consent_required`; null where the reply has none. */
   readonly code: string | null;
   /** When another try may succeed; null when the service does not say. */
   readonly retryAfterSeconds: number | null;

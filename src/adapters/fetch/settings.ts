@@ -33,7 +33,7 @@ export interface SyncClientOptions {
   readonly nowMs?: () => number;
 }
 
-/** What a client needs of its runtime. */
+/** The parts of the runtime that a client uses. */
 export interface ClientDeps {
   readonly digest: Digest;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -41,7 +41,7 @@ export interface ClientDeps {
 }
 
 export interface Settings extends Required<Omit<SyncClientOptions, "baseUrl" | "nowMs">> {
-  /** Where the paths of S-4 start: origin, path and `/api/v1/sync`, without a slash at the end. */
+  /** The address before the paths of S-4: origin, path and `/api/v1/sync`, without a slash at the end. */
   readonly syncUrl: string;
   /** Null when the client was given none. */
   readonly nowMs: (() => number) | null;

@@ -42,7 +42,7 @@ import {
  * A peer over HTTP. A request that fails rejects with `RemotePeerError`. A table name, `offset` or `limit` that no
  * request can carry rejects with `RangeError`, and nothing is sent.
  * `bytesCompressed` of a page is its `Content-Length`; a chunked reply has none, then it equals `bytesUncompressed`.
- * Of a push both are the bytes of the request.
+ * In a push both count the bytes of the request.
  */
 export class SyncClient implements RemotePeer {
   readonly #settings: Settings;
@@ -162,7 +162,7 @@ function tablePath(tableName: string): string {
   return encodeURIComponent(tableName);
 }
 
-/** What is empty or absent is left out; a `+` is sent as `%2B`. D-3.2. */
+/** The query; empty and absent parameters are left out, and a `+` is sent as `%2B`. D-3.2. */
 function queryOf(parameters: Readonly<Record<string, string | number | null | undefined>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined || value === null || value === ""

@@ -6,7 +6,7 @@ import { JsonLimitError } from "../../domain/shared/json-reader.ts";
 import { MAX_JSON_VALUES, MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import type { FoundRecord } from "../../ports/files.ts";
 
-/** One JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
+/** Reads a JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
 export async function* readNdjson(
   chunks: AsyncIterable<string>,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
@@ -237,7 +237,7 @@ class ArrayScanner {
     this.#fail(path === null ? ONE_ARRAY : `there is no array at "${path}" in the JSON document`);
   }
 
-  /** Of a document without a path: advice, where an array holds objects. */
+  /** Advises on a document without a path, where an array holds objects. */
   #tell(code: number): void {
     const place = this.#candidate;
     this.#candidate = null;

@@ -1,7 +1,7 @@
 import type { Column, Row } from "../../domain/sync/table/table.ts";
 import type { RowEncoder } from "../../ports/files.ts";
 
-/** One JSON array, a row per line. */
+/** Writes a JSON array, a row per line. */
 export function jsonEncoder(columns: readonly Column[]): RowEncoder {
   let separator = "\n";
   return {
@@ -15,7 +15,7 @@ export function jsonEncoder(columns: readonly Column[]): RowEncoder {
   };
 }
 
-/** One row per line. */
+/** Writes a row per line. */
 export function ndjsonEncoder(columns: readonly Column[]): RowEncoder {
   return {
     begin: () => "",

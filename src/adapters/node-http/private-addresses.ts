@@ -43,7 +43,7 @@ const IPV6: readonly (readonly [address: string, prefix: number])[] = [
   ["ff00::", 8],
 ];
 
-/** One list for each family: an IPv4 address counts as mapped in a list of both. */
+/** A list for each family: an IPv4 address counts as mapped in a list of both. */
 const PRIVATE_IPV4 = listOf("ipv4", IPV4);
 const PRIVATE_IPV6 = listOf("ipv6", IPV6);
 

@@ -23,7 +23,7 @@ interface WebhookOptions {
   readonly url: URL;
   readonly allowsPrivate: boolean;
   readonly timeoutMs?: number;
-  /** By default the system's. */
+  /** Finds addresses; by default the system does. */
   readonly findAddresses?: FindAddresses;
   /** Certificates to trust, in PEM; by default those of the system. */
   readonly ca?: string;
@@ -91,7 +91,7 @@ export class WebhookSender implements AlertSender {
     });
   }
 
-  /** As `node:net` asks: of a name only addresses that may be called, those of IPv4 first. */
+  /** Answers `node:net`: of a name only addresses that may be called, those of IPv4 first. */
   readonly #lookup: LookupFunction = (host, { all }, callback) => {
     const { findAddresses = findByDns } = this.#options;
     findAddresses(host, (error, found) => {
@@ -111,7 +111,7 @@ export class WebhookSender implements AlertSender {
     });
   };
 
-  /** Those of the addresses that may be called. Throws `Refused` when all are private. */
+  /** The addresses that may be called. Throws `Refused` when all are private. */
   #requireAllowed(addresses: readonly string[]): readonly string[] {
     if (this.#options.allowsPrivate) return addresses;
     const allowed = addresses.filter((address) => !isPrivateAddress(address));

@@ -34,7 +34,7 @@ const HEADERS: TextMapGetter<Headers> = {
   get: (headers, key) => headers.get(key) ?? undefined,
 };
 
-/** What gives tracers and sends what they made. */
+/** The source of tracers, which sends what they made. */
 interface SpanProvider {
   readonly tracer: Tracer;
   /** Share of the traces that begin here to keep, 0 to 1. */
@@ -44,7 +44,7 @@ interface SpanProvider {
   shutdown(): Promise<void>;
 }
 
-/** Where the work that goes on stands in its trace is kept by the runtime, from call to call. */
+/** Tracing by OpenTelemetry. The runtime keeps the place in the trace from call to call. */
 export class OpenTelemetryTracing implements Tracing {
   readonly isOn = true;
   readonly #provider: SpanProvider;
@@ -153,7 +153,7 @@ function endWith<T>(span: Span, work: () => T): T {
   return result;
 }
 
-/** What the caller did is told and is no failure of the service. Messages stay out: they may name a person or a row. */
+/** Notes an error on a span: a caller's mistake is no failure of the service. Messages stay out: they may name a person or a row. */
 function tellError(span: Span, error: unknown): void {
   if (!isAppError(error)) span.fail(typeName(error));
   else if (ERROR_KINDS[error.kind].isRefusal) span.set({ "error.type": error.kind });

@@ -74,7 +74,7 @@ function decoded(value: string): string {
   }
 }
 
-// Which traces are kept: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
+// The choice of traces to keep: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
 // deployments keep the same traces; a count of what callers may still have kept bounds them, as callers choose the ids.
 
 /** How many traces of callers may be kept at once after a time without any. */
@@ -133,7 +133,7 @@ class KeptIds implements IdGenerator {
 
   constructor(random: Random, rate: number) {
     this.#random = random;
-    // As `TraceIdRatioBasedSampler` has it.
+    // The bound of `TraceIdRatioBasedSampler`.
     this.#below = rate === 1 ? WORDS : Math.floor(rate * (WORDS - 1));
   }
 

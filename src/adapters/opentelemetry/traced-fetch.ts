@@ -2,7 +2,7 @@ import type { Tracing } from "../../ports/runtime/tracing.ts";
 
 type Send = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Of the addresses of the table synchronization interface, what comes before the name of a table. */
+/** The part of an address under `/api/v1/sync` before the name of a table. */
 const TEMPLATE = /\/api\/v1\/sync\/[a-z-]+/;
 
 /** Sends requests with a span each, and the headers by which the other end goes on with the trace. */

@@ -2,7 +2,7 @@ import type { CallOptions } from "../../ports/documents.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 
-/** The same store, whose calls are traced. `system` is its name in OpenTelemetry, such as `mongodb`. */
+/** A store whose calls are traced. `system` is its name in OpenTelemetry, such as `mongodb`. */
 export function tracedStorage(tracing: Tracing, storage: FullStorage, system: string): FullStorage {
   const known = new Map<PropertyKey, object>();
   return new Proxy(tracedCalls(tracing, storage, { name: "store", system }), {
@@ -21,7 +21,7 @@ interface TracedOptions {
   readonly system: string;
 }
 
-/** The same store, whose calls below a recorded span have one of their own, `<name>.<method>`; those of documents say its name. */
+/** A store whose calls below a recorded span have one of their own, `<name>.<method>`; those of documents say its name. */
 function tracedCalls<Store extends object>(
   tracing: Tracing,
   store: Store,

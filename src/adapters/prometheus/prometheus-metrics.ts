@@ -18,7 +18,7 @@ const TABLE_LABELS = ["table", "direction"] as const;
 
 interface ProcessInfo {
   readonly version: string;
-  /** Such as `bun 1.4.5`. */
+  /** The runtime, such as `bun 1.4.5`. */
   readonly runtimeVersion: string;
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;

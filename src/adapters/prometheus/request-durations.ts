@@ -9,7 +9,7 @@ const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELE
 
 interface Series {
   readonly labels: Readonly<Record<"route" | "method" | "status", string>>;
-  /** By bucket, not cumulative; the last bucket has no bound. */
+  /** Counts by bucket, not cumulative; the last bucket has no bound. */
   readonly counts: number[];
   sumMs: number;
 }

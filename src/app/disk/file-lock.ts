@@ -10,7 +10,7 @@ const MAX_WAITS = 200;
 
 /**
  * Does the work while no other process holds the lock of the path, which is a file beside it with the number of its process.
- * What a killed process left is removed. Throws `file_failed` when the lock does not become free, and what the work throws.
+ * Removes what a killed process left. Throws `file_failed` when the lock does not become free, and what the work throws.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;

@@ -68,7 +68,7 @@ async function play(stage: Stage, crew: Crew, isOnce: boolean) {
   const moved = await moveCities(stage, deployments);
   const looked = await showReputation(stage, deployments);
   const addresses = { local: local.url, production: production.url, copy: copy.url };
-  // Of deployments that end now there is nothing to look at.
+  // Nobody can look at deployments that end now.
   output.printJson({ sync: moved, reputation: looked, ...(isOnce ? {} : { addresses }) });
   if (!isOnce) output.print(...addressLines(deployments));
   return { isAsExpected: moved.differences === 0 && looked.isAsExpected, production };
@@ -97,7 +97,7 @@ async function startDeployment(
   return { url: await service.url, settings };
 }
 
-/** Where everything that the demo did can be looked at, and by whom. */
+/** The addresses at which everything that the demo did can be looked at, and by whom. */
 function addressLines({ local, production, copy }: Deployments): string[] {
   const signIn = ({ username, password }: Record<"username" | "password", string>) =>
     `${username.padEnd(6)} password ${password}`;

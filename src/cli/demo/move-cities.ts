@@ -96,7 +96,7 @@ async function runSync(
   throw new Error(`The ${direction} ended without a result`);
 }
 
-/** As an operator would: range digests prove most of the table equal without sending it. */
+/** Compares as an operator would: range digests prove most of the table equal without sending it. */
 async function compareByDigests({ url }: DemoDeployment): Promise<string> {
   const headers = await bearerHeader(url);
   const startedAtMs = performance.now();

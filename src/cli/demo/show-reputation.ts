@@ -15,13 +15,13 @@ import {
 import { childEnvironment } from "./service.ts";
 
 const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));
-/** Who is looked up. */
+/** The person who is looked up. */
 export const PERSON = {
   username: "sari",
   email: "sari@example.com",
   password: "sari-demo-password",
 };
-/** Who looks up. */
+/** The business that looks up. */
 export const BUSINESS = {
   username: "toko",
   email: "toko@example.com",
@@ -43,7 +43,7 @@ interface PlanUsage {
   readonly month: Record<"used" | "limit", number>;
 }
 
-/** One line of the person's accesses. D-5.5. */
+/** A line of the person's accesses. D-5.5. */
 interface Access {
   readonly at: string;
   readonly account: string;

@@ -40,18 +40,18 @@ export function fromCallersFolder(path: string): string {
   return isElsewhere ? resolve(folder, path) : path;
 }
 
-/** What separates the fields of a file with this name; null where that does not tell. */
+/** The delimiter of a file with this name; null where the name does not tell. */
 export function delimiterByName(path: string): string | null {
   return /\.tsv(?:\.gz)?$/i.test(path) ? "\t" : null;
 }
 
-/** By the ending of the name, `.gz` left out; null when it tells nothing. */
+/** The format by the ending of the name, `.gz` left out; null when it tells nothing. */
 export function formatOfName(path: string): FileFormat | null {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   return ENDINGS.get(ending) ?? null;
 }
 
-/** The same. Throws `invalid_request` when it tells nothing. */
+/** As `formatOfName`. Throws `invalid_request` when the name tells nothing. */
 export function formatByName(path: string): FileFormat {
   const format = formatOfName(path);
   if (format !== null) return format;

@@ -28,7 +28,7 @@ export interface OpenedSources {
   readonly sources: readonly GuessSource[];
   /** How the file was read, for people. */
   readonly format: string;
-  /** What of the file becomes no table, for people. */
+  /** Parts of the file that become no table, for people. */
   readonly leftOut: readonly string[];
   close(): void;
 }
@@ -38,7 +38,7 @@ export interface SourceOptions {
   readonly format?: FileFormat;
 }
 
-/** What is wanted of the guess of a table, once the format of the file is known. */
+/** Gives the wishes for the guess of a table, once the format of the file is known. */
 type WishesFor = (table: string, format: FileFormat | "sqlite") => GuessWishes;
 
 /** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */

@@ -1,4 +1,4 @@
-// What an import tells on the command line. D-10.3.
+// The report of an import on the command line. D-10.3.
 import { countOf, formatCount } from "../../domain/shared/text.ts";
 import type { ImportWarning } from "../../domain/sync/run/import-events.ts";
 import { ImportReport, type ProblemList } from "../../usecases/sync/files/import-report.ts";
@@ -22,7 +22,7 @@ export class ToldReport extends ImportReport {
     }
   }
 
-  /** Of an import that ends before its file: what it did. */
+  /** Tells what an import did that ends before its file. */
   tellHowFar(output: Output): void {
     const { written, lastLine } = this.counts;
     if (lastLine === 0) return;
@@ -33,7 +33,7 @@ export class ToldReport extends ImportReport {
     );
   }
 
-  /** What an import that reached the end of its file did, in a line. */
+  /** The result of an import that reached the end of its file, in a line. */
   summary(): string {
     const { counts, removed } = this;
     const done = this.isDryRun ? "would be imported" : "imported";

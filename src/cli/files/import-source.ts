@@ -1,4 +1,4 @@
-// What an import reads: a file of records, standard input, or a table of a SQLite file.
+// The sources of an import: a file of records, standard input, or a table of a SQLite file.
 
 import { fileFormats } from "../../app/files.ts";
 import { AppError } from "../../domain/shared/errors.ts";
@@ -14,7 +14,7 @@ import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sql
 interface ReadingOptions {
   /** With what the file is like. */
   readonly table: Table;
-  /** Of JSON; that of CSV is the table's. */
+  /** The encoding of JSON; that of CSV is the table's. */
   readonly encoding: Encoding | null;
   onHeader(header: CsvHeader): void;
 }

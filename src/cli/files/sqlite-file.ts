@@ -6,7 +6,7 @@ import type { ForeignDatabase, ForeignTable, FoundRecord } from "../../ports/fil
 
 const MAGIC = "SQLite format 3\u0000";
 
-/** By its first bytes, whatever its name. False for what cannot be read, and for pipes, which are read only once. */
+/** True by its first bytes, whatever its name. False for what cannot be read, and for pipes, which are read only once. */
 export async function isSqliteFile(path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isFile()) return false;
@@ -37,7 +37,7 @@ export async function openSqliteFile<T>(
   }
 }
 
-/** Of a row, for the estimate of memory. */
+/** The length of a row, for the estimate of memory. */
 const ROW_CHARS = 200;
 
 /** The rows as records; a row counts as a line. */
@@ -53,7 +53,7 @@ export function ownNameOf({ name }: Pick<ForeignTable, "name">): string {
   return registryNameOf(name) ?? name;
 }
 
-/** Those of a file's tables whose name in the registry means another one of them. */
+/** The tables of a file whose name in the registry means another one of them. */
 export function shadowed(names: readonly string[]): readonly string[] {
   const ownName = (name: string) => ownNameOf({ name });
   return names.filter((name) => {

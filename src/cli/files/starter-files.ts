@@ -62,7 +62,7 @@ function ownPlace({ url }: JoinedDeployment): string {
   return `PORT=${own}\nSESSION_COOKIE=repsync_session_${own}`;
 }
 
-/** As the file takes it whatever it holds: bare, or in the quotes that it does not have. */
+/** The value as the file takes it whatever it holds: bare, or in the quotes that it does not have. */
 function quoted(key: string): string {
   if (/^[\w.~+/=-]+$/.test(key)) return key;
   const quote = ["'", '"', "`"].find((sign) => !key.includes(sign)) ?? "'";

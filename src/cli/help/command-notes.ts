@@ -1,4 +1,4 @@
-// What the help of each command says beside its options: examples, and exit codes that mean something of its own. Tests walk
+// Notes in the help of each command beside its options: examples, and exit codes that mean something of its own. Tests walk
 // the program, and parse each example. There is no manual and no completion: they were a second grammar of the command line.
 
 export interface CommandNotes {
@@ -8,14 +8,14 @@ export interface CommandNotes {
   readonly exits?: Readonly<Record<number, string>>;
 }
 
-/** What exit codes mean unless a command says otherwise. D-4.12. */
+/** The meaning of exit codes unless a command says otherwise. D-4.12. */
 export const COMMON_EXITS: Readonly<Record<number, string>> = {
   0: "success",
   1: "failed",
   2: "wrong command line or configuration",
 };
 
-/** By the path of the command, such as `keys create`. A test refuses commands without an entry. */
+/** Notes by the path of the command, such as `keys create`. A test refuses commands without an entry. */
 export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
   init: {
     examples: [

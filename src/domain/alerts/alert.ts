@@ -1,10 +1,10 @@
-// What operators are told by webhook: its kinds, the body that is sent, and when it is tried again. D-10.12.
+// Alerts by webhook: their kinds, the body that is sent, and the times of further tries. D-10.12.
 import { toWire } from "../shared/wire-names.ts";
 
 /** A run or comparison that did not end well. */
 interface RunAlert {
   readonly type: "run.failed" | "run.partial";
-  /** As lists show it; its fields stand in the alert itself. */
+  /** The run as lists show it; its fields stand in the alert itself. */
   readonly run: object;
 }
 
@@ -60,7 +60,7 @@ export interface QueuedAlert {
   readonly type: AlertType;
   /** When it happened, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Whose erasure drops it; null when it is about no person. */
+  /** The account whose erasure drops it; null when it is about no person. */
   readonly account: string | null;
   /** The JSON text that is sent, the same at every attempt. */
   readonly body: string;

@@ -20,7 +20,7 @@ export function backupName(deploymentId: string, at: string): string {
 }
 
 /**
- * Of the files of a folder, the deployment's backups beyond the last `keep`, and what a killed process has left of one. `newest`
+ * The files of a folder to remove: the deployment's backups beyond the last `keep`, and parts of a killed process. `newest`
  * is the last: others with a later name are of a clock that was ahead, and count as the oldest.
  */
 export function oldBackups(

@@ -10,7 +10,7 @@ const INT64_DIGITS = 19;
 /** A decimal taken apart: `digits` with the point before the digit at `point`, which may lie outside of them. */
 interface Decimal {
   readonly isNegative: boolean;
-  /** As written, without leading zeros; zero is `0`. */
+  /** The digits as written, without leading zeros; zero is `0`. */
   readonly digits: string;
   readonly point: number;
   readonly hasExponent: boolean;
@@ -58,7 +58,7 @@ export function isSameDecimal(a: string, b: string): boolean {
   return x !== null && y !== null && valueForm(x) === valueForm(y);
 }
 
-/** One text for every way to write a decimal's value; null when the text is not a decimal. */
+/** The one text for all ways to write a decimal's value; null when the text is not a decimal. */
 export function decimalValueForm(text: string): string | null {
   const decimal = readDecimal(text);
   return decimal === null ? null : valueForm(decimal);
@@ -83,7 +83,7 @@ function plainText(digits: string, point: number): string {
   return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** One digit, the point, the others, and the exponent that keeps the value. */
+/** The form with one digit before the point, and the exponent that keeps the value. */
 function scientificText(digits: string, point: number): string {
   const mantissa = digits.length === 1 ? digits : plainText(digits, 1);
   return digits === "0" || point === 1 ? mantissa : `${mantissa}e${point - 1}`;
@@ -93,7 +93,7 @@ function isWhole({ digits, point }: Decimal): boolean {
   return digits === "0" || significantDigits(digits) <= point;
 }
 
-/** One spelling per value, to compare by. */
+/** The one spelling of a value, to compare by. */
 function valueForm({ isNegative, digits, point }: Decimal): string {
   if (digits === "0") return "0";
   return `${isNegative ? "-" : ""}${digits.slice(0, significantDigits(digits))}e${point}`;

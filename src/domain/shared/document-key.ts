@@ -7,7 +7,7 @@ import { compareUtf8, utf8Bytes } from "./json.ts";
  */
 export type Key = readonly (string | number)[];
 
-/** Of the parts together, in UTF-8, with 9 bytes for a number. PostgreSQL's indexes end at 2.7 KB. */
+/** The limit of all parts together, in UTF-8, with 9 bytes for a number. PostgreSQL's indexes end at 2.7 KB. */
 const MAX_KEY_BYTES = 1_024;
 const NUMBER_BYTES = 9;
 
@@ -81,7 +81,7 @@ const END = 0;
 const ESCAPED = 0xff;
 /** Follows every part that begins with a tag, and no part that goes on with `ESCAPED`. */
 export const AFTER_PARTS = 3;
-/** Of 2^53 - 1. */
+/** The bytes of 2^53 - 1. */
 const NUMBER_WIDTH = 7;
 
 export function keyBytes(key: Key): Uint8Array {
@@ -134,7 +134,7 @@ export function keyOfBytes(bytes: Uint8Array): Key {
   return key;
 }
 
-/** In UTF-8; what is no character becomes U+FFFD, as everywhere. */
+/** Appends a text in UTF-8; a lone surrogate becomes U+FFFD, as everywhere. */
 function pushText(bytes: number[], text: string): void {
   for (let i = 0; i < text.length; i++) {
     const point = text.codePointAt(i) ?? 0;

@@ -2,7 +2,7 @@
 // Whatever tells a failure takes both from here. A kind that callers of the reputation interface can meet names no setting.
 
 interface ErrorKind {
-  /** What to do, as a sentence without its full stop; null where the message of each such failure says all there is. */
+  /** The advice, a sentence without its full stop; null where the message of each such failure says all there is. */
   readonly hint: string | null;
   /** True where the same may succeed a moment later though nobody has changed anything. */
   readonly isRecoverable: boolean;
@@ -17,7 +17,7 @@ const AGAIN = "Ask again in a moment";
 const OTHER_KEY = "Use another API key of this account, or make a new one";
 const SIGN_IN = "Sign in again";
 
-/** Of a request to another deployment. */
+/** Kinds of errors of a request to another deployment. */
 const PEER_KINDS = {
   /** No reply: name not found, connection refused or broken. */
   unreachable: kind(NO_REMOTE, true),
@@ -35,14 +35,14 @@ const PEER_KINDS = {
 
 export const ERROR_KINDS = {
   ...PEER_KINDS,
-  // What is asked.
+  // Kinds about what is asked.
   invalid_request: refusal(null),
   body_too_large: refusal("Send less at a time"),
   not_found: refusal(null),
   method_not_allowed: refusal("Use a method that the header Allow names"),
   // The store.
   commit_failed: kind("Try again in a moment", true),
-  /** It commits no batch of this size: less at once may go. D-11.2. */
+  /** The store commits no batch of this size: less at once may go. D-11.2. */
   batch_too_large: kind("Send fewer records at a time"),
   store_unavailable: kind(AGAIN, true),
   schema_conflict: kind('docs/operating.md, "On an existing database", says what is used as it is'),
@@ -91,7 +91,7 @@ export const ERROR_KINDS = {
   quota_exceeded: refusal("Wait for the next month, or ask an administrator for another plan"),
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
-/** What went wrong, in words that no transport knows; `http/errors.ts` gives each its status. */
+/** The kind of a failure, in words that no transport knows; `http/errors.ts` gives each its status. */
 export type AppErrorKind = keyof typeof ERROR_KINDS;
 
 /** Why a request to another deployment failed. */
@@ -101,21 +101,21 @@ export type RemotePeerErrorKind = keyof typeof PEER_KINDS;
 export const REFUSALS = {
   key_rejected: kind("Give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)"),
   sync_disabled: kind("Set SYNC_ENABLED=true there"),
-  /** It takes no body of this size. */
+  /** The remote takes no body of this size. */
   too_large: kind("Let the remote take larger bodies"),
-  /** It does not have what was asked for, so it may be no such service, or an older one. */
+  /** The remote lacks what was asked for, so it may be no such service, or an older one. */
   not_found: kind(ADDRESS),
-  /** It is at another address. */
+  /** The remote is at another address. */
   moved: kind(ADDRESS),
-  /** It cannot use the request: it may not have the table. */
+  /** The remote cannot use the request: it may lack the table. */
   refused: kind("Check both registries"),
-  /** It or a gateway before it failed, or the request was damaged on its way: the same one may succeed later. */
+  /** The remote or a gateway before it failed, or the request was damaged on its way: the same one may succeed later. */
   passing: kind("Look at the remote's log, then run again", true),
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
 export type RefusalReason = keyof typeof REFUSALS;
 
-/** Of a store in which something was met that was never written there. D-11.6. */
+/** The hint for a store with contents that were never written there. D-11.6. */
 export const DAMAGE_HINT = "Stop the service, keep a copy of the file, and restore the last backup";
 
 function kind(hint: string | null, isRecoverable = false): ErrorKind {

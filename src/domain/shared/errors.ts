@@ -33,7 +33,7 @@ export class AppError extends Error {
   readonly problems: readonly InputProblem[];
   /** Seconds to wait, 1 or more; null when waiting does not help. */
   readonly retryAfterSeconds: number | null;
-  /** One sentence without its full stop; null where the message says all there is. */
+  /** A sentence without its full stop; null where the message says all there is. */
   readonly hint: string | null;
   /** True where a retry may mend it. */
   readonly isRecoverable: boolean;

@@ -34,7 +34,7 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const SAFE_DIGITS = 15;
 const LONGEST_WORD_CHARS = "false".length;
 
-/** What may come next. */
+/** States: what may come next. */
 const VALUE = 0;
 const VALUE_OR_END = 1;
 const NAME = 2;
@@ -56,7 +56,7 @@ export class JsonLimitError extends RangeError {
   }
 }
 
-/** What a text may hold; without a limit where one is absent. D-11.2. */
+/** The limits of a text; an absent one does not count. D-11.2. */
 export interface JsonLimits {
   /** Without the outermost value and its `records`, where those are a list. */
   readonly maxValues?: number;
@@ -64,7 +64,7 @@ export interface JsonLimits {
   readonly maxRecords?: number;
 }
 
-/** One JSON text. The value is that of `JSON.parse`, but for numbers that a JS number would change. */
+/** The reader of a JSON text. The value is that of `JSON.parse`, but for numbers that a JS number would change. */
 export class JsonReader {
   readonly #maxValues: number;
   readonly #maxRecords: number;
@@ -78,7 +78,7 @@ export class JsonReader {
   #root: JsonValue | undefined;
   #expected = VALUE;
   #hasEscape = false;
-  /** What was not read yet: from `#at` on. */
+  /** The text, of which all before `#at` was read. */
   #text = "";
   #at = 0;
   /** The pieces of a text whose end has not come; null outside of one. */
@@ -244,7 +244,7 @@ export class JsonReader {
     return false;
   }
 
-  /** Where the quote is that ends a text; -1 when it has not come. */
+  /** The place of the quote that ends a text; -1 when it has not come. */
   #textEnd(from: number): number {
     const text = this.#text;
     const { length } = text;
@@ -314,7 +314,7 @@ function tooMuch(most: number, what: string): JsonLimitError {
   return new JsonLimitError(`has more than ${most} ${what}`, { isTooMuch: true });
 }
 
-/** As JSON does: the name `__proto__` is one like any other. */
+/** Adds a member as JSON does: the name `__proto__` is one like any other. */
 function addMember(object: Record<string, JsonValue>, name: string, value: JsonValue): void {
   if (name !== "__proto__") object[name] = value;
   else {

@@ -11,7 +11,7 @@ import { MAX_JSON_DEPTH } from "./limits.ts";
 
 export type { JsonObject, JsonValue, RawNumber } from "./json-reader.ts";
 
-/** What `JSON` offers since ES2026: raw numbers. */
+/** The part of `JSON` that ES2026 added: raw numbers. */
 interface JsonWithSource {
   rawJSON(text: string): RawNumber;
   /** Absent in runtimes older than ES2026 (Node 20), which therefore hold no raw number either. */

@@ -120,7 +120,7 @@ export const MAX_STALL_MS = 45_000;
 export const MAX_RUN_ERROR_CHARS = 200;
 /** Rows of a run's first push batch or pull page; one that went well lets the next one be twice as large. D-4.6, D-7.9. */
 export const FIRST_BATCH_ROWS = 500;
-/** One that took longer does not let the next one be larger. D-7.9. */
+/** A batch that took longer does not let the next one be larger. D-7.9. */
 export const MAX_GROWING_BATCH_MS = 500;
 /** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
 export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
@@ -205,7 +205,7 @@ export const REMEMBERED_LOOKUP_MS = 600_000;
 export const KEEP_ALIVE_MS = 5_000;
 /** Silence of whoever sends or takes a file, until the connection is cut. D-14.4. */
 export const FILE_SILENCE_MS = 60_000;
-/** What is read of a file of which a table is guessed over HTTP. D-14.4. */
+/** The part of a file that is read to guess a table over HTTP. D-14.4. */
 export const MAX_GUESS_BYTES = 64 * 1024 * 1024;
 /** Scheduled backups that stay. D-10.7. */
 export const DEFAULT_KEPT_BACKUPS = 7;

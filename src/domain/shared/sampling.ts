@@ -1,6 +1,6 @@
-// Which share of the traces is kept, by the standard settings of OpenTelemetry. D-10.9.
+// The share of traces that is kept, by the standard settings of OpenTelemetry. D-10.9.
 
-/** What a service keeps of its traces. */
+/** The rule by which a service keeps traces. */
 export interface Sampling {
   /** Share of the traces that begin here, 0 to 1. */
   readonly rate: number;

@@ -10,7 +10,7 @@ export const STORE_FORMAT = 2;
 /** The last version that reads a format before it. */
 const LAST_READER: Readonly<Record<number, string>> = { 0: "0.1.0", 1: "0.1.0" };
 
-/** What a store tells of itself, as names and texts. */
+/** The facts that a store tells about itself, as names and texts. */
 export type StoreFacts = ReadonlyMap<StoreFactName, string>;
 
 export type StoreFactName =
@@ -20,7 +20,7 @@ export type StoreFactName =
   | "deployment_id"
   /** A digest of the collections of documents that were made last: a start that finds its own makes none. */
   | "collections"
-  /** What is filling the store, `restore` or `move`: until it has ended nothing may use the store. */
+  /** The command that is filling the store, `restore` or `move`: until it has ended nothing may use the store. */
   | "filled_by";
 
 /** How a store was opened. */
@@ -40,7 +40,7 @@ export function checkFormat(facts: StoreFacts, isNew: boolean): void {
   throw otherFormat(text ?? "0");
 }
 
-/** Of a store from before formats had numbers it is 0. */
+/** The error for a store of another format; that of a store from before formats had numbers is 0. */
 function otherFormat(text: string): AppError {
   const format = /^\d{1,9}$/.test(text) ? Number(text) : null;
   if (format !== null && format < STORE_FORMAT) {
@@ -71,27 +71,27 @@ export function checkBackupFormat(isKnownForm: boolean, format: number): void {
   throw new AppError("invalid_request", text, { hint });
 }
 
-/** Of a backup that does not hold what it held at first. */
+/** The error for a backup that does not hold what it held at first. */
 export function backupDamaged(cause?: unknown): AppError {
   const text = "The backup is damaged: it does not hold what it held at first";
   return new AppError("file_failed", text, { cause });
 }
 
-/** What to throw where a file of a store or a backup cannot be written, or read; any other error stays. */
+/** The error for a file of a store or a backup that cannot be written, or read; any other error stays. */
 export function fileFailure(what: "The backup" | "The store", cause: unknown): unknown {
   if (cause instanceof AppError || codeOf(cause) === null) return cause;
   const text = `${what} cannot be written: ${systemReason(cause)}`;
   return new AppError("file_failed", text, { cause });
 }
 
-/** In words that fit `restore` and `move`. */
+/** The clause about a command that has not ended. */
 function unfinished(filledBy: string): AppError {
   const text = `The store was not filled to its end by repsync ${filledBy}, and nothing of it may be used`;
   const hint = "Run that again, or set STORAGE_URL to an empty store";
   return new AppError("invalid_request", text, { hint });
 }
 
-/** Of a store that is to be taken; whoever is killed holds it for `seconds` more. */
+/** The error for a store that is to be taken, but in use; a killed process holds it for `seconds` more. */
 export function storeHeld(
   by: "A running service" | "A running service, or another command,",
   seconds: number,
@@ -102,7 +102,7 @@ export function storeHeld(
   return new AppError("invalid_request", text, { cause, hint: "Stop it first" });
 }
 
-/** Of a store that is to be filled. */
+/** The error for a store that is to be filled, but not empty. */
 export function storeNotEmpty(what: string): AppError {
   return new AppError("invalid_request", `The store to be filled is not empty: ${what}`);
 }

@@ -31,7 +31,7 @@ export function textParts(text: string, partLength: number): readonly string[] {
 /** A problem and what to do about it, in one sentence. */
 export function withHint(problem: string, hint: string | null): string {
   if (hint === null) return problem;
-  // What begins with a name, such as that of a setting, stays as it is.
+  // A hint that begins with a name, such as that of a setting, stays as it is.
   const isWord = /^[A-Z](?:[a-z]|\b)/.test(hint);
   return `${problem}; ${isWord ? hint.charAt(0).toLowerCase() + hint.slice(1) : hint}`;
 }

@@ -4,7 +4,7 @@ const DATE = String.raw`(\d{4})-(\d{2})-(\d{2})`;
 const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
 const ZONE = String.raw`(Z|[+-]\d{2}:?\d{2})?`;
 const DATE_TIME = new RegExp(`^${DATE}(?:[T ]${TIME}${ZONE})?$`);
-// One match each, as stores ask it of every value; the length of the month is looked at after.
+// A single match each, as stores ask it of every value; the length of the month is looked at after.
 const CANONICAL_DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const CANONICAL =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(?!000Z)\d{3}(?:(?!000)\d{3})?)?Z$/;

@@ -56,7 +56,7 @@ export type FieldName<Wire extends string> = Wire extends `${infer Head}_${infer
   ? `${Head}${Capitalize<FieldName<Tail>>}`
   : Wire;
 
-/** What `fromWire` makes of a flat object. */
+/** The result of `fromWire` for a flat object. */
 export type FromWire<Fields> = {
   [Name in keyof Fields as FieldName<Name & string>]: Fields[Name];
 };

@@ -32,13 +32,13 @@ const SYNC_ADMINISTRATOR: Failures = {
   403: "Signed in, but not as an administrator",
 };
 
-/** Whoever is signed in. D-5.5. */
+/** Admits everybody who is signed in. D-5.5. */
 export function user(deps: AccountDeps): Guard<Identity> {
   const admit = (exchange: Exchange) => admitBy(exchange, (token) => identify(deps, token));
   return { security: SECURITY, failures: USER, admit, admitAgain: admit };
 }
 
-/** Whoever is signed in and changes something, so many times a minute. D-8.5. */
+/** Admits everybody who is signed in, for so many changes a minute. D-8.5. */
 export function writer(deps: AccountDeps): Guard<Identity> {
   const signedIn = user(deps);
   return {
@@ -74,7 +74,7 @@ export function administrator(
   return { security: SECURITY, failures: ADMINISTRATOR, admit, admitAgain: admit };
 }
 
-/** The same under `/api/v1/sync`. D-4.1. */
+/** Admits administrators under `/api/v1/sync`. D-4.1. */
 export function syncAdministrator(
   deps: AccountDeps,
   types?: readonly string[],

@@ -1,4 +1,4 @@
-// What a browser says of a request, and what pages may do with a session cookie. D-8.6. Cookies do not know ports, so
+// The origin of a request as browsers tell it, and what pages may do with a session cookie. D-8.6. Cookies do not know ports, so
 // `SameSite=Strict` does not stop pages of another port of the host. `Sec-Fetch-Site` decides, which no page can set, and over
 // plain HTTP, where browsers leave it out, `Origin` has to name the host that was asked. A request with the cookie and neither
 // is refused. The token is checked first: a cookie that is no session any more is 401, whoever sends it.
@@ -13,7 +13,7 @@ import { hasBody } from "../bodies.ts";
 import type { Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** Where a request comes from: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
+/** The source of a request: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
 type Source = "own" | "allowed" | "other" | "program";
 
 const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
@@ -115,7 +115,7 @@ function isSecure(exchange: Exchange): boolean {
   return lastTrusted(exchange, "x-forwarded-proto")?.toLowerCase() === "https";
 }
 
-/** What the outermost trusted proxy says. */
+/** The value of the outermost trusted proxy. */
 function lastTrusted(exchange: Exchange, name: string): string | null {
   const { trustedProxyHops } = exchange.browsers;
   if (trustedProxyHops === 0) return null;
@@ -144,7 +144,7 @@ const REQUEST_HEADERS = [
   ...["Authorization", "Content-Type", "X-API-Key", "X-Sync-Key", "X-Request-Id"],
   ...["Content-Encoding", "X-Content-SHA256", "X-Sync-Conflict", "X-Sync-Dry-Run", "X-Sync-Run"],
 ].join(", ");
-/** Those that a page may not read by itself. */
+/** Headers that a page may not read by itself. */
 const REPLY_HEADERS = [
   ...["X-Request-Id", "Retry-After", "Allow", "WWW-Authenticate", "RateLimit", "RateLimit-Policy"],
   ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],

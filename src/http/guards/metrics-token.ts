@@ -12,7 +12,7 @@ export interface MetricsGuardDeps {
 }
 
 /**
- * Who reads metrics: callers with the token; where none is configured, callers on this machine that ask a loopback address, as a
+ * Admits readers of metrics: callers with the token; where none is configured, callers on this machine that ask a loopback address, as a
  * page whose name leads here asks another (D-11.8). D-1.3.
  */
 export function metricsReader(deps: MetricsGuardDeps): Guard<null> {

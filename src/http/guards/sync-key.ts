@@ -9,7 +9,7 @@ export interface SyncKeyGuardDeps {
   readonly comparison: SecretComparison;
 }
 
-/** Who has the deployment's key, where sync is enabled; checked in the order of S-5. */
+/** Admits callers with the deployment's key, where sync is enabled; checked in the order of S-5. */
 export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
   return {
     security: [{ syncKey: [] }],

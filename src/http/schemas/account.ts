@@ -257,7 +257,7 @@ function profileText(pattern: string, refused: string) {
   );
 }
 
-/** What was done to a name or an account. */
+/** The reply about an act on a name or an account. */
 export function doneSchema(name: string, word: string): TSchema {
   return model(name, { username: Text, status: Type.Literal(word) });
 }

@@ -26,7 +26,7 @@ export const AuditItemSchema = model("AuditItem", {
   request_id: Text,
 });
 
-/** What `repsync audit heads` writes. */
+/** The document of `repsync audit heads`. */
 export const AuditHeadsSchema = model("AuditHeads", {
   format: Type.Literal("repsync.audit.heads.v1"),
   at: Time,
@@ -53,7 +53,7 @@ const Problem = Type.Object(
   exact,
 );
 
-/** One event of a verification. */
+/** An event of a verification. */
 export const AuditVerificationEventSchema = Type.Union(
   [
     model("AuditProgressEvent", { type: Type.Literal("progress"), records: Count }),

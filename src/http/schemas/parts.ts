@@ -157,7 +157,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** In the order of their statuses. */
+/** Codes in the order of their statuses. */
 export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS) as ProblemCode[];
 
 // Parameters of paths, queries and headers. They come as texts; the use case reads them, and may be lenient.

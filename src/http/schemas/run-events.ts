@@ -9,7 +9,7 @@ const RunFinishedEvent = model("RunFinishedEvent", { type: Type.Literal("finishe
 const SUBJECT = { table: Text, direction: Direction };
 const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
 
-/** One event of the stream. S-6, D-4.4. */
+/** An event of the stream. S-6, D-4.4. */
 export const RunEventSchema = Type.Union(
   [
     model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
@@ -46,7 +46,7 @@ const AnyRow = nullable(Type.Object({}, { additionalProperties: true }), {
   description: "A row; null at an end that does not have it. Integers beyond 2^53 are strings",
 });
 
-/** One event of a comparison. D-9.5. */
+/** An event of a comparison. D-9.5. */
 export const CompareEventSchema = Type.Union(
   [
     model("CompareStartEvent", {
@@ -124,7 +124,7 @@ const IMPORTED = {
   ),
 };
 
-/** One event of an import. D-14.4. */
+/** An event of an import. D-14.4. */
 export const ImportEventSchema = Type.Union(
   [
     model("ImportProgressEvent", {

@@ -74,7 +74,7 @@ export const CompareRequestSchema = Type.Object(
     delete: flag("With push or pull: remove what only the end being repaired has"),
     force: flag('With push or pull: overwrite newer rows of a table with conflict "newer"'),
     max_deletes: MaxDeletes,
-    // Of a trigger it promises that nothing is written, so it is not passed over as unknown fields are.
+    // In a trigger it promises that nothing is written, so it is not passed over as unknown fields are.
     dry_run: Type.Optional(
       checked<false>(
         { type: "boolean", enum: [false], default: false },
@@ -177,7 +177,7 @@ export const RunSchema = Type.Union(
   { $id: "Run" },
 );
 
-/** What became of an import, its events tell. D-14.4. */
+/** An import, whose outcome only its events tell. D-14.4. */
 export const ImportRunSchema = model("ImportRun", {
   run_id: Text,
   kind: Type.Literal("import"),

@@ -12,7 +12,7 @@ export interface AccountDocument extends Account {
 }
 
 /**
- * Who changes keys, consents or sessions of an account locks its document, or puts it. Who takes away an administrator locks
+ * A change of an account's keys, consents or sessions locks its document, or puts it. Taking away an administrator locks
  * `ADMINISTRATORS`, which is nobody's key.
  */
 export const ACCOUNTS: Collection<AccountDocument> = {
@@ -44,12 +44,12 @@ export const ADMINISTRATORS: Key = ["", "administrators"];
 export const ACTIVE = "active";
 export const SUSPENDED = "suspended";
 
-/** What no two may have, where a key tells it and nobody's name is the key. */
+/** A text that no two accounts may have, as a document of its own. */
 interface ClaimDocument {
   readonly kind: "email";
   /** The `emailKey`. */
   readonly text: string;
-  /** Whose it is. */
+  /** The owner's username. */
   readonly username: string;
 }
 
@@ -100,7 +100,7 @@ export const SECRETS: Collection<SecretDocument> = {
 };
 
 export interface KeyDocument extends StoredApiKey {
-  /** In the order in which the account's keys were made. */
+  /** Counts the account's keys in the order in which they were made. */
   readonly number: number;
 }
 
@@ -131,7 +131,7 @@ export const CONSENTS: Collection<Consent> = {
   fields: ["username", "id", "purpose", "grantedAt", "expiresAt", "ended"],
   keyOf: ({ username, id }) => [username, id],
   indexes: {
-    /** Those that have not ended, also such as have expired: by owner and expiry, `WITHOUT_EXPIRY` comes after every time. */
+    /** Consents that have not been ended, also expired ones: by owner and expiry, `WITHOUT_EXPIRY` comes after every time. */
     open: ({ username, expiresAt, ended }) =>
       ended === null ? [username, expiresAt ?? WITHOUT_EXPIRY] : null,
   },
@@ -139,12 +139,12 @@ export const CONSENTS: Collection<Consent> = {
 
 export const WITHOUT_EXPIRY = "~";
 
-/** What connects a person, and their account, with their records in the audit; erased with the person. */
+/** The link from a person, and their account, to their records in the audit; erased with the person. */
 export interface SubjectDocument {
   readonly username: string;
   /** Stands for the account in the audit. */
   readonly id: string;
-  /** Of the HMAC that stands for the person: 64 hexadecimal digits. */
+  /** The key of the HMAC that stands for the person: 64 hexadecimal digits. */
   readonly key: string;
 }
 

@@ -22,7 +22,7 @@ import { endSessionsOf } from "./sessions.ts";
 
 export type AccountConflict = "username_taken" | "email_taken";
 
-/** Which part of the accounts to list. */
+/** The part of the accounts to list. */
 interface AccountPage {
   /** Text that the name or the address contains, whatever the case of A to Z; null for all. */
   readonly text: string | null;
@@ -40,7 +40,7 @@ export interface PasswordChange {
   readonly keptSession: string | null;
 }
 
-/** What a new account meets of an earlier one of its name. */
+/** The repositories in which a new account may meet an earlier one of its name. */
 export interface NameDeps {
   readonly documents: DocumentStore;
   readonly hmacOf: HmacOfName;
@@ -102,7 +102,7 @@ export class Accounts {
     });
   }
 
-  /** In the order of their names by code point. It lets other work go between parts of a long search. */
+  /** Lists accounts in the order of their names by code point. A long search lets other work go between its parts. */
   async list({ text, limit, afterUsername }: AccountPage): Promise<readonly Account[]> {
     const found: Account[] = [];
     const atOnce = text === null ? limit : LISTED_AT_ONCE;

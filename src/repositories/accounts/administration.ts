@@ -29,7 +29,7 @@ interface AdministrationDeps {
 }
 
 /**
- * What administrators do to accounts and names. Each method that changes something keeps the audit record of it in the
+ * Acts of administrators on accounts and names. Each method that changes something keeps the audit record of it in the
  * same commit, durably; one that refuses changes nothing and keeps none. Throws `store_unavailable`. D-8.8.
  */
 export class Administration {
@@ -120,7 +120,7 @@ export class Administration {
     await this.#transact("administration.note_file", (tx) => chains.noteFileAct(tx, act));
   }
 
-  /** What an act has made of an account, with its record. */
+  /** Keeps what an act has made of an account, with its record. */
   async #keep(
     tx: Transaction,
     account: AccountDocument,

@@ -13,14 +13,14 @@ import { queueAlerts } from "../alert-outbox.ts";
 import { removeKeyUses } from "../lookups/usage.ts";
 import { ACCOUNTS, KEYS, type KeyDocument, replaced } from "./account-collections.ts";
 
-/** Which part of a list of keys to read. */
+/** The part of a list of keys to read. */
 interface KeyPage {
   readonly limit: number;
   /** Null for the first part. */
   readonly beforeId: string | null;
 }
 
-/** Which key or consent to revoke, and when. */
+/** The key or consent to revoke, and the time. */
 export interface Revocation<Id> {
   readonly id: Id;
   readonly nowMs: number;

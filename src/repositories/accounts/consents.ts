@@ -97,7 +97,7 @@ export class Consents {
   }
 }
 
-/** What has been ended for long. `all` are the consents of an owner in the order of their ids. */
+/** Removes consents that were ended long ago. `all` are the consents of an owner in the order of their ids. */
 function forget(tx: Transaction, all: readonly Consent[], nowMs: number): void {
   const forgotten = new Set(forgottenConsents(all, nowMs));
   for (const consent of all)

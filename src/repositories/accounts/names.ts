@@ -1,4 +1,4 @@
-// What is known of the people whom rows and tokens name: in their accounts, and under HMACs of names that were erased.
+// Facts about the people whom rows and tokens name: from their accounts, and under HMACs of names that were erased.
 import type { ErasedName } from "../../domain/reputation/accounts/account.ts";
 import { isKey } from "../../domain/shared/document-key.ts";
 import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
@@ -22,19 +22,19 @@ export class Names {
     this.#hmacOf = hmacOf;
   }
 
-  /** What is known of these people now. */
+  /** Reads the facts about these people. */
   async readFacts(usernames: readonly string[]): Promise<FactsByName> {
     return await this.#documents.read({ name: "names.read_facts" }, (at) =>
       readNameFacts(at, usernames, this.#hmacOf),
     );
   }
 
-  /** The same in a body that writes rows of these people: it runs again where one of them is erased meanwhile. D-8.2. */
+  /** As `readFacts`, in a body that writes rows of these people: it runs again where one of them is erased meanwhile. D-8.2. */
   async readFactsWithin(tx: Transaction, usernames: readonly string[]): Promise<FactsByName> {
     return await readNameFacts(tx, usernames, this.#hmacOf, () => tx.turn());
   }
 
-  /** Those of these people whose names are taken by an erasure: what is kept does not name them. */
+  /** The people among these whose names an erasure has taken: nothing that is kept names them. */
   async erasedAmong(usernames: readonly string[]): Promise<ReadonlySet<string>> {
     const facts = await this.readFacts(usernames);
     return new Set(usernames.filter((name) => facts.get(name)?.erased?.isTaken));

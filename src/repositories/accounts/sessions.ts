@@ -12,7 +12,7 @@ import {
 /** Sessions past their end that one new session drops at most. */
 const MAX_DROPPED = 100;
 
-/** Which session of which account. */
+/** The key of a session. */
 type SessionName = Pick<SessionDocument, "username" | "id">;
 
 /** A password that was looked at, and when. */

@@ -30,7 +30,7 @@ import {
 } from "./lookup-collections.ts";
 import type { Subjects } from "./subjects.ts";
 
-/** What an append has written, once it is committed. */
+/** The result of an append, once it is committed. */
 export interface Appended {
   readonly written: WrittenChain;
   readonly records: readonly AuditRecord[];
@@ -82,12 +82,12 @@ export class AuditChains {
     await this.#note(tx, act, this.#subjects.hmacOfActedOn(actedOn, subject));
   }
 
-  /** The same of what is done to a row. D-14.3. */
+  /** Notes an act on a row. D-14.3. */
   async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
     await this.#note(tx, act, this.#sign(actedOnRowText(act)));
   }
 
-  /** The same of what is done with a file: it is about the table. D-14.3. */
+  /** Notes an act with a file: it is about the table. D-14.3. */
   async noteFileAct(tx: Transaction, act: FileAct): Promise<void> {
     const { table } = act;
     const hmac = this.#sign(actedOnRowText({ table, key: "" }));
@@ -105,7 +105,7 @@ export class AuditChains {
     this.append(tx, await this.#chainOfActs(tx), [entry]);
   }
 
-  /** As its head tells, since bodies may fail or run again. One that was closed or changed does not go on: another begins. */
+  /** The chain as its head tells, since bodies may fail or run again. One that was closed or changed does not go on: another begins. */
   async #chainOfActs(tx: Transaction): Promise<WrittenChain> {
     const chainId = this.#actsChainId;
     const ends = ["head", "tail"].map((kind) => [kind, chainId]);

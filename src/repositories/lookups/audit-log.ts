@@ -26,7 +26,7 @@ import {
 } from "./lookup-collections.ts";
 import { SegmentGroups } from "./segment-groups.ts";
 
-/** Where a block of records stands. */
+/** The place of a block of records. */
 type BlockPlace = Key | Damaged;
 
 export interface RecordQuery {
@@ -50,20 +50,20 @@ interface AuditOverview {
   readonly wasBegun: boolean;
   /** Null before the first chain. */
   readonly chainCount: Signed<ChainCount> | null;
-  /** In any order. */
+  /** Signed heads, in any order. */
   readonly heads: readonly Signed<AuditHead>[];
 }
 
 interface AuditClaims {
-  /** Where pruning has cut the chain; null where it has not. */
+  /** The cut that pruning has made; null without one. */
   readonly checkpoint: Signed<PruningCheckpoint> | null;
   /** Null where there is none. */
   readonly head: Signed<AuditHead> | null;
 }
 
-/** What there is of a log, whatever its heads say. */
+/** The contents of a log, whatever its heads say. */
 export interface AuditContents {
-  /** Of all chains that have a record or a checkpoint. */
+  /** Ids of all chains that have a record or a checkpoint. */
   readonly chainIds: readonly string[];
   /** The key of the first document that is none of ours and in no chain, for people; null for none. */
   readonly stray: string | null;
@@ -86,7 +86,7 @@ export class AuditLog {
     this.#groups = new SegmentGroups(documents, shape);
   }
 
-  /** What the log says of itself, as of one moment. */
+  /** Reads what the log says about itself, as of one moment. */
   async overview(): Promise<AuditOverview> {
     const [secret, count, heads] = await this.#read((at) =>
       at.read(
@@ -102,7 +102,7 @@ export class AuditLog {
     };
   }
 
-  /** What it says of one chain, as of one moment. */
+  /** Reads what the log says about one chain, as of one moment. */
   async claims(chainId: string): Promise<AuditClaims> {
     const [checkpoint, head] = await this.#read((at) =>
       at.read(

@@ -43,7 +43,7 @@ interface StretchQuery {
   readonly from: string;
   /** Only those that may name the account or person; null for all. */
   readonly names: AuditNames | null;
-  /** Of those that end before `upTo`; the others all come. 1 or more. */
+  /** The most segments that end before `upTo`; the others all come. 1 or more. */
   readonly limit: number;
 }
 
@@ -120,14 +120,14 @@ export class AuditSearch {
       .slice(0, limit);
   }
 
-  /** What the log has in place of a username, whoever it belonged to. */
+  /** Reads the names that the log has in place of a username, whoever it belonged to. */
   async namesOf(username: string): Promise<AuditNames> {
     const subject = await this.#subjectOf(username);
     const subjectHmacs = this.#subjects.everyHmac(username, subject);
     return { username, accountId: subject?.id ?? null, subjectHmacs };
   }
 
-  /** The same of a person as somebody who was looked up, and no more. */
+  /** As `namesOf`, of a person as somebody who was looked up, and no more. */
   async namesOfLookedUp(username: string): Promise<AuditNames> {
     const subject = await this.#subjectOf(username);
     // Before somebody has an account, lookups of a hidden profile record the HMAC of an absent name. D-8.5.
@@ -199,7 +199,7 @@ function startOf(upTo: string): Partial<Stretch> {
   return { after: [new Date(latestMs).toISOString(), Number.MAX_SAFE_INTEGER] };
 }
 
-/** What no segment has yet of chains that go on, or have ended lately. */
+/** The records of chains that go on, or have ended lately, which no segment has yet. */
 async function findTails(at: Reader): Promise<readonly AuditStretch[]> {
   const [found] = await at.read({ from: LOOKUP_LOG, stretch: { within: [["tail"]] } });
   const tails = found as readonly TailDocument[];

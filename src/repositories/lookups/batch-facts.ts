@@ -17,9 +17,9 @@ export interface Versioned<Value> {
 export class BatchFacts {
   readonly keyHashes: readonly string[];
   readonly usernames: readonly string[];
-  /** By key hash; the value is null for a key that is not there or has no account. */
+  /** Callers by key hash; null for a key that is missing or has no account. */
   readonly callers = new Map<string, Versioned<OwnedCaller | null>>();
-  /** By username. */
+  /** People by username. */
   readonly people = new Map<string, Versioned<LookupSubject>>();
   /** Key hashes and usernames that were read for this batch. */
   readonly fresh = new Set<string>();

@@ -1,4 +1,4 @@
-// What lookups keep of callers and people: each with the version it was read at. Whether that is still the version is told by
+// The cache of callers and people for lookups: each with the version it was read at. Whether that is still the version is told by
 // the transaction of a batch, before anything is decided.
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
 import {
@@ -13,11 +13,11 @@ import type { BatchFacts, OwnedCaller, Versioned } from "./batch-facts.ts";
 type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
 
 export class LookupCache {
-  /** By key hash. */
+  /** Callers by key hash. */
   readonly #callers: ValueCache<Versioned<OwnedCaller>>;
-  /** By username. */
+  /** People by username. */
   readonly #people: ValueCache<Versioned<LookupSubject>>;
-  /** By username: names that cannot be found, apart, so that made-up ones evict no people. */
+  /** Names that cannot be found, apart, so that made-up ones evict no people. */
   readonly #absent: ValueCache<Versioned<LookupSubject>>;
 
   constructor(makeCache: MakeCache) {
@@ -35,7 +35,7 @@ export class LookupCache {
     });
   }
 
-  /** The same of people; returns usernames. */
+  /** As `findCallers`, of people; returns usernames. */
   findPeople({ usernames, people, stale }: BatchFacts): readonly string[] {
     const find = (name: string) => this.#people.get(name) ?? this.#absent.get(name);
     return usernames.filter((name) => {

@@ -5,7 +5,7 @@ import type { AuditHead, PruningCheckpoint } from "../../domain/reputation/audit
 import type { AnyCollection, Collection } from "../../ports/documents.ts";
 import type { SecretDocument } from "../accounts/account-collections.ts";
 
-/** What an account has used. */
+/** The usage of an account. */
 export interface UsageDocument extends CallSums, CallHistory {
   readonly kind: "usage";
   /** The `id` of a `SubjectDocument`. */
@@ -41,11 +41,11 @@ export interface HeadDocument extends AuditHead {
 export interface BlockDocument {
   readonly kind: "block";
   readonly chainId: string;
-  /** Of the first record. */
+  /** The number of the first record. */
   readonly seq: number;
   readonly at: string;
   readonly version: number;
-  /** Of the first record. */
+  /** The hash before the first record. */
   readonly previousHash: string;
   /** The rest of each record, as JSON in UTF-8. */
   readonly packed: Uint8Array;
@@ -123,7 +123,7 @@ export interface ChainCountDocument {
   readonly signature: string;
 }
 
-/** Where pruning has cut a chain. */
+/** The cut that pruning has made in a chain. */
 export interface CheckpointDocument extends PruningCheckpoint {
   readonly kind: "checkpoint";
   readonly signature: string;
@@ -164,7 +164,7 @@ export const AUDIT: Collection<AuditDocument> = {
 
 /** Consecutive blocks of a chain, some hundred records as a rule. */
 export interface SegmentDocument {
-  /** In the order in which segments were made. */
+  /** Counts segments in the order in which they were made. */
   readonly number: number;
   readonly chainId: string;
   readonly firstSeq: number;
@@ -190,7 +190,7 @@ export const SEGMENTS: Collection<SegmentDocument> = {
 export interface SliceDocument {
   readonly size: "small" | "large";
   readonly group: number;
-  /** Which bits of the filters: in a small group those of several stand one after the other. */
+  /** The part of the filters: in a small group those of several stand one after the other. */
   readonly part: number;
   readonly bits: Uint8Array;
 }

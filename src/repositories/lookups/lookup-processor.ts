@@ -54,7 +54,7 @@ interface Committed {
   readonly readAtMs: number;
 }
 
-/** So many of one batch practically never change at once one by one. */
+/** People of one batch that practically never change at once one by one. */
 const MANY_PEOPLE = 8;
 /** Accounts whose last needed pages are known; then all are forgotten. */
 const MAX_KNOWN_PAGES = 10_000;

@@ -76,7 +76,7 @@ export class LookupReader {
     }
   }
 
-  /** Of a hidden person as much is read as of an absent one. D-8.5. */
+  /** Reads people; of a hidden one as much as of an absent one. D-8.5. */
   async #readPeople(at: Reader, facts: BatchFacts, usernames: readonly string[]): Promise<void> {
     const { people, subjects } = this.#deps;
     const { profiles, platformAccounts } = people;

@@ -1,4 +1,4 @@
-// Where the audit chain of this process stands. After a commit of unknown outcome that is in doubt, until a later batch has
+// The state of this process's audit chain. After a commit of unknown outcome that is in doubt, until a later batch has
 // read the chain's head in its own body. If the head is where that commit would have put it, the commit happened: its calls are
 // taken off the counts in the same body. Calls are given back only where the head moves too, so a second doubt is settled in
 // the same way.
@@ -53,7 +53,7 @@ export class OwnChain {
   }
 
   /**
-   * What a body goes on from that found these documents by `keys`. A batch in doubt happened if its tip is a head; each batch
+   * The state from which a body goes on that found these documents by `keys`. A batch in doubt happened if its tip is a head; each batch
    * gave back the ones before it, so only the last one of a chain is left to be given back. Throws `commit_failed` when
    * another process has changed the chain, and begins another with the next batch.
    */

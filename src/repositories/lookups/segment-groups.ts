@@ -1,4 +1,4 @@
-// Which segments of the audit log may name somebody. A search reads no filter of thousands of segments, but slices: the same
+// Finds the segments of the audit log that may name somebody. A search reads no filter of thousands of segments, but slices: the same
 // bit of all segments of a group in one small document. A segment has some 512 records and 16,384 bits, seven a name: one in a
 // hundred thousand matches in vain. 64 segments are a small group, 64 of these a large one; a search of a hundred million
 // records reads some 800 documents for a name. Whoever makes slices at the same time writes the same. An entry says only where
@@ -152,7 +152,7 @@ export class SegmentGroups {
     });
   }
 
-  /** In portions: who makes the same at the same time writes the same. */
+  /** Makes a large group in portions: two that make the same at the same time write the same. */
   async #makeLarge(group: number): Promise<void> {
     const { groupSize, filterBits: bits } = this.#shape;
     const smalls = Array.from({ length: groupSize }, (_, n) => group * groupSize + n);

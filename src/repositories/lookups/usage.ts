@@ -1,4 +1,4 @@
-// What accounts have used: counted by each batch of lookups in its own commit, so that the counts are exact over instances.
+// The usage of accounts: counted by each batch of lookups in its own commit, so that the counts are exact over instances.
 // D-6.4. One document holds month and calls, so charges of one account come one after the other, each knowing all before it.
 // Calls of the last minute are packed buckets of two to three bytes; a full page of two KiB is a document of its own, of which
 // a batch reads what ends now.
@@ -56,7 +56,7 @@ export class Usage {
     });
   }
 
-  /** What lookups kept of an account's calls in their own commits. D-8.11. */
+  /** Reads the history of an account's calls that lookups kept in their own commits. D-8.11. */
   async history(username: string): Promise<CallHistory> {
     return await this.#documents.read({ name: "usage.history" }, async (at) => {
       const { days, keys } = (await findUsage(at, username)) ?? NO_HISTORY;
@@ -149,14 +149,14 @@ export class AccountUsage {
     this.told = stored?.told ?? [];
   }
 
-  /** Of two instances the later to write counts not before the earlier. */
+  /** Makes the usage of a document. Of two instances the later to write does not count before the earlier. */
   static of(stored: UsageDocument | undefined, nowMs: number): AccountUsage {
     const lastMs = stored?.lastMs ?? 0;
     const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
     return new AccountUsage(stored, isLead ? lastMs : nowMs);
   }
 
-  /** As it is stored, but for a month later than now, which counts as this one; null where it has none such. D-8.4. */
+  /** The document with this month in place of a later one; null where it has no later one. D-8.4. */
   corrected(nowMs: number): UsageDocument | null {
     const stored = this.#stored;
     if (stored === undefined) return null;

@@ -24,7 +24,7 @@ const MAX_AT_ONCE = 4;
 const MAX_LOOKED_AT = 100;
 /** Time that a store and the receiver get to answer when the service stops. */
 const MAX_STOP_MS = 1_000;
-/** Of the instances the one that holds it sends. */
+/** Only the instance that holds this lease sends. */
 const LEASE_NAME = "alerts";
 
 interface AlertDeliveryDeps extends LeaseDeps {
@@ -100,7 +100,7 @@ export class AlertDelivery {
         if (isFirst && !signal.aborted) logger.error("Alerts cannot be read or kept", error);
       }
     }
-    // They are in the store all the same.
+    // The alerts are in the store all the same.
     await this.#deliverGathered().catch(() => {});
   }
 
@@ -192,7 +192,7 @@ export class AlertDelivery {
     return true;
   }
 
-  /** One attempt; `ended` when the signal ended it, which counts for nothing. */
+  /** Makes an attempt; `ended` when the signal ended it, which counts for nothing. */
   async #send(
     { id, type, body, attempts }: WaitingAlert,
     signal: AbortSignal,
@@ -243,7 +243,7 @@ interface AlertWindow {
   readonly endMs: number;
 }
 
-/** What one instance has told of accounts within the last minute. D-11.7. */
+/** The alerts that one instance has told about accounts within the last minute. D-11.7. */
 class AlertWindows {
   readonly #windows = new Map<string, AlertWindow>();
 

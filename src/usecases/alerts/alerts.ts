@@ -25,7 +25,7 @@ export class Alerts {
     return queuedAlert(alert, { id: ids.next(), atMs, at: formatMs(atMs) });
   }
 
-  /** The same of several things that happen together. */
+  /** As `make`, of several things that happen together. */
   makeAll(alerts: readonly Alert[]): readonly QueuedAlert[] {
     return alerts.map((alert) => this.make(alert));
   }

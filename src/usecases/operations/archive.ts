@@ -99,7 +99,7 @@ export class Archive implements Backup {
   }
 }
 
-/** One reading from the first line to the last. */
+/** A reading from the first line to the last. */
 class ArchiveReading {
   readonly facts: BackupFacts;
   readonly about: DumpedStore;

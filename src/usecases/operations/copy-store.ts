@@ -45,7 +45,7 @@ export async function copyStore(
 ): Promise<CopyCounts> {
   const { target } = options;
   let dump = await source.dump();
-  // What one kind of store holds another of that kind does.
+  // A store holds everything that another of its kind holds.
   if (target.refusals !== undefined && target.kind !== dump.about.store) {
     await refuseUnheld(dump, target, job);
     dump = await source.dump();
@@ -163,7 +163,7 @@ function requireNone(
   });
 }
 
-/** Those that are not kept are no part of the copy. */
+/** The part without documents that are not copied. */
 function withoutDocuments(part: DumpedPart, isKept: IsKept): DumpedPart {
   if (part.of !== "documents") return part;
   return { ...part, items: part.items.filter((doc) => isKept(part.name, doc)) };
@@ -192,7 +192,7 @@ export async function moveStore(
   const target = await claim(about.tables.map(({ name }) => name));
   try {
     const counts = await copyStore(source, { target, mac }, job);
-    // Who has started meanwhile may have written what is not moved any more.
+    // A service that started meanwhile may have written what is not moved any more.
     await source.requireStopped();
     await target.finish(about.deploymentId);
     return counts;

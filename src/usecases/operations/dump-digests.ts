@@ -5,7 +5,7 @@ import type { Mac } from "../../ports/crypto/crypto.ts";
 /** Items of one sort and name. */
 interface Sum {
   items: number;
-  /** Of the hashes of the items, whatever their order. */
+  /** The sum of the hashes of the items, whatever their order. */
   hash: bigint;
 }
 
@@ -52,7 +52,7 @@ export class DumpDigests {
     return items.map(({ row }) => JSON.stringify({ row }));
   }
 
-  /** By what is told of: the number of items and their digest. */
+  /** The number of items and their digest, by what they are of. */
   get texts(): Readonly<Record<string, string>> {
     const texts = [...this.#sums].map(([label, { items, hash }]) => [
       label,
@@ -61,7 +61,7 @@ export class DumpDigests {
     return Object.fromEntries(texts.toSorted());
   }
 
-  /** What differs first; null when nothing does. */
+  /** The first difference; null when there is none. */
   differenceFrom(other: DumpDigests): string | null {
     const { texts } = other;
     const labels = new Set([...Object.keys(this.texts), ...Object.keys(texts)]);
@@ -69,7 +69,7 @@ export class DumpDigests {
   }
 }
 
-/** One text for equal documents: their fields stand in an order of each store. */
+/** The same text for equal documents: each store has its own order of fields. */
 function documentText(doc: object): string {
   const fields = Object.entries(doc).map(([name, value]) => [
     name,

@@ -18,7 +18,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
-  /** What to do about it; null when nothing is wrong. */
+  /** The advice; null when nothing is wrong. */
   readonly hint: string | null;
 }
 
@@ -124,7 +124,7 @@ function stampedByHalf({ registry, tables }: SyncDeps): Verdict | null {
   );
 }
 
-/** Of a store that tells of commits, wherever it may. D-12.3. */
+/** Checks a store that tells of commits, where it may. D-12.3. */
 function checkCommits(sync: SyncDeps): Verdict {
   const waiting = untold(sync);
   const grants = waiting.flatMap((table) => sync.documents.tellingGrant?.(table) ?? []);
@@ -141,7 +141,7 @@ function untold({ registry, documents }: SyncDeps): readonly Table[] {
   return [...registry.values()].filter((table) => !documents.tellsCommits?.(table));
 }
 
-/** Of tables that a remote has too. D-11.9. */
+/** Checks tables that a remote has too. D-11.9. */
 function checkOwners({ registry }: SyncDeps): Verdict {
   const lacking = [...registry.values()].filter(lacksOwner).map(({ name }) => name);
   if (lacking.length === 0) return ok("every table has a timestamp column or an owner");

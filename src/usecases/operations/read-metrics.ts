@@ -35,7 +35,7 @@ export interface ReadMetricsDeps {
   readonly registry: Registry;
   readonly registryKeeper: Pick<RegistryKeeper, "problem">;
   readonly lookups: Pick<Lookups, "counts">;
-  /** What lookups remember. */
+  /** The caches of lookups. */
   readonly caches: readonly Pick<ValueCache<object>, "counts">[];
   readonly clock: Clock;
   readonly timer: Timer;

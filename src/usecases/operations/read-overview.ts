@@ -1,4 +1,4 @@
-// What an administrator sees first: health, the remote, the schedule, the tables and what was moved. D-9.5.
+// The overview that an administrator sees first: health, the remote, the schedule, the tables and what was moved. D-9.5.
 import { formatMs } from "../../domain/shared/time.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";

@@ -115,7 +115,7 @@ export class RegistryKeeper {
     this.#toldText = undefined;
   }
 
-  /** One instance after the other: two that add tables at once would meet in the store. */
+  /** Prepares tables, one instance after the other: two that add tables at once would meet in the store. */
   async #prepare(registry: Registry): Promise<void> {
     const { ids } = this.#deps;
     const lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);

@@ -52,7 +52,7 @@ export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<R
   const target = await claim(first.about.tables.map(({ name }) => name));
   let sessions = 0;
   const isKept: IsKept = (collection, doc) => {
-    // Those of no account are sign-outs of an identity provider's tokens.
+    // Sessions of no account are sign-outs of an identity provider's tokens.
     const isSession = collection === SESSIONS.name && (doc as SessionDocument).username !== "";
     if (isSession) sessions++;
     return !isSession;
@@ -75,7 +75,7 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
   const secrets = new Map<string, string>();
   for await (const part of parts) {
     const isSecret = part.of === "documents" && part.name === SECRETS.name;
-    // They come one after the other, and what is behind them may be long.
+    // Secrets come one after the other, and what is behind them may be long.
     if (!isSecret && secrets.size > 0) break;
     if (!isSecret) continue;
     for (const doc of part.items as readonly SecretDocument[]) secrets.set(doc.name, doc.secret);
@@ -90,11 +90,11 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
 
 const SAME_PEPPER = "Set API_KEY_PEPPER to the one that the deployment of the backup began with";
 
-/** What the store of a backup keeps of the pepper; null where it keeps nothing. */
+/** The facts about the pepper in the store of a backup; null where it keeps none. */
 interface KeptPepper {
   /** The pepper that the store made itself. */
   readonly pepper: string | null;
-  /** By which the pepper is known that the store began with. */
+  /** The mark of the pepper that the store began with. */
   readonly mark: string | null;
 }
 

@@ -68,7 +68,7 @@ async function makeOnce(
   if (lease !== null && !("heldBy" in lease)) await lease.release();
 }
 
-/** Of instances that all fail at a time one raises the alert. Never rejects. */
+/** Raises the alert of a failure, one for all instances that fail at a time. Never rejects. */
 async function tellFailure(
   deps: ScheduledBackupsDeps,
   { folder, cronText }: BackupPlan,

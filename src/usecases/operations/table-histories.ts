@@ -1,4 +1,4 @@
-// What the kept runs and comparisons tell of each table: its last run, and since when an end may be behind. D-9.5, D-14.9. Both
+// The history of each table from the kept runs and comparisons: its last run, and since when an end may be behind. D-9.5, D-14.9. Both
 // ends were equal after a comparison without differences, or a run that rejected nothing and counted as many rows at both. They
 // still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
 // the age of the newest row that was moved.
@@ -9,7 +9,7 @@ import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 
-/** Of one table. */
+/** The history of one table. */
 interface TableHistory {
   /** Comparisons are none. */
   readonly lastRun: SyncRun | null;
@@ -50,7 +50,7 @@ export async function readTableStates(
   );
 }
 
-/** By table; one of which nothing is kept has an empty history. */
+/** Reads histories by table; one of which nothing is kept has an empty one. */
 async function readHistories(sync: SyncDeps): Promise<ReadonlyMap<string, TableHistory>> {
   await endAbandonedRuns(sync);
   const histories = new Map([...sync.registry.keys()].map((table) => [table, NOTHING]));
@@ -91,7 +91,7 @@ function leftEqual(run: ListedRun, table: string): boolean | null {
   if (run.kind === "compare") return isFailed ? null : isComparedEqual(run);
   const result = run.tables[table];
   if (result === undefined || result.isFailed) return null;
-  // What fails for a table leaves the others as they came to be.
+  // The failure of a table leaves the others as they came to be.
   if (isFailed && !Object.values(run.tables).some((other) => other.isFailed)) return null;
   return isRunEqual(run, result);
 }
@@ -114,7 +114,7 @@ function countOf(counts: Readonly<Record<string, number>>, table: string): numbe
 }
 
 interface Counted {
-  /** Which told its number of rows. */
+  /** The remote that told its number of rows. */
   readonly remote: RemoteStatus | null;
   /** Rows that this end had more than the remote; null without both numbers. */
   readonly drift: number | null;
@@ -140,7 +140,7 @@ async function behindSeconds(
 ): Promise<number | null> {
   const table = registry.get(tableName);
   if (table === undefined || last === null) return null;
-  // What was counted before the run ended is older than what the run found.
+  // Counts from before the run's end are older than what the run found.
   if (last.isEqual && !hasDrift(counted, last.endMs)) {
     const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));
     if (sinceTime === null) return 0;

@@ -21,7 +21,7 @@ export class DeleteBarrier {
   readonly #states: RecorderStates;
   readonly #barriers: Collection<BarrierDocument>;
   #underWay: Promise<unknown> = Promise.resolve();
-  /** One that has not begun. */
+  /** The barrier that has not begun. */
   #next: Promise<RecorderState> | null = null;
 
   constructor(deps: StoreDeps) {

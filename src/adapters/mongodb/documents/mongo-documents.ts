@@ -116,7 +116,7 @@ export class MongoDocuments implements DocumentStore {
     try {
       return await readSnapshot(this.#deps, read, deadline);
     } catch (error) {
-      // What the body throws is not ours.
+      // Errors of the body are thrown as they are.
       throw thrown ?? error;
     }
   }
@@ -131,7 +131,7 @@ export class MongoDocuments implements DocumentStore {
     const scope = { client, clock, deadline, isInTurn, maxConflictsMs, enterQueue };
     const pushes = new BodyPushes(this.#deps, this.#filling);
     let hasWritten = false;
-    // Where nothing was written, nothing has to wait for a majority but the proof of who answered.
+    // Without writes only the proof of who answered has to wait for a majority.
     const finish = (session: ClientSession) =>
       hasWritten || options.isProven
         ? commit(session, deadline.forCommit())
@@ -151,7 +151,7 @@ export class MongoDocuments implements DocumentStore {
       pushes.end();
       return result;
     } catch (error) {
-      // What the body throws is not ours.
+      // Errors of the body are thrown as they are.
       if (!(error instanceof MongoError)) throw error;
       throw pushes.hasRows ? toRowsError(error, isDivisible) : toAppError(error);
     }

@@ -58,7 +58,7 @@ interface Decided {
   readonly sent: readonly Upsert[];
 }
 
-/** What a write found before it decides. */
+/** The facts of a write before it decides. */
 interface There {
   readonly nowMs: number;
   /** The `deletedAt` of tombstones, by the text of their key. */

@@ -10,7 +10,7 @@ import { type Layout, rowAt } from "./layout.ts";
 /** How the server shows the time of a tombstone, to be read by `timeOf`. */
 export const DELETED_AT = "t.deleted_at::text";
 
-/** Those of the keys, each of which `holdsKey`. */
+/** The tombstones of keys, each of which `holdsKey`. */
 export async function tombstonesWith(
   tx: ServerTransaction,
   layout: Layout,

@@ -321,7 +321,7 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  /** Of a call that says nothing of it. */
+  /** The limit of a call that names none. */
   get #limit(): CallLimit {
     return { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs };
   }

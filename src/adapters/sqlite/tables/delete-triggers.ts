@@ -81,7 +81,7 @@ function wantedTriggers(
   ]);
 }
 
-/** In a table of another program the order of the row is computed once, not wherever its time is looked at. */
+/** The time of a deletion; in a table of another program the order of the row is computed once, not wherever it is looked at. */
 function ownDeletionTime(database: SqliteDatabase, table: Table): string {
   const foreign = database.foreignTables;
   if (!foreign.has(table.name)) return deletionTimeSql("OLD");

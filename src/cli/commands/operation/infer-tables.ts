@@ -155,7 +155,7 @@ async function addTables(
   output.show({ file: target, tables: names }, `${target}: ${done.join("; ")}`);
 }
 
-/** What the caller wants; what a table's entry says of its files counts where he says nothing. */
+/** The caller's wishes; where the caller says nothing, the table's entry about its files counts. */
 function wishesOf(
   options: InferOptions,
   {
@@ -188,7 +188,7 @@ function readType(
   );
 }
 
-/** What an import has to be told of the file, as neither its name nor the registry says it. */
+/** The options that an import needs, as neither the file's name nor the registry says them. */
 function nextOptions(path: string, { format, encoding }: InferOptions): string {
   const byName = formatOfName(path);
   return [
@@ -213,7 +213,7 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the guess rests on. */
+/** Tells what the guess rests on. */
 function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void {
   const { name, records, entry, columns, leftOut, unread, firstUnread, warnings } = guess;
   output.warn(`${name}: ${countOf(records, "record")} (${format})`);
@@ -255,7 +255,7 @@ function requireValid(tables: Tables): void {
 
 interface TablesToPut {
   readonly found: Tables;
-  /** Those of them that the file has. */
+  /** The tables among these that the file has. */
   readonly updated: readonly string[];
 }
 

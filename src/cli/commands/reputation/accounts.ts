@@ -26,11 +26,11 @@ interface QueryOptions extends ListOptions {
 }
 
 interface AccountOptions extends CommonOptions {
-  /** Of `erase`. */
+  /** The option of `erase`. */
   readonly yes?: true;
 }
 
-/** What a command does with one account. */
+/** The work of a command on one account. */
 type AccountWork = (
   deps: AccountDeps,
   username: string,
@@ -96,7 +96,7 @@ export const addAccountsCommand: AddCommand = (parent, run) => {
   );
 };
 
-/** Who asks for what a command does: nobody by name. D-8.8. */
+/** The request of a command: nobody asks by name. D-8.8. */
 export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
   return { by: null, requestId: ids.next() };
 }

@@ -1,4 +1,4 @@
-// What an import asks before its first row, and before it removes others. D-14.7.
+// Questions of an import before its first row, and before it removes others. D-14.7.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";

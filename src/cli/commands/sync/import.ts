@@ -157,7 +157,7 @@ async function importTables(
   return all;
 }
 
-/** What became of a file. */
+/** The outcome of a file. */
 interface Imported {
   readonly report: ToldReport;
   readonly code: ExitCode;

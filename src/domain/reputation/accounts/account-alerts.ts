@@ -1,4 +1,4 @@
-// What operators are told of API keys that end, and of quotas that are used up. D-10.12.
+// Alerts about API keys that end, and about quotas that are used up. D-10.12.
 import type { Alert } from "../../alerts/alert.ts";
 import { keptKeyStatus, type StoredApiKey } from "./api-key.ts";
 import type { MeterCharge } from "./call-meter.ts";

@@ -42,7 +42,7 @@ export interface Account extends AccountPlan {
   readonly tokensSinceMs?: number;
 }
 
-/** What new accounts begin with, but for names, times and what is told of them. */
+/** The fields with which accounts begin, but for names, times and what is told about them. */
 export const NEW_ACCOUNT = {
   email: null,
   passwordHash: null,
@@ -147,7 +147,7 @@ export function tokensAfterMs(atMs: number): number {
   return (Math.floor(atMs / 1000) + 1) * 1000;
 }
 
-// What a signup makes, and what an erasure removes. D-5.4, D-5.5.
+// Facts about signups and erasures. D-5.4, D-5.5.
 
 /** The row in the table of profiles that a new account begins with. */
 export function firstProfile(account: Account, displayName: string | null): JsonObject {

@@ -46,7 +46,7 @@ export function apiKeyDisplay(key: string): Pick<StoredApiKey, "prefix" | "last4
   return { prefix: API_KEY_PREFIX, last4: key.slice(-4) };
 }
 
-/** What decides the status of a stored key. */
+/** The fields that decide the status of a stored key. */
 export interface KeptApiKey {
   readonly id: string;
   /** Canonical time; null when it does not expire. */
@@ -69,7 +69,7 @@ export function keptKeyStatus(
   return isOver(expiresAt, nowMs) ? "expired" : "active";
 }
 
-/** What the number of an account's keys leads to. */
+/** The limits of an account's number of keys. */
 interface KeyBounds {
   /** True when the account may not make another one. */
   readonly isFull: boolean;

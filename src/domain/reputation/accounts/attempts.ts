@@ -1,7 +1,7 @@
 // Events that are counted to slow down guessing and changes, and how long a caller has to wait. D-5.4, D-8.5.
 import type { Key } from "../../shared/document-key.ts";
 
-/** One sliding count: the events of its key whose `nowMs` was less than `windowMs` away from this `nowMs`. */
+/** A sliding count: the events of its key whose `nowMs` was less than `windowMs` away from this `nowMs`. */
 export interface AttemptCounter {
   readonly key: Key;
   /** Events that are too many, 1 or more. */
@@ -20,27 +20,27 @@ export interface CountedEvents {
   readonly endsAtMs: number;
 }
 
-/** Of failed sign-ins to an account. */
+/** The key of failed sign-ins to an account. */
 export function failuresKey(username: string): Key {
   return ["account", username];
 }
 
-/** Of changes that an account asked for. */
+/** The key of changes that an account asked for. */
 export function changesKey(username: string): Key {
   return ["changes", username];
 }
 
-/** Of sign-ins to an account from an address, or from a network of them. */
+/** The key of sign-ins to an account from an address, or from a network of them. */
 export function knownAddressKey(username: string, addressGroup: string): Key {
   return [...knownAddresses(username), addressGroup];
 }
 
-/** Of an address: its failed sign-ins and signups. */
+/** The key of failed sign-ins and signups of an address. */
 export function addressKey(addressGroup: string): Key {
   return ["address", addressGroup];
 }
 
-/** What is counted of an account: the counters of `keys`, and those whose key begins with `beginning`. D-8.2. */
+/** The counters of an account: those of `keys`, and those whose key begins with `beginning`. D-8.2. */
 export function attemptsOf(username: string): {
   readonly keys: readonly Key[];
   readonly beginning: Key;
@@ -106,15 +106,15 @@ function nameOf(key: Key): string {
 function waitMs(counter: AttemptCounter, events: readonly number[]): number | null {
   const { limit, windowMs, nowMs } = counter;
   const counted = events.filter((atMs) => Math.abs(atMs - nowMs) < windowMs).sort((a, b) => b - a);
-  // It has to leave the window before another may come.
+  // This event has to leave the window before another may come.
   const limiting = counted[limit - 1];
   return limiting === undefined ? null : limiting + windowMs - nowMs;
 }
 
-// Whoever has an IPv6 network has its 2^64 addresses, so limits by address go by the network. D-8.5.
+// The owner of an IPv6 network has its 2^64 addresses, so limits by address go by the network. D-8.5.
 
 const GROUPS = 8;
-/** Those of a network; the others name a host in it. */
+/** Groups of an IPv6 address that name its network; the others name a host in it. */
 const NETWORK_GROUPS = 4;
 const IPV4_IN_IPV6 = /^::(?:ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i;
 const GROUP = /^[0-9a-f]{1,4}$/i;

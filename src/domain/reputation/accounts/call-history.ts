@@ -19,9 +19,9 @@ export interface KeyUse {
 /** Calls of one account in a batch. */
 export interface AccountUse {
   readonly accountId: string;
-  /** Those that count against the limits, 1 or more. */
+  /** Calls that count against the limits, 1 or more. */
   calls: number;
-  /** Those of them that were answered 403 or 404. */
+  /** Calls among these that were answered 403 or 404. */
   denied: number;
   readonly keyIds: Set<string>;
 }

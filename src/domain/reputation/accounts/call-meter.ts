@@ -101,7 +101,7 @@ function minuteQuota(
   };
 }
 
-// What `GET /v1/me/usage` shows. D-5.5.
+// The usage that `GET /v1/me/usage` shows. D-5.5.
 
 /** Makes the body; `blockingMs` as in `MeterReading`. */
 export function usageBody(

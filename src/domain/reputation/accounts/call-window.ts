@@ -9,7 +9,7 @@ type PageSum = readonly [firstMs: number, calls: number];
 export interface CallSums {
   /** Number of the first page. */
   readonly firstPage: number;
-  /** In the order of time; none without calls. */
+  /** Pages in the order of time; none without calls. */
   readonly pages: readonly PageSum[];
   /** Bytes of the first page that are over. */
   readonly offset: number;

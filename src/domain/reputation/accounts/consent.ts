@@ -56,7 +56,7 @@ export interface ConsentGrant {
   readonly nowMs: number;
 }
 
-/** Which consents a list shows; null for all. */
+/** The consents that a list shows; null for all. */
 export interface ConsentFilter {
   readonly status: ConsentStatus | null;
   readonly purpose: ConsentPurpose | null;

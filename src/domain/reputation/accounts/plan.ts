@@ -100,7 +100,7 @@ export function monthQuota(
 }
 
 /**
- * What counts now of a stored usage. A stored month later than now, of a call made while a clock was wrong, counts as this
+ * The calls of a stored usage that count now. A stored month later than now, of a call made while a clock was wrong, counts as this
  * month: nobody is shut out until it comes. D-8.4.
  */
 export function usageAt(usage: MonthUsage | null, nowMs: number): MonthUsage {
@@ -108,7 +108,7 @@ export function usageAt(usage: MonthUsage | null, nowMs: number): MonthUsage {
   return { month, used: usage !== null && usage.month >= month ? usage.used : 0 };
 }
 
-/** What to keep though no call passes: a full month later than now would be full in every month until it comes. D-8.4. */
+/** The month to keep though no call passes: a full month later than now would be full in every month until it comes. D-8.4. */
 export function monthToKeep(usage: MonthUsage | null, nowMs: number): MonthUsage | null {
   return usage !== null && usage.month > monthOf(nowMs) ? usageAt(usage, nowMs) : usage;
 }

@@ -1,4 +1,4 @@
-// What an administrator did to an account, a name or rows, as a record of the audit log. D-8.2, D-8.8, D-14.3.
+// Acts of administrators on accounts, names or rows, as records of the audit log. D-8.2, D-8.8, D-14.3.
 import {
   ADMIN_ENDPOINT,
   type AdminAction,
@@ -7,7 +7,7 @@ import {
   type RowAction,
 } from "./audit-chain.ts";
 
-/** Who asked for it. */
+/** The administrator who asked for it, and the request. */
 export interface AdminRequest {
   /** Username of the administrator; null on the command line. */
   readonly by: string | null;
@@ -34,7 +34,7 @@ export interface FileAct extends AdminRequest {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** What a store knows of both: `accountId` is empty on the command line, `subjectHmac` that of `actedOnText`. */
+/** The identities of both as a store knows them: `accountId` is empty on the command line, `subjectHmac` that of `actedOnText`. */
 interface AdminSubjects {
   readonly nowMs: number;
   readonly accountId: string;
@@ -71,7 +71,7 @@ export function withCounts({ table, counts }: Pick<FileAct, "table" | "counts">)
   return [table, ...Object.entries(counts).map(([name, count]) => `${name}=${count}`)].join(" ");
 }
 
-/** What `withCounts` wrote, or the name of a table alone. */
+/** Reads the text of `withCounts`, or the name of a table alone. */
 export function readCounts(text: string): { table: string; counts?: Record<string, number> } {
   const [table = "", ...counts] = text.split(" ");
   if (counts.length === 0) return { table };

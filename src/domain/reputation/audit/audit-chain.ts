@@ -30,20 +30,20 @@ export type AdminAction =
   | RowAction
   | FileAction;
 
-/** What is done to a row of a table. D-14.3. */
+/** An act on a row of a table. D-14.3. */
 export type RowAction = "row.changed" | "row.removed";
 
-/** What is done with a table, or a file of its rows. D-14.3. */
+/** An act on a table, or with a file of its rows. D-14.3. */
 export type FileAction = "rows.imported" | "rows.exported" | "table.added";
 
-/** One lookup with a known key that was answered 200, 403 or 404, or what an administrator did (`adminEntry`). D-6.5, D-8.8. */
+/** A lookup with a known key that was answered 200, 403 or 404, or an act of an administrator (`adminEntry`). D-6.5, D-8.8. */
 export interface AuditEntry {
   /** Time in UTC with all three digits of the milliseconds, so that these texts are ordered as the times are. */
   readonly at: string;
   readonly requestId: string;
   /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
-  /** Of what was done to a row the name of its table, of a file its counts too. */
+  /** In acts on rows the name of their table, with files the counts too. */
   readonly keyId: string;
   readonly endpoint: LookupEndpoint | typeof ADMIN_ENDPOINT;
   /** The endpoint's own purpose. */
@@ -138,7 +138,7 @@ export function checkpointAt(lastPruned: AuditRecord, at: string): PruningCheckp
 export function hashInput(record: Omit<AuditRecord, "hash">): string {
   const { accountId, at, chainId, code, consentId, decision, endpoint, keyId } = record;
   const { previousHash, purpose, requestId, seq, status, subjectHmac, version } = record;
-  // In the order of RFC 8785, written out, as sorting names took longer than hashing them.
+  // The order of RFC 8785, written out, as sorting names took longer than hashing them.
   // biome-ignore format: the fields in two lines, as they are above
   const fields = {
     accountId, at, chainId, code, consentId, decision, endpoint, keyId,

@@ -38,7 +38,7 @@ export interface AuditProblem {
   readonly chainId: string;
   /** Place of the record in its chain; null when the problem is not one record's. */
   readonly seq: number | null;
-  /** One sentence for the operator. */
+  /** A sentence for the operator. */
   readonly message: string;
 }
 

@@ -14,7 +14,7 @@ export interface AuditItem {
   /** Null for an act of administration, as `action` is for a lookup. */
   readonly purpose: ConsentPurpose | null;
   readonly action: string | null;
-  /** Of what was done to rows, and only there. */
+  /** The table of acts on rows; absent elsewhere. */
   readonly table?: string;
   /** Rows of a file, by what became of them. */
   readonly counts?: Readonly<Record<string, number>>;
@@ -23,7 +23,7 @@ export interface AuditItem {
   readonly requestId: string;
 }
 
-/** What the log has in place of a username. */
+/** The names that the log has in place of a username. */
 export interface AuditNames {
   readonly username: string;
   /** Id of the account; null when it has none. */
@@ -57,7 +57,7 @@ export function auditItem(
 
 // The order of the audit log over all chains. D-5.5, D-9.5.
 
-/** Where a record stands: by time, then by chain and place in it. */
+/** The place of a record: by time, then by chain and place in it. */
 export type AuditPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
 
 /** A text that sorts after the time of any record. */

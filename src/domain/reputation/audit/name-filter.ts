@@ -70,7 +70,7 @@ export function sliceFilters(
   return parts;
 }
 
-/** The same part of small groups, as whole slices of their large group: one for each bit of the part. */
+/** Joins the same part of small groups to whole slices of their large group: one for each bit of the part. */
 export function joinSlices(
   parts: readonly (Uint8Array | undefined)[],
   { groupSize }: IndexShape,

@@ -29,7 +29,7 @@ type KeyProblem =
 /** The outcome of one lookup; all of a batch have the same times. */
 export type LookupOutcome = {
   readonly nowMs: number;
-  /** Of the read that it rests on or was confirmed by, a time of `Clock.monotonicMs`; absent before that is known. */
+  /** The time of the read that it rests on or was confirmed by, of `Clock.monotonicMs`; absent before that is known. */
   readonly confirmedAtMs?: number;
 } & (
   | {
@@ -69,7 +69,7 @@ export interface LimitedCaller extends LookupCaller {
 /** The callers as stored at one moment. */
 interface CallerFacts<Caller extends LookupCaller> {
   readonly nowMs: number;
-  /** By the hash of the key; null for a key that is not there or has no account. */
+  /** Gives a caller by the hash of the key; null for a key that is missing or has no account. */
   readonly callerOf: (keyHash: string) => Caller | null;
 }
 
@@ -100,7 +100,7 @@ interface ResolvedBatch<Caller extends LookupCaller> {
 interface DecisionFacts {
   readonly nowMs: number;
   readonly subjectOf: (username: string) => LookupSubject;
-  /** What each account was charged, by its id. */
+  /** The charges of accounts, by their ids. */
   readonly charges: ReadonlyMap<string, MeterCharge>;
 }
 
@@ -108,7 +108,7 @@ interface DecisionFacts {
 interface DecidedBatch {
   /** In the order of the calls. */
   readonly outcomes: readonly LookupOutcome[];
-  /** Of the answered calls, in their order. */
+  /** The audit entries of the answered calls, in their order. */
   readonly entries: readonly AuditEntry[];
   /** The answered calls by account. D-8.11. */
   readonly uses: readonly AccountUse[];

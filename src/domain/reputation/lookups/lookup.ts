@@ -20,7 +20,7 @@ export interface LookupSubject {
   readonly subjectHmac: string;
 }
 
-/** One request of a caller. */
+/** A request of a caller. */
 interface LookupRequest {
   readonly endpoint: LookupEndpoint;
   readonly requestId: string;

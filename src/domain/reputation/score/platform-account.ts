@@ -5,11 +5,11 @@ import { readBoolean, readCount, readDateTime, readNumber, readText } from "./va
 
 const MAX_RATING = 5;
 
-/** One account on an external platform. Times are canonical text; null means not known. D-6.2. */
+/** An account on an external platform. Times are canonical text; null means not known. D-6.2. */
 export interface PlatformAccount {
   /** Lowercase. */
   readonly platform: string;
-  /** As stored. */
+  /** The spelling as stored. */
   readonly spelling: string;
   readonly handle: string;
   readonly isVerified: boolean;
@@ -64,7 +64,7 @@ export function countingAccounts(rows: readonly JsonObject[]): readonly Platform
   return [...counting.values()].sort((a, b) => compareUtf8(a.platform, b.platform));
 }
 
-/** Those of the counting accounts that are verified. */
+/** The counting accounts that are verified. */
 export function verifiedAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
   return countingAccounts(rows).filter(({ isVerified }) => isVerified);
 }

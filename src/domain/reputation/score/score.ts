@@ -38,7 +38,7 @@ const IDLE_FLOOR = 0.5;
 const PRIOR_RATINGS = 7;
 const PRIOR_WORTH = 0.7;
 const MAX_RATING = 5;
-/** What an account counts that is new and of which nothing is known. */
+/** The maturity of an account that is new and of which nothing is known. */
 const MATURITY_FLOOR = 0.1;
 const MATURITY_SCALE_DAYS = 180;
 /** A long record of good ratings counts up to so much more. */
@@ -69,7 +69,7 @@ export interface Score {
   readonly starLevel: number;
   /** Platforms with a verified account, those outside the catalogue too. */
   readonly verifiedPlatforms: number;
-  /** One entry per verified platform, ordered by platform; their sum is the score. */
+  /** Points of each verified platform, ordered by platform; their sum is the score. */
   readonly points: readonly PlatformPoints[];
   readonly scoreVersion: typeof SCORE_VERSION;
   /** When an input last changed, canonical text; 1970 when no input says when. */
@@ -190,7 +190,7 @@ function daysSince(time: string | null, today: number, whenUnknown: number): num
   return Math.max(0, today - Math.floor(dateTimeMs(time) / DAY_MS));
 }
 
-/** In each category the strongest counts whole, the next by 0.6, then by 0.36, and so on. */
+/** Weighs evidence by its rank: in each category the strongest counts whole, the next by 0.6, then by 0.36, and so on. */
 function countByRank(evidence: readonly Evidence[]): readonly Evidence[] {
   const ranked = evidence.toSorted(
     (a, b) => b.millionths - a.millionths || compareUtf8(a.platform, b.platform),
@@ -204,7 +204,7 @@ function countByRank(evidence: readonly Evidence[]): readonly Evidence[] {
 }
 
 /**
- * What disputes leave of the score, in percent. Those of an account that is not verified count for a year after its last
+ * The share of the score that disputes leave, in percent. Those of an account that is not verified count for a year after its last
  * change, so that unlinking a disputed account gains nothing.
  */
 function keptPercent(accounts: readonly PlatformAccount[], today: number): number {

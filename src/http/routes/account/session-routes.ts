@@ -42,7 +42,7 @@ export function sessionRoutes(deps: AccountDeps): Operation[] {
   return [...signingIn(deps), ...signedIn(deps)];
 }
 
-/** Where signing up is disabled nobody passes. */
+/** Admits everybody, unless signing up is disabled. */
 function signUpPage(deps: AccountDeps): Guard<{ readonly isCookieSet: boolean }> {
   return {
     ...signInPage,

@@ -12,7 +12,7 @@ import { secured } from "../../page-security.ts";
 interface DocsRoutesDeps {
   readonly assets: DocsAssets;
   readonly digest: Digest;
-  /** Whose tables the document names. */
+  /** The registry whose tables the document names. */
   readonly registry: Registry;
 }
 
@@ -56,7 +56,7 @@ export function docsRoutes(
   ];
 }
 
-/** It keeps the document that it makes. */
+/** The plugin, which keeps the document that it makes. */
 function pluginFor(operations: readonly Operation[]) {
   return new Elysia().use(
     openapi({

@@ -1,4 +1,4 @@
-// Where things are, whether they work, and metrics., D-6.8, D-9.1, D-10.5.
+// Routes about the service: where things are, whether they work, and metrics., D-6.8, D-9.1, D-10.5.
 import { Type } from "@sinclair/typebox";
 import {
   checkHealth,

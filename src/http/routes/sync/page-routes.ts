@@ -22,7 +22,7 @@ import {
   TableSchemaSchema,
 } from "../../schemas/sync.ts";
 
-/** What other deployments, which have the sync key, are answered with. */
+/** The dependencies of answers to other deployments, which have the sync key. */
 export interface ServedSync extends SyncDeps, TableSchemaDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
   readonly deploymentId: string;
   readonly maxBodyBytes: number;
@@ -139,7 +139,7 @@ function comparing(deps: ServedSync): Operation[] {
   ];
 }
 
-/** What this service can do beside the document. D-7.2. */
+/** The extensions of this service to the contract. D-7.2. */
 const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 
 /** `GET /api/v1/sync/status`. S-4.3. */

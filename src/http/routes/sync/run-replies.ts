@@ -1,4 +1,4 @@
-// What operations of runs and comparisons answer in common: streams of news, and failures of the remote.
+// Common replies of operations on runs and comparisons: streams of news, and failures of the remote.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
@@ -18,7 +18,7 @@ import { events } from "../../replies.ts";
 import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 
-/** What administrators run and read tables with. */
+/** The dependencies of routes by which administrators run and read tables. */
 export interface SyncAdministration {
   readonly identity: AccountDeps;
   readonly sync: SyncDeps;
@@ -37,7 +37,7 @@ export const REMOTE_FAILURES = {
   500: { text: "Any other failure", schema: Type.Union([SyncRunErrorSchema, SyncErrorSchema]) },
 } satisfies Record<number, Failure>;
 
-/** What keeps a run or comparison from beginning, beside what is wrong with the request. */
+/** Failures that keep a run or comparison from beginning, beside those of the request. */
 export const STREAM_FAILURES = {
   500: {
     text: "The service is stopping, or an internal error",

@@ -1,4 +1,4 @@
-// What administrators do to accounts and names. Each change leaves an audit record; one that is refused leaves none.
+// Acts of administrators on accounts and names. Each change leaves an audit record; one that is refused leaves none.
 // D-8.2, D-8.8.
 import { type Account, accountItem } from "../../../domain/reputation/accounts/account.ts";
 import {
@@ -48,7 +48,7 @@ export async function listAccounts(deps: AccountDeps, query: AccountQuery) {
   return listPart(found, limit, { toItem: accountItem, cursorOf });
 }
 
-/** One account with its usage. Throws `not_found`. */
+/** Reads an account with its usage. Throws `not_found`. */
 export async function readAccount(deps: AccountDeps, username: string) {
   const account = known(await deps.accounts.find(username));
   return { ...accountItem(account), usage: await readUsage(deps, account) };

@@ -19,7 +19,7 @@ import {
 } from "../../../domain/shared/limits.ts";
 import type { AccountDeps } from "./deps.ts";
 
-/** Who sends a password. */
+/** The sender of a password. */
 export interface Caller {
   readonly address: string;
   /** Aborted when nobody waits for the answer any more: then the password is not looked at. D-11.8. */

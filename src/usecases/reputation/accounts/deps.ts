@@ -20,7 +20,7 @@ import type { Usage } from "../../../repositories/lookups/usage.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
-/** What is kept of accounts and people. */
+/** The repositories of accounts and people. */
 export interface AccountStores {
   readonly accounts: Accounts;
   readonly sessions: Sessions;

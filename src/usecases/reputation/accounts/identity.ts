@@ -27,7 +27,7 @@ export type TokenSession =
   /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
-/** So long before its end a session is taken for one that is over: the store's clock may be ahead. */
+/** The time before its end at which a session counts as over: the store's clock may be ahead. */
 const SESSION_END_MARGIN_MS = 10_000;
 
 /**
@@ -118,7 +118,7 @@ async function foreignIdentity(
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
 }
 
-/** What is stored of a session: a copy of the store holds nothing that a token could be made of. D-8.7. */
+/** The id under which a session is stored: a copy of the store holds nothing that a token could be made of. D-8.7. */
 export function storedSessionId({ pepperMac }: AccountDeps, sessionId: string): string {
   return `session-${pepperMac.hex(`repsync.session.v1\n${sessionId}`)}`;
 }

@@ -1,4 +1,4 @@
-// What a signed-in user reads and changes of their own. D-5.5, D-6.6.
+// The own data that a signed-in user reads and changes. D-5.5, D-6.6.
 import {
   type Account,
   NO_PASSWORD,

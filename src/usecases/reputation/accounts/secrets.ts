@@ -56,7 +56,7 @@ export async function readReputationSecrets(
   return { pepperMac, auditKey, isFirstPepper: mark === firstMark };
 }
 
-/** By which a pepper is known; it tells nothing of it. */
+/** The mark by which a pepper is known; it tells nothing about it. */
 export function pepperMark(mac: Mac, pepper: string): string {
   return new KeyedMac(mac, utf8(pepper)).hex(PEPPER_MARK_CONTEXT);
 }

@@ -70,7 +70,7 @@ export class Semaphore {
   async #turn(gone: AbortSignal | undefined): Promise<void> {
     const { maxRunning, maxWaiting, maxMs, clock } = this.#limits;
     const count = this.#waiting.length;
-    // Those that run now, those that wait, and this one.
+    // Rounds of those that run now, those that wait, and this one.
     const rounds = 2 + Math.floor(count / maxRunning);
     if (count >= maxWaiting || rounds * (this.#taskMs ?? 0) > maxMs) throw overloaded();
     const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ import { addressCounter, type Caller, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Credentials } from "./sessions.ts";
 
-/** What somebody who is not signed in can do here: the issuer is one whose tokens are accepted too. D-9.3. */
+/** Tells what somebody who is not signed in can do here: the issuer is one whose tokens are accepted too. D-9.3. */
 export async function readSignUpState(deps: AccountDeps) {
   return {
     enabled: deps.isSignupEnabled,

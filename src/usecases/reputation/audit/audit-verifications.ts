@@ -17,11 +17,11 @@ interface AuditVerificationsDeps extends VerifyAuditDeps {
   readonly logger: Logger;
 }
 
-/** What a verification tells; `finished` comes last. */
+/** The events of a verification; `finished` comes last. */
 export type AuditVerificationEvent =
   | ({ readonly type: "progress" } & AuditProgress)
   | ({ readonly type: "done" } & AuditVerdict)
-  /** It could not be done to its end. */
+  /** The verification did not come to its end. */
   | { readonly type: "error"; readonly error: string }
   | { readonly type: "finished" };
 

@@ -93,7 +93,7 @@ function readParameters(parameters: AuditParameters) {
   return { account: parameters.account || null, before, from, limit };
 }
 
-/** As records have times, which is in whole milliseconds: the first one at or after the given time. */
+/** Reads a time, rounded up to whole milliseconds, as records have. */
 function readTime(
   text: string | null | undefined,
   pointer: string,

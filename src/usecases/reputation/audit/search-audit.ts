@@ -22,7 +22,7 @@ export interface SearchAuditDeps {
   readonly turns: Pick<Turns, "isOver" | "next">;
 }
 
-/** What one search looks through. */
+/** The bounds of one search. */
 export interface SearchBounds {
   readonly records: number;
   readonly stretches: number;
@@ -42,7 +42,7 @@ export interface AuditQuery {
 interface FoundRecords {
   /** Newest first, at most `limit`, perhaps none. */
   readonly records: readonly AuditRecord[];
-  /** Where the next search goes on; null when there is nothing before. */
+  /** The place from which the next search goes on; null when there is nothing before. */
   readonly next: AuditPlace | null;
 }
 
@@ -61,7 +61,7 @@ export async function searchAudit(
   bounds = BOUNDS,
 ): Promise<FoundRecords> {
   const { before, from, names, limit } = query;
-  // One more of each tells that there is more.
+  // A further one of each tells that there is more.
   const wanted = { upTo: before.at, from, names, limit: bounds.stretches + 1 };
   const left = { ...bounds };
   let found: readonly AuditRecord[] = [];

@@ -38,7 +38,7 @@ export type LookupCounts = ReadonlyMap<LookupResult, number>;
 
 type LookupResult = "allowed" | LookupRefusal;
 
-/** Those that count against the limits of their account. */
+/** Results that count against the limits of their account. */
 const DECIDED: readonly LookupResult[] = ["allowed", "profile_not_found", "consent_required"];
 
 interface LookupDeps extends LookupQueueDeps {
@@ -72,12 +72,12 @@ export class Lookups {
     return this.#counts;
   }
 
-  /** Those that were decided since the start. */
+  /** The number of lookups that were decided since the start. */
   decided(): number {
     return DECIDED.reduce((sum, name) => sum + (this.#counts.get(name) ?? 0), 0);
   }
 
-  /** Those whose key is well formed, since the start: decided, or about to be. */
+  /** The number of lookups with a well-formed key since the start: decided, or about to be. */
   begun(): number {
     return this.#begun;
   }

@@ -6,7 +6,7 @@ import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/sha
 import { type Clock, type Defer, type Timer, within } from "../../../ports/runtime/runtime.ts";
 import type { SpanPlace, Tracing } from "../../../ports/runtime/tracing.ts";
 
-/** What decides batches, as `LookupProcessor` does. */
+/** The part of `LookupProcessor` that decides batches. */
 export interface LookupDecider {
   readonly gatherMs?: number;
   decide(batch: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]>;
@@ -22,7 +22,7 @@ export interface LookupQueueDeps {
 
 interface WaitingCall {
   readonly call: LookupCall;
-  /** Where its caller stands in a trace. */
+  /** The place of its caller in a trace. */
   readonly place: SpanPlace;
   /** Monotonic time by which it is answered. */
   readonly deadlineMs: number;
