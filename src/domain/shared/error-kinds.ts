@@ -105,7 +105,7 @@ export const REFUSALS = {
   too_large: kind("Let the remote take larger bodies"),
   /** The remote lacks what was asked for, so it may be no such service, or an older one. */
   not_found: kind(ADDRESS),
-  /** The remote is at another address. */
+  /** The remote answers that it has moved to another address. */
   moved: kind(ADDRESS),
   /** The remote cannot use the request: it may lack the table. */
   refused: kind("Check both registries"),

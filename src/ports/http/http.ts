@@ -74,7 +74,7 @@ export interface BuiltConsole {
 
 /** The files of the web console. D-9.1. */
 export interface ConsoleFiles {
-  /** What the last build made, also when that was a moment ago; null when there was none. */
+  /** The files of the last build, even if it ended a moment ago; null when there was none. */
   read(): Promise<BuiltConsole | null>;
 }
 

@@ -97,7 +97,7 @@ export class Consents {
   }
 }
 
-/** Removes consents that were ended long ago. `all` are the consents of an owner in the order of their ids. */
+/** Removes the consents of one owner that ended long ago. `all` has every consent of that owner, ordered by id. */
 function forget(tx: Transaction, all: readonly Consent[], nowMs: number): void {
   const forgotten = new Set(forgottenConsents(all, nowMs));
   for (const consent of all)

@@ -149,7 +149,7 @@ export class AccountUsage {
     this.told = stored?.told ?? [];
   }
 
-  /** Makes the usage of a document. Of two instances the later to write does not count before the earlier. */
+  /** The usage that a document holds. An instance whose clock is a little behind counts at the last time that was written. */
   static of(stored: UsageDocument | undefined, nowMs: number): AccountUsage {
     const lastMs = stored?.lastMs ?? 0;
     const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;

@@ -107,7 +107,7 @@ function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
   return direction === "both" || kept === 0;
 }
 
-/** The number of rows that an end told of a table; null where it told none, or could not count them. */
+/** The number of rows of a table at one end; null where that end gave none, or could not count them. */
 function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
   const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
   return rows < 0 ? null : rows;

@@ -228,7 +228,7 @@ export class PostgresDatabase {
         const result = await body(tx);
         return await this.#commit(tx, result);
       } catch (error) {
-        // Errors of a body or the port come out as they are.
+        // Errors that are no failures of the server, from the body or the port, reach the caller unchanged.
         const failure = error instanceof Failure ? (tx?.failure ?? error) : null;
         await tx?.rollBack();
         return { error, failure, hasRows: tx?.hasRows ?? false };

@@ -86,7 +86,7 @@ export function waitsForLock(error: unknown): error is Failure {
   return error instanceof Failure && error.state === "55P03";
 }
 
-/** The error of a call that failed. */
+/** The error that a caller gets for a failed call to the server. `hasRows`: the call changed rows of tables. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
   const known = failure instanceof Failure ? failure : null;
   const raised = known === null ? null : raisedText(known);

@@ -101,7 +101,7 @@ export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]
   return rows;
 }
 
-/** The records and tombstones that the server, or a column, refuses. */
+/** Records and tombstones that are not written: the server refuses them, or a column does. */
 export interface Refused {
   readonly records: WriteFailure[];
   readonly deletes: WriteFailure[];

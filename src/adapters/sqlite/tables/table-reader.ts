@@ -197,7 +197,7 @@ export class TableReader {
     page.isEnded = found.length < limitRows;
   }
 
-  /** The cursor of the next page; null when there is no row behind this one. */
+  /** The cursor of the next page; null when this page is the last. */
   #cursorBehind({ table, start, rows }: OpenPage): string | null {
     const skipRows = start.skipRows + rows.length;
     if (rows.length === 0 || this.#placeIn(table, start, skipRows) === null) return null;

@@ -35,10 +35,10 @@ export interface TableResult extends RowCounts, EndCounts {
   readonly isFailed?: true;
 }
 
-/** What results add up. */
+/** Fields that `addResults` sums. */
 type Summed = Exclude<keyof TableResult, keyof EndCounts | "warnings" | "isFailed">;
 
-/** Of a table or run that has done nothing; a new count is added here and in `RowCounts`. */
+/** Counts of a table or run that has done nothing; a new count is added here and in `RowCounts`. */
 export const NO_ROWS: RowCounts = {
   kept: 0,
   erased: 0,

@@ -17,8 +17,12 @@ export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 /** Types that the columns of a key may have. D-2.2.7. */
 export const KEY_TYPES: readonly ColumnType[] = [
-  ...(["text", "integer", "bigint"] as const),
-  ...(["boolean", "datetime", "date"] as const),
+  "text",
+  "integer",
+  "bigint",
+  "boolean",
+  "datetime",
+  "date",
 ];
 
 /** True where values are decimals with every digit, as text: numbers that differ in their text may be equal. */

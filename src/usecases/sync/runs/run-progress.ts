@@ -150,7 +150,7 @@ export class RunProgress {
     return isPartial ? "partial" : "success";
   }
 
-  /** The run as lists show it; `of` has its id and its times. */
+  /** The run as lists show it. */
   describe(status: RunStatus, { runId, ...times }: RunTimes): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);

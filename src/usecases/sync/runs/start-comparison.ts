@@ -59,7 +59,7 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
       name: "compareRun",
       fields: { "repsync.table": table.name },
       isMeant: true,
-      // A comparison goes by no marker, and tells no retries.
+      // A comparison reads every row, whatever the marker says, and shows no retries.
       open: () => this.openRun({ ...PLAIN_PLAN, isFull: true }),
       do: async (run) => {
         const totalRecords = await countRows(run.deps, table);

@@ -52,8 +52,8 @@ export async function requireKnownHere(transfer: Transfer): Promise<void> {
 }
 
 /**
- * As `requireKnownHere`, of the remote's deletes. The remote is asked only where some were fetched before; in a run that fetches them later, for
- * the whole page that it will need then.
+ * Throws `sync_failed` when deletes of the remote behind the place kept may not be on record. A remote whose deletes were never
+ * fetched is not asked. A run that fetches deletes later keeps the page for then.
  */
 export async function requireKnownThere(transfer: Transfer): Promise<void> {
   const { run, readAhead } = transfer;
