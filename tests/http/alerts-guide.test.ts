@@ -1,28 +1,23 @@
-// The receivers of docs/operating.md, run as they stand.
+// The receivers of docs/deploy/alerts, run as they stand.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { ROOT } from "../../.ci/setup.mjs";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { Person } from "./reputation/people.ts";
-import { makeTempFolder } from "./support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
-const GUIDE = readFileSync(join(import.meta.dir, "../../docs/operating.md"), "utf8");
-const PROGRAMS = { js: "node", python: "python3" } as const;
-const receivers = [...GUIDE.matchAll(/^```(js|python)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```$/gm)].map(
-  ([, language, file = "", text = ""]) => ({
-    program: PROGRAMS[language as keyof typeof PROGRAMS],
-    file,
-    text,
-  }),
-);
+const RECEIVERS: readonly Receiver[] = [
+  ["node", "receiver.mjs"],
+  ["python3", "receiver.py"],
+];
+type Receiver = readonly [program: string, file: string];
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -33,11 +28,10 @@ async function freePort(): Promise<number> {
 }
 
 /** Starts a receiver; gives what it prints, line by line. */
-async function* linesOf(receiver: (typeof receivers)[number], port: number, secret: string) {
-  const file = join(makeTempFolder(), receiver.file);
-  writeFileSync(file, receiver.text);
+async function* linesOf([program, file]: Receiver, port: number, secret: string) {
+  const path = join(ROOT, "docs/deploy/alerts", file);
   const env = { PATH: process.env["PATH"] ?? "", PORT: String(port), WEBHOOK_SECRET: secret };
-  const child = spawn(receiver.program, [file], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(program, [path], { env, stdio: ["ignore", "pipe", "ignore"] });
   keepResource(() => void child.kill("SIGKILL"));
   let text = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) {
@@ -48,17 +42,13 @@ async function* linesOf(receiver: (typeof receivers)[number], port: number, secr
   }
 }
 
-test("docs/operating.md has a receiver in JavaScript and one in Python", () => {
-  expect(receivers.map(({ file }) => file)).toEqual(["receiver.mjs", "receiver.py"]);
-});
-
-describe.each(receivers)("$file", (receiver) => {
-  const isMissing = Bun.which(receiver.program) === null && Bun.env.CI !== "true";
+describe.each(RECEIVERS)("%s %s", (program, file) => {
+  const isMissing = Bun.which(program) === null && Bun.env.CI !== "true";
 
   test.skipIf(isMissing)("D-10.12 takes what is signed with its secret only", async () => {
     const [port, otherPort] = [await freePort(), await freePort()];
-    const lines = linesOf(receiver, port, "a secret");
-    const others = linesOf(receiver, otherPort, "another secret");
+    const lines = linesOf([program, file], port, "a secret");
+    const others = linesOf([program, file], otherPort, "another secret");
     // Both begin: what they print is read later.
     const [first, other] = [lines.next(), others.next()];
     let isTaken = false;
