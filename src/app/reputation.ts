@@ -1,11 +1,11 @@
 // Puts together what keeps accounts, people and lookups, for the service, the command line and tests alike.
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { erasedNameText } from "../domain/sync/people/erasure.ts";
+import { findTable, type Registry } from "../domain/sync/table/table.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
 import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { Clock } from "../ports/runtime/runtime.ts";
 import type { FullStorage } from "../ports/storage.ts";
-import type { PreparedTables } from "../ports/tables/table-store.ts";
 import { Accounts } from "../repositories/accounts/accounts.ts";
 import { Administration } from "../repositories/accounts/administration.ts";
 import { ApiKeys } from "../repositories/accounts/api-keys.ts";
@@ -48,19 +48,19 @@ export interface Reputation extends AccountStores {
   stop(): Promise<void>;
 }
 
-/** `prepared` is what the storage's `tables.prepare()` resolved to last, with `profiles` and `platform_accounts` among them. */
+/** `registry` has `profiles` and `platform_accounts`. */
 export function makeReputation(
   storage: Pick<FullStorage, "documents" | "tables">,
-  prepared: Pick<PreparedTables, "get">,
+  registry: Registry,
   { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
 ): Reputation {
   const { documents } = storage;
   const people = {
     get profiles() {
-      return prepared.get("profiles");
+      return findTable(registry, "profiles");
     },
     get platformAccounts() {
-      return prepared.get("platform_accounts");
+      return findTable(registry, "platform_accounts");
     },
   };
   const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));

@@ -22,7 +22,7 @@ import {
   REMEMBERED_LOOKUP_MS,
 } from "../domain/shared/limits.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
-import { findTable, type Registry } from "../domain/sync/table/table.ts";
+import type { Registry } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
@@ -139,8 +139,7 @@ async function makeServices(config: Config, opened: OpenedStore) {
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
   const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
-  const prepared = { get: (name: string) => findTable(registry, name) };
-  const { lookupProcessor, stop, ...stores } = makeReputation(storage, prepared, options);
+  const { lookupProcessor, stop, ...stores } = makeReputation(storage, registry, options);
   const defer = systemDefer;
   const lookups = new Lookups({ lookupProcessor, pepperMac, clock, timer, tracing, defer });
   const tokens = new JoseTokenIssuer(jwtSecret, clock);

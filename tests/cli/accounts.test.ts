@@ -350,8 +350,9 @@ async function writeLookups(
     { secrets: new Secrets(storage.documents), mac: new NodeMac() },
     pepper,
   );
-  const tables = await storage.tables.prepare([...makeRegistry({}).values()]);
-  const stores = makeReputation(storage, tables, {
+  const registry = makeRegistry({});
+  await storage.tables.prepare([...registry.values()]);
+  const stores = makeReputation(storage, registry, {
     ...{ mac: new NodeMac(), auditKey, nameKey: auditKey },
     ...{ makeAlert: null, makeCache: forgetful, clock },
   });

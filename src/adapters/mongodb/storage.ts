@@ -5,7 +5,7 @@ import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import { type AnyCollection, REQUEST_CALLS, SYNC_CALLS } from "../../ports/documents.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { PreparedTables, type TableStore } from "../../ports/tables/table-store.ts";
+import type { TableStore } from "../../ports/tables/table-store.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
 import { DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
@@ -148,10 +148,9 @@ export class MongoTableStore extends TableReader implements TableStore {
     return false;
   }
 
-  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
+  async prepare(tables: readonly Table[]): Promise<void> {
     await prepareTables(this.#deps.db, this.#deps.clock, tables);
     await this.#recorder.prepare(tables);
-    return new PreparedTables(tables);
   }
 
   async settled(table: Table): Promise<void> {

@@ -6,7 +6,7 @@ import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
 import { type AnyCollection, START_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { PreparedTables, type TableStore } from "../../ports/tables/table-store.ts";
+import type { TableStore } from "../../ports/tables/table-store.ts";
 import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
 import { dumpFile } from "./copies/file-dump.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
@@ -134,7 +134,7 @@ class SqliteTableStore extends TableReader implements TableStore {
     this.#database = database;
   }
 
-  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
+  async prepare(tables: readonly Table[]): Promise<void> {
     const known = this.#prepared;
     const version = await this.#database.writeBody(async (body) => {
       const isSame = schemaVersion(this.#database) === known.version;
@@ -145,7 +145,6 @@ class SqliteTableStore extends TableReader implements TableStore {
       return schemaVersion(this.#database);
     }, START_CALLS);
     this.#prepared = { version, tables: new Set(tables.map((table) => JSON.stringify(table))) };
-    return new PreparedTables(tables);
   }
 
   stampsOthers(): boolean {

@@ -97,24 +97,6 @@ export interface CountQuery {
 }
 
 /**
- * Tables that a store has prepared. Only `TableStore.prepare` makes one, so whatever takes one comes after that.
- */
-export class PreparedTables {
-  readonly #byName: ReadonlyMap<string, Table>;
-
-  constructor(tables: readonly Table[]) {
-    this.#byName = new Map(tables.map((table) => [table.name, table]));
-  }
-
-  /** The table of this name. Throws when it was not prepared, which is a bug. */
-  get(name: string): Table {
-    const table = this.#byName.get(name);
-    if (table === undefined) throw new Error(`Table "${name}" was not prepared`);
-    return table;
-  }
-}
-
-/**
  * The rows of the registry's tables; transactions write them (`TableWrites`). Every method throws `AppError` of kind
  * `store_unavailable` when the store cannot be reached in time, and never lets an error of its driver out. Every read is of
  * one snapshot that includes each write acknowledged before the call, and no part of one that is still going on. D-3.8. Rows
@@ -136,7 +118,7 @@ export interface TableStore {
    * data or break a promise: another type for a column or another upsert key while the table has rows, a column that
    * may not be null added to a table with rows. D-2.4.
    */
-  prepare(tables: readonly Table[]): Promise<PreparedTables>;
+  prepare(tables: readonly Table[]): Promise<void>;
 
   /**
    * Reads consecutive rows. A large page is read in portions, with turns for other work in between; no more of it is held

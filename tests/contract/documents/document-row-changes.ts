@@ -43,12 +43,11 @@ export function documentRowChanges(harness: DocumentTablesHarness): void {
     test("fields of rows with a value are changed, as far as the table has them", async () => {
       const rows = ["a", "b"].map((k) => ({ k, at: T1, v: 1 }));
       const table = await store.tableWith(itemsTable(), ...rows);
-      const numbers = await store.transact(async (tx) => [
-        await tx.tables.change(table, "k", "a", { v: 5, at: T2, absent: 1 }),
-        await tx.tables.change(table, "k", "z", { v: 5 }),
-        await tx.tables.change(table, "absent", "a", { v: 5 }),
-      ]);
-      expect(numbers).toEqual([1, 0, 0]);
+      await store.transact(async (tx) => {
+        await tx.tables.change(table, "k", "a", { v: 5, at: T2, absent: 1 });
+        await tx.tables.change(table, "k", "z", { v: 5 });
+        await tx.tables.change(table, "absent", "a", { v: 5 });
+      });
       expect(await store.rows(table)).toEqual([
         { k: "a", at: T2, v: 5 },
         { k: "b", at: T1, v: 1 },
@@ -64,7 +63,7 @@ export function documentRowChanges(harness: DocumentTablesHarness): void {
         { owner: "a", n: 3, v: 3, secret: null },
       );
       await store.tableWith(withoutV);
-      expect(await change(withoutV, "owner", "a", { secret: "t", v: 9 })).toBe(2);
+      await change(withoutV, "owner", "a", { secret: "t", v: 9 });
       await store.tableWith(table);
       expect(await whole(table, "a")).toEqual([
         { id: 1, owner: "a", n: 1, at: null, secret: "t", v: 1 },

@@ -335,11 +335,10 @@ function burying(store: TablesOfSuite): void {
     const deleted = ["b", "c"].map((k, index) => ({ index, key: { k }, deletedAt: T2 }));
     await store.write(table, [], { deleted });
     await store.opened.storage.tables.settled(table);
-    const removed = await store.transact(async (tx) => [
-      await tx.tables.change(table, "k", "a", null),
-      await tx.tables.change(table, "k", "b", null),
-    ]);
-    expect(removed).toEqual([1, 0]);
+    await store.transact(async (tx) => {
+      await tx.tables.change(table, "k", "a", null);
+      await tx.tables.change(table, "k", "b", null);
+    });
     expect([await store.rows(table), await store.tombstones(table)]).toEqual([[], ["c"]]);
   });
 

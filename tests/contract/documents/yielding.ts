@@ -75,7 +75,7 @@ function yieldingTransaction(tx: Transaction, random: SeededRandom): Transaction
       },
       change: async (table, column, value, fields) => {
         await turns();
-        return await tx.tables.change(table, column, value, fields);
+        await tx.tables.change(table, column, value, fields);
       },
       excludePushes: () => tx.tables.excludePushes(),
     },

@@ -51,8 +51,8 @@ export async function openParts(
   makeCache: ReputationOptions["makeCache"],
   clock: ReputationOptions["clock"] = new SystemClock(),
 ): Promise<ReputationParts> {
-  const tables = await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
-  const kept = makeReputation(storage, tables, {
+  await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
+  const kept = makeReputation(storage, registry, {
     ...{ mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY },
     ...{ makeAlert, makeCache, clock },
   });

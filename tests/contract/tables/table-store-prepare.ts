@@ -35,12 +35,6 @@ export function tablePrepareTests(harness: StoreHarness): void {
 function repeatTests(harness: StoreHarness): void {
   const it = storeTests(harness);
 
-  it("D-2.4 prepare() resolves to the tables that it prepared", async (storage) => {
-    const prepared = await storage.tables.prepare([ITEMS]);
-    expect(prepared.get("items")).toBe(ITEMS);
-    expect(() => prepared.get("others")).toThrow('Table "others" was not prepared');
-  });
-
   it("D-2.4 prepare() may be called again, and leaves the rows", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     await table.write(ROW);

@@ -82,7 +82,7 @@ export class MemoryBodyTables implements TableWrites {
     };
   }
 
-  async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
+  async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
     const { rows, deletes } = this.#draft(table);
     const { nowMs } = this.#begin();
     const found = rowsWith(table, rows.values(), column, [value]);
@@ -106,7 +106,6 @@ export class MemoryBodyTables implements TableWrites {
     for (const [text, { key }] of fields === null ? [...(deletes?.kept ?? [])] : []) {
       if (key[column] === value) this.#do(table, (on) => on.deletes?.kept.delete(text));
     }
-    return found.length;
   }
 
   async excludePushes(): Promise<void> {

@@ -12,7 +12,6 @@ import {
   columnsOf,
   type PageOf,
   type PageStart,
-  PreparedTables,
   type RowColumns,
   type RowsPage,
   type RowsQuery,
@@ -69,7 +68,7 @@ export class MemoryTables implements Storage, TableStore {
     return false;
   }
 
-  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
+  async prepare(tables: readonly Table[]): Promise<void> {
     this.check();
     const prepared = new Map(this.#tables);
     for (const table of tables) {
@@ -77,7 +76,6 @@ export class MemoryTables implements Storage, TableStore {
       prepared.set(table.name, preparedTable(table, this.#tables.get(table.name), begun));
     }
     this.#tables = prepared;
-    return new PreparedTables(tables);
   }
 
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {

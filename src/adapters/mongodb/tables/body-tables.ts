@@ -70,7 +70,7 @@ export class BodyTables implements TableWrites {
     return pushed;
   }
 
-  async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
+  async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
     const { db } = this.#deps;
     const options = { session: this.#tx };
     this.#pushes.hasRows = true;
@@ -79,7 +79,6 @@ export class BodyTables implements TableWrites {
         ? await removeRowsBy(db, table, [column, value], options)
         : await changeRowsBy(db, table, [column, value], { fields, ...options });
     if (count > 0) this.#note(table, peopleOf(table, [column, value], fields));
-    return count;
   }
 
   async excludePushes(): Promise<void> {

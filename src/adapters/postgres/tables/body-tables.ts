@@ -125,9 +125,9 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
+  async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
     const change = { fields, turns: this.#tables.turns() };
-    return await changeRowsBy(this.#tx, this.#tables.layout(table), [column, value], change);
+    await changeRowsBy(this.#tx, this.#tables.layout(table), [column, value], change);
   }
 
   async takeCommitted(table: Table): Promise<string | null> {

@@ -13,7 +13,6 @@ import {
   columnsOf,
   type PageOf,
   type PageStart,
-  type PreparedTables,
   type RowColumns,
   type RowPosition,
   type RowsPage,
@@ -83,8 +82,8 @@ export class PostgresTables implements TableStore {
     return this.#database.turns();
   }
 
-  async prepare(tables: readonly Table[]): Promise<PreparedTables> {
-    return await prepareTables(
+  async prepare(tables: readonly Table[]): Promise<void> {
+    await prepareTables(
       this.#database,
       tables.map((table) => this.layout(table)),
     );

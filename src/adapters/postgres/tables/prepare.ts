@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Column } from "../../../domain/sync/table/table.ts";
-import { PreparedTables } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { WRITES_OWN } from "../driver/schema.ts";
 import { literal, nameText, quoted } from "../driver/sql.ts";
@@ -30,13 +29,11 @@ on conflict (name) do update set entry = excluded.entry, deletes = excluded.dele
 export async function prepareTables(
   database: PostgresDatabase,
   layouts: readonly Layout[],
-): Promise<PreparedTables> {
+): Promise<void> {
   await database.makeSchema();
-  const tables = layouts.map(({ table }) => table);
   await database.change("tables.prepare", async (tx) => {
     for (const examined of await examineTables(tx, layouts)) await prepare(tx, examined);
   });
-  return new PreparedTables(tables);
 }
 
 async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable): Promise<void> {

@@ -54,22 +54,22 @@ export async function findRows(
   return lines.map((line) => rowAt(columns, line));
 }
 
-/** Changes the given fields of the rows with a value in a column, or removes these for null; their number. */
+/** Changes the given fields of the rows with a value in a column, or removes these for null. */
 export async function changeRowsBy(
   tx: ServerTransaction,
   layout: Layout,
   [columnName, value]: readonly [column: string, value: string],
   { fields, turns }: { readonly fields: Row | null; readonly turns: Turns },
-): Promise<number> {
+): Promise<void> {
   const { table } = layout;
   const statements = new RowStatements(tx);
   const rows = await readRowsBy(tx, layout, [columnName, [value]]);
   const given = table.columns.filter(({ name }) => Object.hasOwn(fields ?? {}, name));
   const by = columnOf(table, columnName);
   const text = by && held(by, value);
-  if (by === null || typeof text !== "string") return 0;
+  if (by === null || typeof text !== "string") return;
   if (fields === null) await statements.forgetOf(layout, by, text);
-  if (rows.length === 0 || (fields !== null && given.length === 0)) return rows.length;
+  if (rows.length === 0 || (fields !== null && given.length === 0)) return;
   tx.writesRows();
   const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
   const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
@@ -84,7 +84,6 @@ export async function changeRowsBy(
   const isTimed = given.some(({ name }) => name === table.timestampColumn);
   const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
   if (at !== null) await tx.query(TELL, [String(layout.slot), at]);
-  return rows.length;
 }
 
 /** The error of a change that a rule of the table refuses. */

@@ -35,12 +35,12 @@ export class BodyTables implements TableWrites {
     return written;
   }
 
-  async change(table: Table, column: string, value: string, fields: Row | null): Promise<number> {
+  async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
     this.#body.beginRows();
     this.#body.noteChanged(table.name);
     if (fields === null) return removeRowsBy(this.#body, table, [column, value]);
     try {
-      return changeRowsBy(this.#body, table, [column, value], fields);
+      changeRowsBy(this.#body, table, [column, value], fields);
     } catch (error) {
       const message = this.#body.recordReason(error);
       throw message === null ? error : new AppError("invalid_request", message);

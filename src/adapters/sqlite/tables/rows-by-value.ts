@@ -3,7 +3,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
-import { forgetTombstones, leaveNoTombstones } from "./tombstone-writes.ts";
+import { leaveNoTombstones } from "./tombstone-writes.ts";
 
 /** Every row with one of these values in a column, whole; none in a table without the column. */
 export function readRowsBy(
@@ -34,34 +34,34 @@ function selectWhole({ cutsTextAtNul }: SqliteWork, table: Table): string {
   return `SELECT ${readColumns(table.columns, cutsTextAtNul)} FROM "${table.name}"`;
 }
 
-/** Changes the given fields, as far as the table has such columns; the number of the rows. */
+/** Changes the given fields, as far as the table has such columns. */
 export function changeRowsBy(
   work: SqliteWork,
   table: Table,
   [columnName, value]: readonly [string, string],
   fields: Row,
-): number {
+): void {
   const column = columnOf(table, columnName);
   const given = table.columns.filter(({ name }) => Object.hasOwn(fields, name));
-  if (column === null || given.length === 0) return 0;
+  if (column === null || given.length === 0) return;
   const set = given.map(({ name }, i) => `"${name}" = ?${i + 2}`).join(", ");
   const sql = `UPDATE "${table.name}" SET ${set} WHERE ${isValue(columnName)}`;
-  return work.run(sql, [valueEncoder(column)(value), ...boundValues(given, fields)]);
+  work.run(sql, [valueEncoder(column)(value), ...boundValues(given, fields)]);
 }
 
-/** Removes the rows, without tombstones; their number. D-7.6, D-8.2. */
+/** Removes the rows, without tombstones. D-7.6, D-8.2. */
 export function removeRowsBy(
   work: SqliteWork,
   table: Table,
   [columnName, value]: readonly [string, string],
-): number {
+): void {
   const column = columnOf(table, columnName);
-  if (column === null) return 0;
+  if (column === null) return;
   const encoded = valueEncoder(column)(value);
   const sql = `DELETE FROM "${table.name}" WHERE ${isValue(columnName)}`;
-  const removed = leaveNoTombstones(work, table, () => work.run(sql, [encoded]));
-  forgetTombstones(work, table, columnName, encoded);
-  return removed;
+  const remove = () => work.run(sql, [encoded]);
+  if (table.deletes) leaveNoTombstones(work, table, [columnName, encoded], remove);
+  else remove();
 }
 
 /** Bytes tell, whatever the collation that another tool gave the column; an index serves the first comparison. */

@@ -180,18 +180,22 @@ export class TombstoneWrites {
   }
 }
 
-/** Deletes rows, within the caller's transaction, so that the triggers' tombstones do not stay; their number. */
+/**
+ * Removes the rows with a value, within the caller's transaction, so that the triggers' tombstones do not stay, nor those of
+ * keys with the value, where it is one of the key.
+ */
 export function leaveNoTombstones(
   database: SqliteWork,
   table: Table,
-  remove: () => number,
-): number {
-  if (!table.deletes) return remove();
+  [columnName, value]: readonly [string, SqliteValue],
+  remove: () => void,
+): void {
   const { list } = forgetReplaced(database, table);
   const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${list}`);
-  const removed = remove();
+  remove();
   database.run(`DELETE FROM ${list} WHERE repsync_place > ?`, [Number(end?.["place"])]);
-  return removed;
+  if (!table.keyColumns.some(({ name }) => name === columnName)) return;
+  database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
 }
 
 /**
@@ -202,18 +206,6 @@ export function forgetReplaced(database: SqliteWork, table: Table): TombstoneNam
   const names = new TombstoneNames(table);
   database.run(`DELETE FROM ${names.replaced}`);
   return names;
-}
-
-/** Forgets the tombstones of keys with this value, within the caller's transaction; none where it is not in the key. */
-export function forgetTombstones(
-  database: SqliteWork,
-  table: Table,
-  columnName: string,
-  value: SqliteValue,
-): void {
-  if (!table.deletes || !table.keyColumns.some(({ name }) => name === columnName)) return;
-  const { list } = new TombstoneNames(table);
-  database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
 }
 
 /** The text of a key. */

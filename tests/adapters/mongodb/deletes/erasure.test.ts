@@ -21,11 +21,12 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
     "D-7.6 an erasure forgets the tombstones of one name, and of no text that looks like it",
     async ({ open, db }) => {
       const storage = await open();
-      const prepared = await storage.tables.prepare([PROFILES, TABLE]);
+      await storage.tables.prepare([PROFILES, TABLE]);
+      const registry = new Map([PROFILES, TABLE].map((table) => [table.name, table]));
       const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
       const clock = { monotonicMs: () => 0 };
       const kept = { ...options, makeCache: forgetful, clock, timer: new SystemTimer() };
-      const stores = makeReputation(storage, prepared, kept);
+      const stores = makeReputation(storage, registry, kept);
       await realScene({ ...stores, storage }).enrol("ana");
       const keys = [
         { username: "ana", platform: "ebay" },

@@ -58,9 +58,9 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
       expect(await allOf(sql, "select id::int4, k, v::int4, extra from items")).toEqual([
         [1, "a", 2, "of the application"],
       ]);
-      await storage.documents.transact({ name: "test" }, async (tx) => {
-        expect(await tx.tables.change(table, "k", "a", { v: 5 })).toBe(1);
-      });
+      await storage.documents.transact({ name: "test" }, (tx) =>
+        tx.tables.change(table, "k", "a", { v: 5 }),
+      );
       expect(await allOf(sql, "select v::int4, extra from items")).toEqual([
         [5, "of the application"],
       ]);

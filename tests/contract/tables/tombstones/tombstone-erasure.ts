@@ -97,10 +97,11 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
 }
 
 async function openStores(parts: TombstoneParts, tables: readonly Table[]) {
-  const prepared = await parts.tables.prepare(tables);
+  await parts.tables.prepare(tables);
+  const registry = new Map(tables.map((table) => [table.name, table]));
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
   const clock = { monotonicMs: () => 0 };
-  return makeReputation(parts, prepared, { ...options, makeCache: forgetful, clock });
+  return makeReputation(parts, registry, { ...options, makeCache: forgetful, clock });
 }
 
 async function keysOf(parts: TombstoneParts, table: Table) {
