@@ -143,13 +143,7 @@ export async function forgetRejected(
   tables: readonly string[],
   person: string,
 ): Promise<void> {
-  const stretch = { index: "person", within: tables.map((table) => [person, table]) };
-  const [found, dropped] = await tx.read(
-    { from: REJECTED, stretch },
-    { from: DROPPED, keysOf: stretch },
-  );
-  for (const entry of found) removeEntry(tx, entry);
-  for (const key of dropped) tx.remove(DROPPED, key);
+  await removeAll(tx, { index: "person", within: tables.map((table) => [person, table]) });
 }
 
 async function dropAccepted(
@@ -158,14 +152,17 @@ async function dropAccepted(
 ): Promise<void> {
   // Entries of one key have this name; where a part of the key is null, their content is told behind it.
   const places = keys.map((key) => [table, direction, keyName(key)]);
-  for (const within of inTurn(places)) {
-    const [found, dropped] = await tx.read(
-      { from: REJECTED, stretch: { within } },
-      { from: DROPPED, keysOf: { within } },
-    );
-    for (const entry of found) removeEntry(tx, entry);
-    for (const key of dropped) tx.remove(DROPPED, key);
-  }
+  for (const within of inTurn(places)) await removeAll(tx, { within });
+}
+
+/** Removes the entries of a stretch, and the drops of the same one. */
+async function removeAll(tx: Transaction, stretch: Stretch): Promise<void> {
+  const [found, dropped] = await tx.read(
+    { from: REJECTED, stretch },
+    { from: DROPPED, keysOf: stretch },
+  );
+  for (const entry of found) removeEntry(tx, entry);
+  for (const key of dropped) tx.remove(DROPPED, key);
 }
 
 async function noteRejected(tx: Transaction, rejected: readonly NewRejection[]): Promise<void> {
