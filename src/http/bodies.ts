@@ -4,7 +4,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import { ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
-import { isJsonObject, parseJson } from "../domain/shared/json.ts";
+import { isJsonObject, type JsonValue, parseJson } from "../domain/shared/json.ts";
 import {
   LINGER_BYTES,
   LINGER_MS,
@@ -29,12 +29,8 @@ export async function readBody<Schema extends TObject>(
   schema: Schema,
 ): Promise<FromWire<Static<Schema>>> {
   const bytes = await readRequestBody(request, MAX_API_BODY_BYTES);
-  const body = bytes.length === 0 ? {} : parse<unknown>(bytes, JSON.parse);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new AppError("invalid_request", "The body must be a JSON object");
-  }
-  refuse(findProblems(schema, body));
-  return fromWire(body) as FromWire<Static<Schema>>;
+  const body = bytes.length === 0 ? {} : parse(bytes, JSON.parse);
+  return fromWire(checkedBody(body, schema)) as FromWire<Static<Schema>>;
 }
 
 /** As `readBody`, with all digits of numbers and with names as they are, of a body that was read. Throws `invalid_request`. */
@@ -42,7 +38,10 @@ export function readExactBody<Schema extends TObject>(
   bytes: Uint8Array,
   schema: Schema,
 ): Static<Schema> {
-  const body = parse(bytes, parseJson);
+  return checkedBody(parse(bytes, parseJson), schema);
+}
+
+function checkedBody<Schema extends TObject>(body: JsonValue, schema: Schema): Static<Schema> {
   if (!isJsonObject(body)) throw new AppError("invalid_request", "The body must be a JSON object");
   refuse(findProblems(schema, body));
   return body as Static<Schema>;
@@ -73,7 +72,7 @@ function pointerTo(path: string): string {
   return `/${cutText(path.slice(1).toWellFormed(), MAX_POINTER_CHARS)}`;
 }
 
-function parse<Value>(bytes: Uint8Array, read: (text: string) => Value): Value {
+function parse(bytes: Uint8Array, read: (text: string) => JsonValue): JsonValue {
   try {
     return read(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {

@@ -1,6 +1,6 @@
 // Turns failures of HTTP into `RemotePeerError`, with messages that are safe to log and to show.
 import type { RefusalReason } from "../../domain/shared/error-kinds.ts";
-import { isJsonObject, type JsonValue, parseJson } from "../../domain/shared/json.ts";
+import { isJsonObject, parseJsonOr } from "../../domain/shared/json.ts";
 import { cutText, showHidden } from "../../domain/shared/text.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
@@ -102,13 +102,7 @@ function redirectText(response: Response, url: string): string | null {
 
 /** The `error` text of S-7; empty when the body is something else, such as a proxy's page. */
 function peerErrorText(body: Uint8Array | null): string {
-  if (body === null) return "";
-  let value: JsonValue;
-  try {
-    value = parseJson(new TextDecoder().decode(body));
-  } catch {
-    return "";
-  }
+  const value = parseJsonOr(new TextDecoder().decode(body ?? undefined), null);
   return isJsonObject(value) && typeof value.error === "string" ? value.error : "";
 }
 

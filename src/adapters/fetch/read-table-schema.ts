@@ -6,6 +6,7 @@ import type { ConflictRule } from "../../domain/sync/table/table.ts";
 import type { SchemaColumn, TableSchema } from "../../domain/sync/table/table-schema.ts";
 import type { Reply } from "./exchange.ts";
 import {
+  arrayOf,
   FLAG,
   mapOf,
   OBJECT,
@@ -85,11 +86,7 @@ function nameIn(columns: TableSchema["columns"]): Shape<string> {
 }
 
 function namesIn(columns: TableSchema["columns"]): Shape<readonly string[]> {
-  const name = nameIn(columns);
-  return {
-    wanted: "a list of columns of the table",
-    fits: (value): value is readonly string[] => Array.isArray(value) && value.every(name.fits),
-  };
+  return { ...arrayOf(nameIn(columns)), wanted: "a list of columns of the table" };
 }
 
 function someOf(names: Shape<readonly string[]>): Shape<readonly string[]> {

@@ -100,6 +100,16 @@ export function tableOf({ name, entry, deletes }: DumpedTable): Table {
   return buildTable(name, { ...entry, deletes: deletes !== null });
 }
 
+/** The collection or table of a part: those of a dump and of the store that takes it are the same. */
+export function named<Item extends { readonly name: string }>(
+  items: readonly Item[],
+  name: string,
+): Item {
+  const found = items.find((item) => item.name === name);
+  if (found === undefined) throw new Error(`Nothing of the name "${name}" was dumped`);
+  return found;
+}
+
 /** The columns of a table as stores keep them. */
 interface KeptColumns {
   readonly columns: Readonly<Record<string, ColumnType>>;

@@ -17,6 +17,7 @@ import {
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
+  named,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
@@ -45,7 +46,7 @@ export class EmptyDatabase implements EmptyStore {
   readonly #holder: Holder;
   /** True for what another database held. */
   #isOwnKind = false;
-  #tables: ReadonlyMap<string, Table> = new Map();
+  #tables: readonly Table[] = [];
 
   private constructor(
     options: EmptyDatabaseOptions,
@@ -71,9 +72,8 @@ export class EmptyDatabase implements EmptyStore {
 
   async begin({ store, tables }: DumpedStore): Promise<void> {
     this.#isOwnKind = store === "mongodb";
-    const made = tables.map(tableOf);
-    this.#tables = new Map(made.map((table) => [table.name, table]));
-    await this.#options.prepare(made);
+    this.#tables = tables.map(tableOf);
+    await this.#options.prepare(this.#tables);
     await told(async () => {
       for (const table of tables) await this.#setNumbers(table);
     });
@@ -83,9 +83,10 @@ export class EmptyDatabase implements EmptyStore {
     const { name } = part;
     await told(async () => {
       if (part.of === "documents") await this.#writeDocuments(name, part.items);
-      else if (part.of === "tombstones") await this.#writeTombstones(this.#table(name), part.items);
+      else if (part.of === "tombstones")
+        await this.#writeTombstones(named(this.#tables, name), part.items);
       else {
-        const table = this.#table(name);
+        const table = named(this.#tables, name);
         const documents = part.items.map(({ row, rest = null }) =>
           wholeDocument(
             table,
@@ -128,12 +129,6 @@ export class EmptyDatabase implements EmptyStore {
     return this.#deps.db;
   }
 
-  #table(name: string): Table {
-    const found = this.#tables.get(name);
-    if (found === undefined) throw new Error(`No table "${name}" was dumped`);
-    return found;
-  }
-
   async #setNumbers({ name, isForeign, lastNumber, deletes }: DumpedTable): Promise<void> {
     if (lastNumber > 0) await reserveNumbers(this.#db, name, Long.fromNumber(lastNumber));
     if (isForeign && this.#isOwnKind) {
@@ -154,8 +149,7 @@ export class EmptyDatabase implements EmptyStore {
   }
 
   async #writeDocuments(name: string, items: readonly object[]): Promise<void> {
-    const collection = this.#options.collections.find((one) => one.name === name);
-    if (collection === undefined) throw new Error(`No collection "${name}"`);
+    const collection = named(this.#options.collections, name);
     const own = new DocumentCollection(collection);
     const documents = items.map((doc) => own.storedOf(collection.keyOf(doc), doc));
     await this.#insert(own.name, documents);

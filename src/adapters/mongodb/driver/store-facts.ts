@@ -16,7 +16,7 @@ interface FactsOptions {
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
   /** Looks at what else has to fit before anything is written. */
-  readonly examine?: () => Promise<unknown>;
+  readonly examine: () => Promise<unknown>;
 }
 
 interface FactDocument {
@@ -35,7 +35,7 @@ export async function readFacts(db: Db): Promise<StoreFacts> {
  */
 export async function prepareFacts(
   db: Db,
-  { isFilling = false, examine }: FactsOptions = {},
+  { isFilling = false, examine }: FactsOptions,
 ): Promise<StoreIdentity> {
   // Another instance that has just begun, or a restore that was refused, has made no more than these.
   const own = { name: /^repsync_(?!(?:store|holders)$)/ };
@@ -43,7 +43,7 @@ export async function prepareFacts(
   const facts = new Map(await readFacts(db));
   if (isFilling) facts.delete("filled_by");
   checkFormat(facts, isNew);
-  await examine?.();
+  await examine();
   await createCollection(db, STORE_FACTS);
   // The id first: with it a store is known to be one that this program has begun.
   const deploymentId = await keepFact(db, "deployment_id", new ObjectId().toHexString());

@@ -16,6 +16,7 @@ import {
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
+  named,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
@@ -51,7 +52,7 @@ export class EmptyPostgres implements EmptyStore {
   readonly kind = "postgresql";
   readonly #options: EmptyPostgresOptions;
   readonly #claimed: Claimed;
-  #layouts: ReadonlyMap<string, Layout> = new Map();
+  #tables: readonly Table[] = [];
 
   private constructor(options: EmptyPostgresOptions, claimed: Claimed) {
     this.#options = options;
@@ -82,11 +83,9 @@ export class EmptyPostgres implements EmptyStore {
   }
 
   async begin({ tables }: DumpedStore): Promise<void> {
-    const { database, schema } = this.#claimed;
-    const made = tables.map(tableOf);
-    this.#layouts = new Map(made.map((table) => [table.name, new Layout(table, schema)]));
-    await this.#options.prepare(made);
-    await database.change("fill.begin", async (tx) => {
+    this.#tables = tables.map(tableOf);
+    await this.#options.prepare(this.#tables);
+    await this.#claimed.database.change("fill.begin", async (tx) => {
       for (const table of tables) await setNumbers(tx, this.#layout(table.name), table);
     });
   }
@@ -136,9 +135,7 @@ export class EmptyPostgres implements EmptyStore {
   }
 
   #layout(name: string): Layout {
-    const found = this.#layouts.get(name);
-    if (found === undefined) throw new Error(`No table "${name}" was dumped`);
-    return found;
+    return new Layout(named(this.#tables, name), this.#claimed.schema);
   }
 
   async #writeDocuments(
@@ -146,8 +143,7 @@ export class EmptyPostgres implements EmptyStore {
     name: string,
     items: readonly object[],
   ): Promise<void> {
-    const from = this.#options.collections.find((one) => one.name === name);
-    if (from === undefined) throw new Error(`No collection "${name}"`);
+    const from = named(this.#options.collections, name);
     const { text, parameters } = new CollectionTable(from).put(items);
     await tx.query(text, parameters);
   }

@@ -15,7 +15,7 @@ interface FactsOptions {
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
   /** Looks at what else has to fit before anything is written. */
-  readonly examine?: (tx: ServerTransaction) => Promise<void>;
+  readonly examine: (tx: ServerTransaction) => Promise<void>;
 }
 
 export async function readFacts(tx: ServerTransaction): Promise<StoreFacts> {
@@ -37,7 +37,7 @@ export async function isPrepared(tx: ServerTransaction): Promise<boolean> {
  */
 export async function prepareFacts(
   database: PostgresDatabase,
-  { isFilling = false, examine }: FactsOptions = {},
+  { isFilling = false, examine }: FactsOptions,
 ): Promise<StoreIdentity> {
   return await database.change("store.open", async (tx) => {
     const isThere = await isPrepared(tx);
@@ -45,7 +45,7 @@ export async function prepareFacts(
     if (isFilling) facts.delete("filled_by");
     const isNew = !isThere || (isFilling && facts.size === 0);
     checkFormat(facts, isNew);
-    await examine?.(tx);
+    await examine(tx);
     const known = facts.get("deployment_id");
     const deploymentId = known ?? randomBytes(12).toString("hex");
     const isMade = !facts.has("format");

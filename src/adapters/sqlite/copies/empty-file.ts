@@ -16,9 +16,10 @@ import {
   type DumpedTable,
   type DumpedTombstone,
   type DumpOptions,
+  named,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
-import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
+import type { AnyCollection } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteConnection, SqliteValue } from "../driver/driver.ts";
@@ -51,7 +52,7 @@ export class EmptyFile implements EmptyStore {
   /** True where there was no file before. */
   readonly #isNew: boolean;
   #connection: SqliteConnection | null = null;
-  #tables: ReadonlyMap<string, Table> = new Map();
+  #tables: readonly Table[] = [];
 
   private constructor(options: EmptyFileOptions, claim: SqliteConnection, isNew: boolean) {
     this.#options = options;
@@ -81,9 +82,8 @@ export class EmptyFile implements EmptyStore {
   }
 
   async begin({ tables }: DumpedStore): Promise<void> {
-    const made = tables.map(tableOf);
-    await this.#options.prepare(this.#temp, made);
-    this.#tables = new Map(made.map((table) => [table.name, table]));
+    this.#tables = tables.map(tableOf);
+    await this.#options.prepare(this.#temp, this.#tables);
     const connection = await this.#open();
     for (const table of tables) this.#told(() => setDeletes(connection, table));
   }
@@ -121,8 +121,7 @@ export class EmptyFile implements EmptyStore {
     this.#told(() => {
       if (part.of === "documents") this.#writeDocuments(part.name, part.items);
       else {
-        const table = this.#tables.get(part.name);
-        if (table === undefined) throw new Error(`No table "${part.name}" was dumped`);
+        const table = named(this.#tables, part.name);
         if (part.of === "rows") this.#writeRows(table, part.items);
         else this.#writeTombstones(table, part.items);
       }
@@ -176,9 +175,7 @@ export class EmptyFile implements EmptyStore {
   }
 
   #collection(name: string): CollectionTable {
-    const found = copiedOf(this.#options.collections).find((one) => one.name === name);
-    if (found === undefined) throw new Error(`No collection "${name}" is copied`);
-    return new CollectionTable(found);
+    return new CollectionTable(named(this.#options.collections, name));
   }
 
   #writeDocuments(name: string, items: readonly object[]): void {

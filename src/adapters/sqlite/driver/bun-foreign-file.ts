@@ -4,6 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { type JsonObject, type JsonValue, rawNumber } from "../../../domain/shared/json.ts";
 import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
 import type { ForeignDatabase, ForeignTable } from "../../../ports/files.ts";
+import { quotedName } from "./unique-keys.ts";
 
 /** With integers as they are beyond ±(2^53-1), too. */
 type ForeignValue = null | bigint | number | string | Uint8Array;
@@ -118,10 +119,8 @@ function* rowsOf(
   table: string,
   blobs: Map<string, number>,
 ): Generator<readonly JsonObject[]> {
-  const quoted = `"${table.replaceAll('"', '""')}"`;
-  const rows = reading(() =>
-    database.query<ForeignRow, []>(`SELECT * FROM ${quoted}`).iterate()[Symbol.iterator](),
-  );
+  const sql = `SELECT * FROM ${quotedName(table)}`;
+  const rows = reading(() => database.query<ForeignRow, []>(sql).iterate()[Symbol.iterator]());
   let part: JsonObject[] = [];
   for (;;) {
     const next = reading(() => rows.next());

@@ -51,7 +51,7 @@ const OPEN_PROBLEM = "The database cannot be opened";
  * then go by another connection, which sees the file as it was before, and writes wait in a queue.
  */
 export class SqliteDatabase implements SqliteWork {
-  /** Names of the registry's tables that another program made, as they were last prepared. D-11.4. */
+  /** As the tables were last prepared. */
   readonly foreignTables = new Set<string>();
   /** Called with each failure that comes from a damaged file. */
   onDamage: (failure: AppError) => void = () => {};
@@ -135,12 +135,10 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
   get cutsTextAtNul(): boolean {
     return this.#writer.driver.cutsTextAtNul;
   }
 
-  /** A prepared statement, valid until the work that asks for it ends or asks for two others. */
   statement(sql: string): SqliteStatement {
     return this.#current.statements.get(sql);
   }
@@ -149,7 +147,6 @@ export class SqliteDatabase implements SqliteWork {
     return this.statement(sql).all(values);
   }
 
-  /** Runs a statement for its effect; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(sql: string, values: readonly SqliteValue[] = []): number {
     return this.statement(sql).run(values);
   }
@@ -218,7 +215,6 @@ export class SqliteDatabase implements SqliteWork {
     );
   }
 
-  /** The time that all processes on the file share, in milliseconds since 1970. */
   nowMs(): number {
     return this.#clock?.nowMs() ?? Number(this.all(NOW_MS)[0]?.["nowMs"]);
   }
@@ -248,10 +244,6 @@ export class SqliteDatabase implements SqliteWork {
     return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
 
-  /**
-   * Why a statement within a write refused a record, if the transaction goes on without it; null when the whole write has
-   * to fail.
-   */
   recordReason(error: unknown): string | null {
     const { driver } = this.#writer;
     if (!driver.isInTransaction) return null;

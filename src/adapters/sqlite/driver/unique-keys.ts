@@ -11,15 +11,10 @@ export function uniqueKeys(
   database: SqliteDatabase,
   tableName: string,
 ): readonly (readonly string[])[] {
-  const keys = new Map<string, (string | null)[]>();
-  for (const row of database.all(UNIQUE_COLUMNS, [tableName])) {
-    const columns = keys.get(String(row["key"])) ?? [];
-    columns.push(row["column"] as string | null);
-    keys.set(String(row["key"]), columns);
-  }
-  const [number] = database.all(ROW_NUMBER, [tableName]);
-  if (number !== undefined) keys.set("", [String(number["name"])]);
-  return [...keys.values()].filter((columns): columns is string[] => !columns.includes(null));
+  const parts = Map.groupBy(database.all(UNIQUE_COLUMNS, [tableName]), ({ key }) => key);
+  const keys = Array.from(parts.values(), (part) => part.map(({ column }) => column));
+  const numbers = database.all(ROW_NUMBER, [tableName]).map(({ name }) => [name]);
+  return [...keys, ...numbers].filter((columns) => !columns.includes(null)) as string[][];
 }
 
 /** A name in SQL, whatever characters another tool gave it. */
