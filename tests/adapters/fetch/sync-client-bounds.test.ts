@@ -47,3 +47,18 @@ test.each([
     expect((await failureOf(pull(9_998))).message).toEndWith("it is nested too deeply");
   },
 );
+
+test("a redirect is told with where it leads, as far as its reply says so", async () => {
+  let headers = {};
+  const peer = startPeer(() => new Response(null, { status: 302, headers }));
+  const client = createSyncClient({ baseUrl: peer.baseUrl, key: KEY });
+  for (const [location, told] of [
+    [{ Location: "/elsewhere?q" }, `, this one leads to ${peer.baseUrl}/elsewhere`],
+    [{ Location: "http://[" }, ""],
+    [{}, ""],
+  ] as const) {
+    headers = location;
+    const { message } = await failureOf(client.pullPage("t"));
+    expect(message).toEndWith(`was answered 302: redirects are not followed${told}`);
+  }
+});

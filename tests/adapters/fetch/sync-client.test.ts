@@ -282,12 +282,16 @@ test("createSyncClient() refuses options it cannot use and never shows what they
   expect(make({ baseUrl: "localhost:3000" })).toThrow(
     new TypeError("baseUrl does not start with http:// or https://"),
   );
-  expect(make({ baseUrl: "https://me:hunter2@peer.example" })).toThrow(
-    new TypeError("baseUrl must not contain a user name or password"),
-  );
-  expect(make({ baseUrl: "https://peer.example/?key=hunter2" })).toThrow(
-    new TypeError("baseUrl must not have a query or fragment"),
-  );
+  for (const user of ["me:hunter2", "hunter2", ":hunter2"]) {
+    expect(make({ baseUrl: `https://${user}@peer.example` })).toThrow(
+      new TypeError("baseUrl must not contain a user name or password"),
+    );
+  }
+  for (const end of ["?key=hunter2", "#hunter2"]) {
+    expect(make({ baseUrl: `https://peer.example/${end}` })).toThrow(
+      new TypeError("baseUrl must not have a query or fragment"),
+    );
+  }
   expect(make({ baseUrl: "https://peer.example/api/v1/sync/" })).toThrow(
     new TypeError("baseUrl must not include /api/v1/sync"),
   );
@@ -296,9 +300,11 @@ test("createSyncClient() refuses options it cannot use and never shows what they
       new TypeError("key must be printable ASCII, not empty and without spaces at its ends"),
     );
   }
-  expect(make({ timeoutMs: 0 })).toThrow(
-    new RangeError("timeoutMs is not a whole number from 1 to 2147483647: 0"),
-  );
+  for (const timeoutMs of [0, 2147483648]) {
+    expect(make({ timeoutMs })).toThrow(
+      new RangeError(`timeoutMs is not a whole number from 1 to 2147483647: ${timeoutMs}`),
+    );
+  }
   expect(make({ maxReplyBytes: 1.5 })).toThrow(
     new RangeError("maxReplyBytes is not a whole number from 1 to 9007199254740991: 1.5"),
   );
