@@ -133,8 +133,8 @@ export async function keepRejections(
   accepted: AcceptedRecords | undefined,
   rejected: readonly NewRejection[],
 ): Promise<void> {
-  if (accepted !== undefined && accepted.keys.length > 0) await dropAccepted(tx, accepted);
-  if (rejected.length > 0) await noteRejected(tx, rejected);
+  if (accepted !== undefined) await dropAccepted(tx, accepted);
+  await noteRejected(tx, rejected);
 }
 
 /** Removes in a commit what waits of rows of these tables that name a person, and what was dropped of them. D-8.2. */

@@ -48,6 +48,16 @@ rejectedTests("rejected records", (it) => {
     });
   });
 
+  it("D-4.6 an entry keeps the texts of its last record, and none once it is gone", async (rejected) => {
+    const texts: (readonly [string | undefined, number])[] = [];
+    for (const v of ["x".repeat(1_000_000), "y"]) {
+      await rejected.note([rejection({ record: { v }, message: v.slice(0, 1) })]);
+      texts.push([(await listed(rejected))[0]?.message, await rejected.countTexts()]);
+    }
+    await rejected.clear("items", "push", [{ k: "a" }]);
+    expect([...texts, await rejected.countTexts()]).toEqual([["x", 2], ["y", 1], 0]);
+  });
+
   it("D-4.6 one key twice in one note() is two attempts", async (rejected) => {
     await rejected.note([
       rejection({ message: "One" }),

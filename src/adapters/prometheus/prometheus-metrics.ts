@@ -83,7 +83,6 @@ export class PrometheusMetrics implements Metrics {
     for (const [table, rows] of store?.driftRows ?? []) state.drift.set({ table }, rows);
     state.pendingAlerts.set(store?.pendingAlerts ?? 0);
     const backupAge = store?.backupAgeSeconds ?? null;
-    state.backupAge.reset();
     if (backupAge !== null) state.backupAge.set({}, backupAge);
     else state.backupAge.remove();
     state.lookups.reset();

@@ -4,6 +4,7 @@ import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
 import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { keepRejections, RejectedRecords } from "../../../src/repositories/rejected-records.ts";
+import { REJECTED_TEXTS } from "../../../src/repositories/run-collections.ts";
 import { repositoryTests } from "./repository-tests.ts";
 
 export class RejectedUnderTest extends RejectedRecords {
@@ -19,6 +20,14 @@ export class RejectedUnderTest extends RejectedRecords {
     await this.#documents.transact({ name: "test.note" }, (tx) =>
       keepRejections(tx, undefined, rejections),
     );
+  }
+
+  /** How many parts of texts are kept. */
+  async countTexts(): Promise<number> {
+    const [count] = await this.#documents.read({ name: "test.texts" }, (at) =>
+      at.read({ from: REJECTED_TEXTS, count: {} }),
+    );
+    return count;
   }
 
   /** Drops the entries of keys that were accepted, in a commit. */
