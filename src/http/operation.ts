@@ -122,7 +122,6 @@ function headerReaderOf(parameters: Parameters | undefined): Reader {
     const { enum: words } = schema as { readonly enum?: readonly string[] };
     return words === undefined ? [] : [{ name, words }];
   });
-  if (switches.length === 0) return read;
   return (get) => {
     const values = read(get);
     for (const { name, words } of switches) {

@@ -45,11 +45,10 @@ export class AlertOutbox {
   }
 
   /**
-   * Reads up to `limit` alerts whose time has come: those about no account first, and of each kind those that have waited longest.
+   * Reads up to `limit` alerts, 1 or more, whose time has come: those about no account first, and of each kind those that have waited longest.
    * A time that is later than `MAX_ALERT_WAIT_MS` from now has come too: the clock was set back since.
    */
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
-    if (limit === 0) return [];
     const read = await this.#documents.read({ name: "alerts.due" }, (at) =>
       at.read(
         { from: ALERTS, stretch: dueBy(0, nowMs, limit) },

@@ -62,7 +62,6 @@ export class ApiKeys {
   async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     const newest = { index: "order", within: keysOf(username), isReverse: true, limit };
     const found = await this.#documents.read({ name: "api_keys.list" }, async (at) => {
-      if (newest.within.length === 0) return [];
       let stretch: typeof newest & { after?: Key } = newest;
       if (beforeId !== null) {
         const [[before]] = await at.read({ from: KEYS, keys: keysOf(username, beforeId) });
@@ -129,7 +128,6 @@ export class ApiKeys {
 /** Locks an account, and reads all its keys in the order of their making. */
 async function readKeyRing(tx: Transaction, username: string) {
   const within = keysOf(username);
-  if (within.length === 0) return { hasAccount: false, keys: [] };
   const [accounts, keys] = await tx.read(
     { from: ACCOUNTS, keys: within, lock: true },
     { from: KEYS, stretch: { index: "order", within } },

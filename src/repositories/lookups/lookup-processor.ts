@@ -88,7 +88,7 @@ export class LookupProcessor {
   }
 
   /**
-   * Decides calls in their order, one batch after the other. Settles before `deadlineMs`, a time of `Clock.monotonicMs`.
+   * Decides calls, at least one, in their order, one batch after the other. Settles before `deadlineMs`, a time of `Clock.monotonicMs`.
    * Throws `store_unavailable` or `commit_failed`.
    */
   decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
@@ -101,7 +101,6 @@ export class LookupProcessor {
     calls: readonly LookupCall[],
     deadlineMs: number,
   ): Promise<readonly LookupOutcome[]> {
-    if (calls.length === 0) return [];
     const facts = new BatchFacts(calls);
     try {
       const { outcomes, readAtMs } = await this.#commitDecided(calls, facts, deadlineMs);
