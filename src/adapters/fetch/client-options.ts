@@ -1,8 +1,5 @@
 // The common options of both clients.
 
-/** Greatest delay a timer takes; it fires at once beyond it. */
-export const MAX_TIMER_MS = 2_147_483_647;
-
 /** The address of a service without a slash at its end. Throws `TypeError` for one to which no path can be added; it shows none. */
 export function readBaseUrl(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) throw new TypeError("baseUrl is not an absolute URL");

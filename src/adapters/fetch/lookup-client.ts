@@ -5,7 +5,8 @@ import type {
   ReputationBody,
 } from "../../domain/reputation/score/profile.ts";
 import { fromWire } from "../../domain/shared/wire-names.ts";
-import { MAX_TIMER_MS, readBaseUrl, readFunction, readLimit } from "./client-options.ts";
+import { MAX_TIMER_MS } from "../../ports/runtime/runtime.ts";
+import { readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 
 export interface LookupClientOptions {
   /** `http:` or `https:` address of the service without `/v1`. */

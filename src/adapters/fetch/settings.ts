@@ -1,9 +1,9 @@
 // Checks the options of a client once, so that no request fails because of them.
 import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
-import type { Clock, Timer } from "../../ports/runtime/runtime.ts";
+import { type Clock, MAX_TIMER_MS, type Timer } from "../../ports/runtime/runtime.ts";
 import { Turns } from "../../ports/runtime/turns.ts";
-import { MAX_TIMER_MS, readBaseUrl, readFunction, readLimit } from "./client-options.ts";
+import { readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 const SYNC_PATH = "/api/v1/sync";

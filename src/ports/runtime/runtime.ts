@@ -13,6 +13,9 @@ export interface Timer {
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The greatest delay that a timer of a runtime takes; it fires at once beyond it. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
 /** What work resolves to, or null where it takes longer: then it goes on. */
 export async function within<T>(
   timer: Timer,

@@ -1,7 +1,7 @@
 // Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
-import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { type Clock, MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { isPassing, SERVERS_HINT } from "./errors.ts";
 
@@ -10,8 +10,6 @@ export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
-/** Longer waits overflow the runtime's timers. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A call has ended because MongoDB did not answer. */
 export class TimeUp extends AppError {

@@ -4,7 +4,7 @@
 // equal sums mean that nothing has changed. One version for everybody left half of the rate beside ten pushes a second.
 
 import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
-import { TABLES_OF_PEOPLE } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";
 import { optionsIn, type StoreDeps } from "./operations.ts";
@@ -108,7 +108,7 @@ export class Versions {
 
 /** The names whose versions a write of rows raises; empty for a table that lookups do not read. */
 export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames {
-  if (!TABLES_OF_PEOPLE.has(table.name)) return [];
+  if (!isOfPeople(table)) return [];
   // A row that is found by other columns may have had another username, which is not known here.
   if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
   const names = new Set(rows.map((row) => String(row["username"])));

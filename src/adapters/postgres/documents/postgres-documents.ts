@@ -1,5 +1,6 @@
 // Documents in tables of the schema `repsync`. A body is a transaction that sees one moment; who changes what another has
 // changed since then runs again.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -23,7 +24,7 @@ import {
   type StoredDocument,
 } from "../../../ports/stored-documents.ts";
 import type { Lines } from "../driver/bun-driver.ts";
-import { aTurn, type PostgresDatabase } from "../driver/database.ts";
+import type { PostgresDatabase } from "../driver/database.ts";
 import {
   lockNames,
   RAISE_EVERYBODY,
@@ -201,7 +202,7 @@ class Body implements Transaction {
   }
 
   async turn(): Promise<void> {
-    await aTurn();
+    await nextTurn();
   }
 
   /** Sends what is left, with the commit in one message. */

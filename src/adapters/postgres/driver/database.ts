@@ -1,5 +1,6 @@
 // Transactions on one database: run again when they meet others, and asked after when a commit's answer was lost.
 import { randomInt } from "node:crypto";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
   type CallLimit,
@@ -10,6 +11,7 @@ import {
   SYNC_CALLS,
 } from "../../../ports/documents.ts";
 import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
+import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import {
@@ -47,7 +49,6 @@ from pg_locks as l join pg_class as c on c.oid = l.relation join pg_stat_activit
 where l.granted and l.database = (select oid from pg_database where datname = current_database()) and c.relkind = 'r'
   and c.relnamespace::regnamespace::text not in ('pg_catalog', '${SCHEMA}') and a.xact_start < clock_timestamp() - interval '10 s'
 group by l.pid order by l.pid limit 5`;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface DatabaseDeps extends DatabaseSettings {
   readonly driver: Driver;
@@ -75,7 +76,7 @@ export class PostgresDatabase {
 
   /** Turns of work on many rows, the first of which begins now. D-7.9. */
   turns(): Turns {
-    return new Turns(this.#deps.clock, aTurn);
+    return new Turns(this.#deps.clock, nextTurn);
   }
 
   /** Makes the schema of repsync, once. */
@@ -292,12 +293,3 @@ export class PostgresDatabase {
 type Outcome<T> =
   | { readonly result: T }
   | { readonly error: unknown; readonly failure: Failure | null; readonly hasRows: boolean };
-
-/** Others have their turn meanwhile. */
-export function aTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

@@ -1,10 +1,11 @@
 // Connects, and looks whether the server is one that repsync may trust its rows to. D-12.2.
+import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 import { bunDriver, type Driver } from "./bun-driver.ts";
-import { PostgresDatabase, sleep } from "./database.ts";
+import { PostgresDatabase } from "./database.ts";
 import { Failure, isPassing, unavailable } from "./errors.ts";
 import { SCHEMA } from "./schema.ts";
 import { quoted } from "./sql.ts";

@@ -1,5 +1,6 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
+import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isBusy } from "./result-codes.ts";
@@ -42,9 +43,6 @@ async function inTime(turn: Promise<void>, signal: AbortSignal): Promise<void> {
 
 /** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
-
-/** Longer waits overflow the runtime's timers. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A time that begins to pass when the signal is first asked for. By real time, as a busy event loop makes waits longer. */
 export class TimeLimit {

@@ -23,7 +23,7 @@ export interface NameFacts {
 }
 
 /** The tables whose rows belong to people, by their column `username`: those that lookups read. */
-export const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
+const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
 const OWNER_COLUMNS = ["display_name", "bio", "profession", "location", "public"];
 
 /** True for a table whose rows belong to people. Only for rows of such tables there are facts. */
