@@ -108,15 +108,14 @@ export function keepMemory(
 ): boolean {
   const isOther = isOfOther(found, remote);
   for (const one of SYNC_DIRECTIONS) {
-    const before = find(found, table, one);
-    const kept = isOther ? undefined : before;
+    const kept = isOther ? undefined : find(found, table, one);
     const whose = one === direction ? { remote: remoteText(remote) } : {};
     const changed = { ...change[one], ...whose };
     const isSame = Object.entries(changed).every(
       ([name, value]) => kept?.[name as keyof MemoryDocument] === value,
     );
     if (!isSame) tx.put(MEMORY, { ...kept, ...changed, table, direction: one });
-    else if (isOther && before !== undefined) tx.remove(MEMORY, [table, one]);
+    else if (isOther) tx.remove(MEMORY, [table, one]);
   }
   if (isOther) tx.remove(DRIFTS, [table]);
   return isOther;

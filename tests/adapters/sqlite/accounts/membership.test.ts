@@ -1,4 +1,4 @@
-// D-5.5, D-8.2 on the file itself: what an erasure leaves of somebody.
+// D-5.4, D-5.5, D-8.2 on the file itself: profiles that it refuses, and what an erasure leaves of somebody.
 import { expect, test } from "bun:test";
 import { openParts, Scene } from "../../../contract/lookups/reputation-harness.ts";
 import { liveAndErase, NAME } from "../../../repositories/support/live-and-erase.ts";
@@ -6,6 +6,18 @@ import { remembering } from "../reputation-support.ts";
 import { SqliteFile } from "../support.ts";
 
 const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
+
+test("D-5.4 enrol() of a profile that a rule of the table refuses says so, and makes no account", () =>
+  SqliteFile.use(async (file) => {
+    const parts = await openParts(await file.open(), remembering);
+    file.openElsewhere().run(`CREATE TRIGGER application BEFORE INSERT ON profiles
+      BEGIN SELECT RAISE(ABORT, 'profiles are full'); END`);
+    await expect(new Scene(parts, { storage: parts, ...TIME }).enrol("ana")).rejects.toMatchObject({
+      kind: "conflict",
+      message: "No profile can be made here: profiles are full",
+    });
+    expect(await parts.accounts.find("ana")).toBeNull();
+  }));
 
 test("D-5.5 erase() removes a person's counts, and nobody else's", () =>
   SqliteFile.use(async (file) => {
