@@ -118,9 +118,8 @@ export class Membership {
   /** Keeps the erasure, and destroys what connects the person with their records and counts. */
   async #remember(tx: Transaction, username: string, accountId: string | undefined): Promise<void> {
     const hmac = this.#deps.hmacOf(username);
-    const [[earlier]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
-    const counted = accountId === undefined ? null : await monthOfAccount(tx, accountId);
-    const month = counted ?? earlier?.month ?? null;
+    // The calls of earlier accounts of the name are among them (`createAccount`).
+    const month = accountId === undefined ? null : await monthOfAccount(tx, accountId);
     tx.put(ERASED_NAMES, { hmac, at: formatMs(tx.nowMs), isTaken: true, month });
     if (accountId === undefined) return;
     tx.remove(SUBJECTS, [username]);
