@@ -193,7 +193,7 @@ export class TableWrite {
     if (isPlain && this.#run(bound, "newer")) return "changed";
     const stored = this.#storedOrder(bound);
     if (stored === null) return this.#writeAnyway(bound);
-    if (isPlain && stored <= order) return "same";
+    if (isPlain && stored <= order) return this.#unwritten(bound);
     if (rankTimes(parseDateTime(order), parseDateTime(stored), this.#aheadLimit) >= 0) {
       return this.#writeAnyway(bound);
     }
@@ -213,16 +213,15 @@ export class TableWrite {
   }
 
   #writeAnyway(bound: BoundWrite): RecordFate {
-    if (this.#run(bound, "overwrite")) return "changed";
-    return this.#isPassedOver(bound) ? "passed over" : "same";
+    return this.#run(bound, "overwrite") ? "changed" : this.#unwritten(bound);
   }
 
-  /** Only a trigger of another program can be the reason. */
-  #isPassedOver(bound: BoundWrite): boolean {
+  /** The fate of a record that nothing kept out: only a trigger of another program passes over one. */
+  #unwritten(bound: BoundWrite): RecordFate {
     this.#hasForeignTrigger ??= this.#database.all(FOREIGN_TRIGGER, [this.#table.name]).length > 0;
-    if (!this.#hasForeignTrigger) return false;
+    if (!this.#hasForeignTrigger) return "same";
     const stored = this.#stored(bound);
-    return stored === null || (this.#table.updateColumns.length > 0 && stored.isChanged);
+    return stored === null || stored.isChanged ? "passed over" : "same";
   }
 
   #noteChanged(bound: BoundWrite): void {

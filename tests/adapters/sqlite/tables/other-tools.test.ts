@@ -179,11 +179,14 @@ test("D-4.6 what a trigger passes over in silence is a failed record, and a dele
       { k: "b", at, v: 2 },
       { k: "c", at, v: 2 },
     ];
-    const written = await writeTo(storage, table, asWrites(writes));
-    expect(written).toMatchObject({
-      changed: 1,
-      failures: [1, 3].map((index) => ({ index, message })),
-    });
+    for (const [conflict, changed] of [
+      ["newer", 1],
+      ["overwrite", 0],
+    ] as const) {
+      const written = await writeTo(storage, table, asWrites(writes), { conflict });
+      const failures = [1, 3].map((index) => ({ index, message }));
+      expect(written).toMatchObject({ changed, failures, kept: [] });
+    }
     const deletedAt = "2024-01-02T00:00:00Z";
     const deleted = rows.map(({ k }, index) => ({ index, key: { k }, deletedAt }));
     expect(await writeTo(storage, table, [], { deleted })).toMatchObject({
