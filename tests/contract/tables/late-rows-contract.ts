@@ -22,6 +22,7 @@ const ENTRY: TableEntry = {
 };
 const ITEMS = makeTable(ENTRY);
 const OTHERS = makeTable(ENTRY, "others");
+const KEEPING = makeTable({ ...ENTRY, update_columns: ["v"] }, "keeping");
 const DAYS = makeTable({ ...ENTRY, columns: { ...ENTRY.columns, at: { type: "date" } } }, "days");
 
 /** What every `LateRows` does, and what `write()` notes. */
@@ -72,6 +73,16 @@ function noteTests(harness: StoreHarness<Parts>): void {
     const look = await table.mark();
     await table.write(["a", null], ["b", "soon"], ["c", "2024-02-30T00:00:00Z"]);
     expect(await look()).toBe(null);
+    await table.write(["d", day(1)], ["e", null]);
+    expect(await look()).toBe(day(1));
+  });
+
+  it("D-7.4 a row that keeps its time when it changes is noted with that", async (storage) => {
+    const table = await prepare(storage, KEEPING);
+    await table.write(["a", day(1)]);
+    const look = await table.mark();
+    await table.write(["a", day(5), 2], ["b", day(4)]);
+    expect(await look()).toBe(day(1));
   });
 
   it("D-7.4 a row that does not change is not noted, and one that changes is", async (storage) => {

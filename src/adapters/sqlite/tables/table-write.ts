@@ -197,7 +197,7 @@ export class TableWrite {
     if (rankTimes(parseDateTime(order), parseDateTime(stored), this.#aheadLimit) >= 0) {
       return this.#writeAnyway(bound);
     }
-    this.#noteKept(stored);
+    this.#earliestKept = earlier(this.#earliestKept, stored);
     return "kept";
   }
 
@@ -205,11 +205,6 @@ export class TableWrite {
   #isUndecided(bound: BoundWrite): boolean {
     const stored = this.#stored(bound);
     return stored !== null && stored.order === FIRST_ORDER && stored.isChanged;
-  }
-
-  /** A row without a time is met by every run. */
-  #noteKept(order: string): void {
-    if (order !== "") this.#earliestKept = earlier(this.#earliestKept, order);
   }
 
   #writeAnyway(bound: BoundWrite): RecordFate {
@@ -229,6 +224,7 @@ export class TableWrite {
     if (this.#table.timestampColumn === null) return;
     const hasTime = this.#writesTime && bound.shape.timePlace !== null;
     const order = hasTime ? orderOf(bound) : (this.#storedOrder(bound) ?? "");
+    // A row without a time is met by every run.
     if (order !== "") this.#earliestChanged = earlier(this.#earliestChanged, order);
   }
 
