@@ -11,11 +11,12 @@ export const ORDER_COLUMN = "repsync_order";
 export type ForeignTables = ReadonlySet<string>;
 
 /**
- * The value that a row of a table with a timestamp is ordered by, as SQL: its order column, or in a table of another program
- * what that would be generated from. `row` names the row in the statement; a bare name would mean the expression by which a
+ * The value of a row's timestamp in the order, as SQL: its order column, or in a table of another program what that would be
+ * generated from; '' in a table without one. `row` names the row in the statement; a bare name would mean the expression by which a
  * query reads a column.
  */
 export function rowOrder(table: Table, row: string, foreign: ForeignTables): string {
+  if (table.timestampColumn === null) return "''";
   if (!foreign.has(table.name)) return `${row}.${ORDER_COLUMN}`;
   return `(${orderExpression(table, `${row}.`)})`;
 }

@@ -1,10 +1,5 @@
 // Turns records into what the statements that write them bind.
-import {
-  type Column,
-  type ConflictRule,
-  isVersioned,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
+import type { Column, ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SqliteValue } from "../driver/driver.ts";
@@ -108,18 +103,15 @@ export class RowBinder {
 
   #shape(columns: readonly Column[]): RowShape {
     const table = this.#table;
-    const foreign = this.#foreign;
     const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
     const timePlace = placeOf(table.timestampColumn);
-    const isGuardable = timePlace !== -1 && isVersioned(table);
-    const isNewer = isGuardable
-      ? `${rowOrder(table, "stored", foreign)} <= ?${timePlace + 1} AND `
-      : "";
+    const order = rowOrder(table, "stored", this.#foreign);
+    const isNewer = `${order} <= ?${timePlace + 1} AND `;
     const texts: Partial<Record<ConflictRule, string>> = {};
     let stored: RowQuery | null = null;
     return {
       get stored() {
-        stored ??= storedQuery(table, columns, rowOrder(table, "stored", foreign));
+        stored ??= storedQuery(table, columns, order);
         return stored;
       },
       upsert(conflict) {

@@ -81,8 +81,7 @@ export class TableWrite {
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
     this.#writesTime = writesTime(table);
     const name = `"${table.name}"`;
-    const order =
-      table.timestampColumn === null ? "''" : rowOrder(table, name, database.foreignTables);
+    const order = rowOrder(table, name, database.foreignTables);
     const isKey = table.keyColumns.map((column) => `${name}."${column.name}" = ?`);
     this.#readStored = `SELECT ${order} AS "order" FROM ${name} WHERE ${isKey.join(" AND ")}`;
   }

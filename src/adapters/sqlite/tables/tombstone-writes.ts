@@ -137,14 +137,11 @@ export class TombstoneWrites {
 
   #find(key: BoundKey) {
     const table = `"${this.#names.table.name}"`;
-    const hasTime = this.#names.table.timestampColumn !== null;
-    const { foreignTables } = this.#database;
-    const orderSql = hasTime ? rowOrder(this.#names.table, table, foreignTables) : "''";
-    const sql = `SELECT ${orderSql} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
+    const order = rowOrder(this.#names.table, table, this.#database.foreignTables);
+    const sql = `SELECT ${order} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
     const [row] = this.#database.all(sql, key);
-    const order = String(row?.["order"] ?? "");
-    const time = parseDateTime(order);
-    return { isThere: row !== undefined, order, time };
+    const found = String(row?.["order"] ?? "");
+    return { isThere: row !== undefined, order: found, time: parseDateTime(found) };
   }
 
   /** Removes a row, or throws what a trigger raises; false where one keeps it in silence. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */

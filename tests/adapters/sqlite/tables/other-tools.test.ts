@@ -151,6 +151,25 @@ describe("SQLite: columns that other tools made", () => {
   }
 });
 
+test("D-11.4 a row that does not change is written again beside a trigger, with and without a time", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await file.open();
+    const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
+    for (const timestamp_column of ["at", null]) {
+      const table = makeTable(
+        { upsert_key: ["k"], timestamp_column, columns },
+        `items_${timestamp_column}`,
+      );
+      await storage.tables.prepare([table]);
+      const noop = `CREATE TRIGGER other_${table.name} AFTER UPDATE ON ${table.name} BEGIN SELECT 1; END`;
+      file.openElsewhere().run(noop);
+      for (const changed of [1, 0]) {
+        const rows = asWrites([{ k: "a", at: "2024-01-01T00:00:00Z" }]);
+        expect(await writeTo(storage, table, rows)).toMatchObject({ changed, failures: [] });
+      }
+    }
+  }));
+
 test("D-4.6 what a trigger passes over in silence is a failed record, and a delete that it passes over", () =>
   SqliteFile.use(async (file) => {
     const storage = await file.open();
