@@ -216,6 +216,7 @@ function ownerTests(harness: ReputationHarness): void {
     await cem.write([shown], GUARD);
     expect(await cem.profile()).toMatchObject({ public: true });
     await cem.change({ public: false });
+    await cem.change({ location: "here" });
     const arriving = { ...(await cem.profile()), public: true, updated_at: at(7) };
     expect(await cem.write([arriving], GUARD)).toEqual(KEPT);
     expect(await cem.write([{ ...arriving, bio: "new" }], GUARD)).toEqual(WRITTEN);
@@ -229,6 +230,7 @@ function ownerTests(harness: ReputationHarness): void {
       ...{ public: false, updated_at: "2026-03-01T12:00:07.000001Z" },
     });
     await cem.change({ public: true });
+    await cem.change({ location: "there" });
     const hidden = { ...(await cem.profile()), public: false, updated_at: at(8) };
     expect(await cem.write([hidden], GUARD)).toEqual(WRITTEN);
     expect(await cem.write([{ ...hidden, public: true }], GUARD)).toEqual(WRITTEN);

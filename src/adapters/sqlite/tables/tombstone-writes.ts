@@ -58,7 +58,7 @@ export class TombstoneWrites {
   } {
     const bound = this.#bindKey(key);
     const row = this.#find(bound);
-    if (row.isThere && outlives(row.time, deletedAt, this.#aheadLimit)) {
+    if (outlives(row.time, deletedAt, this.#aheadLimit)) {
       return { isRemoved: false, outlivedBy: row.order };
     }
     const { deletes } = this.#names.table;
