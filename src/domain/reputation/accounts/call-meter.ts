@@ -43,7 +43,6 @@ export interface MeterCharge {
   readonly refusal: "rate_limited" | "quota_exceeded" | null;
   /** To be kept; the reading's own object where nothing is to be written. */
   readonly month: MonthUsage | null;
-  readonly minuteCalls: number;
   /** Both limits after the first `count` of the admitted calls. */
   readonly quotasAfter: (count: number) => Quotas;
 }
@@ -61,7 +60,6 @@ export function chargeCalls(
     admitted,
     refusal: refusalOf(admitted, calls, monthRoom),
     month: countMonth(reading.month, nowMs, admitted),
-    minuteCalls: reading.minuteCalls + admitted,
     quotasAfter: (count) => ({
       minute: minuteQuota(reading, limits, nowMs, count),
       month: {

@@ -50,8 +50,8 @@ interface CommittedPush {
   readonly records: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
   readonly integrity: Integrity;
-  /** Null or absent of a push without the guard. D-7.2. */
-  readonly guarded?: GuardedCounts | null;
+  /** Absent of a push without the guard. D-7.2. */
+  readonly guarded?: GuardedCounts;
   /** Absent of a push that neither guards nor overwrites. D-7.11. */
   readonly changed?: number;
   /** Null or absent of a push without tombstones. D-7.6. */
@@ -61,8 +61,7 @@ interface CommittedPush {
 /** The counts that a guarded push tells beside. D-7.2, D-8.2. */
 interface GuardedCounts {
   readonly kept: number;
-  /** Absent for none. */
-  readonly erased?: number;
+  readonly erased: number;
 }
 
 /** The outcome of a push's `deleted`. D-7.6. */
@@ -78,29 +77,25 @@ interface PushedDeletes {
  * failed are listed behind the records. D-7.6.
  */
 export function pushedResult(table: Table, push: CommittedPush): PushResult {
-  const { records, failures, integrity, guarded = null, changed, deletes = null } = push;
+  const { records, failures, integrity, guarded, changed, deletes = null } = push;
   const keys = deletes?.members.map(tombstoneKey) ?? [];
+  const failedDeletes = deletes?.failures ?? [];
+  const errorCount = failures.length + failedDeletes.length;
   const errors = [
     ...errorsOf(table, records, failures),
-    ...errorsOf(table, keys, deletes?.failures ?? []),
-  ];
+    ...errorsOf(table, keys, failedDeletes),
+  ].slice(0, MAX_PUSH_ERRORS);
   return {
     table: table.name,
     received: records.length,
     upserted: records.length - failures.length - (guarded?.erased ?? 0),
     integrity,
-    ...(guarded === null ? {} : { kept: guarded.kept }),
+    ...(guarded === undefined ? {} : { kept: guarded.kept }),
     ...(changed === undefined ? {} : { changed }),
     ...(guarded?.erased ? { erased: guarded.erased } : {}),
     ...(deletes === null ? {} : { deleted: deletes.removed }),
-    ...(errors.length === 0
-      ? {}
-      : { errors: errors.slice(0, MAX_PUSH_ERRORS), errorCount: errorCount(failures, deletes) }),
+    ...(errorCount === 0 ? {} : { errors, errorCount }),
   };
-}
-
-function errorCount(failures: readonly RecordFailure[], deletes: PushedDeletes | null): number {
-  return failures.length + (deletes?.failures.length ?? 0);
 }
 
 /** At most `MAX_PUSH_ERRORS`. */

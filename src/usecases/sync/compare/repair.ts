@@ -73,15 +73,14 @@ export class Repair {
   }
 
   /** The end that is to get the other's row, or to lose its own; null for neither, or why both stay. */
-  #targetOf(pair: RowPair): "here" | "there" | KeptReason | null {
+  #targetOf({ here, there }: RowPair): "here" | "there" | KeptReason | null {
     const { repair, deletes, copiesMissing, ranksRows } = this.#plan;
-    const isDifferent = pair.here !== null && pair.there !== null;
-    if (repair === "push") return pair.here !== null || deletes ? "there" : null;
-    if (repair === "pull") return pair.there !== null || deletes ? "here" : null;
+    if (repair === "push") return here !== null || deletes ? "there" : null;
+    if (repair === "pull") return there !== null || deletes ? "here" : null;
     if (!ranksRows) return "no_owner";
-    if (isDifferent) return this.#olderOf(pair.here as Row, pair.there as JsonObject);
+    if (here !== null && there !== null) return this.#olderOf(here, there);
     if (!copiesMissing) return "deletes_unknown";
-    return pair.here === null ? "here" : "there";
+    return here === null ? "here" : "there";
   }
 
   /** The end whose row is older, or why that is not known; at equal times the one whose text is smaller, so that both ends decide alike. */

@@ -52,13 +52,9 @@ interface PushOutcome {
  */
 export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushOutcome> {
   const { table, records, deleted = [] } = input;
-  if (records.length === 0 && deleted.length === 0) {
-    const result = noRecordsResult(table);
-    logPush(deps.logger, input, result);
-    return { isCommitted: true, result };
-  }
+  const isEmpty = records.length === 0 && deleted.length === 0;
   try {
-    const result = await writeRecords(deps, input);
+    const result = isEmpty ? noRecordsResult(table) : await writeRecords(deps, input);
     logPush(deps.logger, input, result);
     return { isCommitted: true, result };
   } catch (error) {

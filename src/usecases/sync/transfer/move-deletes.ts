@@ -72,7 +72,6 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const { deps, run, table, report, readAhead } = transfer;
   const cursor = placeOf(transfer, "pull")?.cursor ?? null;
   const first = readAhead.get(cursor) ?? (await readDeletedPage(transfer, cursor));
-  readAhead.clear();
   const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
   const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
   if (isMany || run.isDryRun) {
@@ -237,7 +236,6 @@ async function* ownPages(
     yield page;
     read += page.items.length;
     after = page.cursor;
-    if (!page.hasMore) return;
   }
 }
 

@@ -71,7 +71,7 @@ describe("pushedResult()", () => {
 
   test("D-7.2.1, D-7.6.1 pushedResult() adds what a guarded push and one with deletes did", () => {
     const records = [{ n: 1, name: "a" }];
-    const guarded = { kept: 1 };
+    const guarded = { kept: 1, erased: 0 };
     const deletes = { members: [{}], failures: [], removed: 1 };
     expect(
       JSON.stringify(pushedResult(table, { ...done, records, guarded, changed: 0, deletes })),
