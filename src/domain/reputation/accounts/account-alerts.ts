@@ -38,8 +38,6 @@ export function quotaSteps(
 ): readonly QuotaStep[] {
   if (limit === null || month === null || admitted === 0) return [];
   const after = month.used;
-  // Nearly always: then no list is made.
-  if (after * 100 < limit * QUOTA_STEPS[0]) return [];
   return QUOTA_STEPS.flatMap((percent) => {
     const reachedAt = Math.ceil((limit * percent) / 100);
     if (after < reachedAt) return [];

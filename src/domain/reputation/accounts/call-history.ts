@@ -94,7 +94,6 @@ function addCalls(text: string, { calls, denied }: AccountUse, nowMs: number): s
 }
 
 function readDays(text: string): readonly DayCalls[] {
-  if (text === "") return [];
   return text.split(",").map((day) => {
     const [date = "", calls, denied] = day.split(":");
     return { date, calls: Number(calls), denied: Number(denied) };

@@ -100,7 +100,7 @@ export function readKeyByHand(table: Table, named: JsonObject): Row | null {
     (column) => [column.name, withNumber(column, fieldOf(named, column.name))] as const,
   );
   const key = convertPosition(table, Object.fromEntries(parts));
-  return key === null || key.includes(null) ? null : keyRow(table, key);
+  return key === null ? null : keyRow(table, key);
 }
 
 /** True when a stored row is still the one that was read. Columns that no page shows do not count. */

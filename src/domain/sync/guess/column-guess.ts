@@ -111,16 +111,12 @@ export class ColumnGuess {
     this.#wanted?.add(value, exampleOf(value), line);
     if (typeof value !== "string") return;
     if (kind === "word") this.#words.add(value.toLowerCase());
-    if (this.#form !== "field" || this.#files === null) return;
-    if (kind === "text" && this.#formats.length > 0) {
-      this.#formats = this.#formats.filter((format) => format.read(value) !== null);
-    }
-    if (kind === "text" && this.#signs.length > 0) {
-      this.#signs = this.#signs.filter(
-        (sign) => parseDecimal(readFileNumber(value, sign) ?? "") !== null,
-      );
-      this.#hasCommas ||= value.includes(",");
-    }
+    if (kind !== "text" || this.#files === null) return;
+    this.#formats = this.#formats.filter((format) => format.read(value) !== null);
+    this.#signs = this.#signs.filter(
+      (sign) => parseDecimal(readFileNumber(value, sign) ?? "") !== null,
+    );
+    this.#hasCommas ||= value.includes(",");
   }
 
   #kindOf(value: Exclude<JsonValue, null>): ValueKind {

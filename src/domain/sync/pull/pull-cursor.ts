@@ -129,12 +129,9 @@ class FirstLook implements PullPart {
   accept(page: PullPage, times: readonly (string | null)[]): PartPage {
     const pull = this.#pull;
     const marker = this.#marker;
-    if (marker === null) pull.expectedRows = page.total;
     const [first] = page.records;
-    if (first === undefined) {
-      pull.expectedRows = 0;
-      return handOver(null);
-    }
+    if (marker === null || first === undefined) pull.expectedRows = page.total;
+    if (first === undefined) return handOver(null);
     if (times[0] !== null && pull.isTimelessFirst) {
       return handOver(new OrderedPart(pull, marker ?? sentTime(pull.table, first)));
     }

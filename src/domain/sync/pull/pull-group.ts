@@ -233,10 +233,8 @@ class GroupRows {
    * not join it, so between two moments with the same number it stayed the same.
    */
   isComplete(groupRows: number, members: readonly JsonObject[]): boolean {
-    if (this.#union.groupRows !== groupRows) {
-      this.expect(groupRows);
-      this.note(members);
-    }
+    this.expect(groupRows);
+    this.note(members);
     return this.#union.rows === groupRows;
   }
 }

@@ -163,7 +163,7 @@ export class GroupPart implements PullPart {
   accept(page: PullPage, times: readonly (string | null)[]): PartPage {
     // A peer that begins with its newest row would be taken for one whose rows without a timestamp come last.
     checkOrder(times);
-    if (this.#isWhole) this.#pull.expectedRows ??= page.total;
+    this.#pull.expectedRows ??= page.total;
     const { records, repeated, end, isEndSure } = this.#group.accept(page, times);
     if (end === null) return { records, repeated, next: this };
     const beyond = page.records[end];
@@ -183,7 +183,7 @@ function checkTimes(times: readonly (string | null)[], since: string): void {
   const start = parseDateTime(since);
   const isOlder = (time: string | null) =>
     time === null || start === null || compareDateTimes(time, start) < 0;
-  if (times.slice(0, 1).some(isOlder) || times.includes(null)) {
+  if (times.some(isOlder)) {
     throw disordered(`rows older than the since "${since}" it was asked for`);
   }
   checkOrder(times);

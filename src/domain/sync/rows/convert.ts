@@ -183,7 +183,7 @@ function convertNumber(column: Column, value: number | RawNumber): ConvertedValu
 }
 
 function convertInteger(value: number | RawNumber): ConvertedValue {
-  if (Number.isSafeInteger(value)) return { value: value === 0 ? 0 : value };
+  if (Number.isSafeInteger(value)) return { value };
   const text = numberText(value);
   if (!isWholeNumber(text)) return { value };
   const integer = parseInt64(text);
@@ -212,7 +212,7 @@ function convertJson(value: JsonValue): ConvertedValue {
 /** The double with exactly that value; the number as it came when no double has it. */
 function toReal(value: RawNumber): number | RawNumber {
   const number = Number(value.rawJSON);
-  if (!Number.isFinite(number) || !isSameDecimal(value.rawJSON, String(number))) return value;
+  if (!isSameDecimal(value.rawJSON, String(number))) return value;
   return Object.is(number, -0) ? rawNumber("-0") : number;
 }
 

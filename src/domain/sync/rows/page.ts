@@ -38,10 +38,10 @@ export interface PageQuery {
 
 /** Reads the query of a pull. Never fails: what cannot be used falls back to its default. S-4.1, D-3.2. */
 export function readPageRequest(table: Table, query: PageQuery, maxRows: number): PageRequest {
-  const filters = table.timestampColumn !== null && query.since !== null && query.since !== "";
+  const { since } = query;
   return {
-    since: query.since,
-    sinceTime: filters ? parseSince(query.since) : null,
+    since,
+    sinceTime: table.timestampColumn === null || since === null ? null : parseSince(since),
     offsetRows: Math.max(0, parseInteger(query.offset) ?? 0),
     limitRows: readPageLimit(query.limit, maxRows),
   };
@@ -64,8 +64,7 @@ export function buildPullPage(
   totalRows: number,
 ): PullPage {
   const { offsetRows } = request;
-  const isCut =
-    rows.length > 0 && rows.length < request.limitRows && offsetRows + rows.length < totalRows;
+  const isCut = rows.length > 0 && offsetRows + rows.length < totalRows;
   const limit = isCut ? rows.length : request.limitRows;
   const end = offsetRows + limit;
   const hasMore = end < totalRows;
@@ -76,16 +75,16 @@ export function buildPullPage(
     total: totalRows,
     offset: offsetRows,
     limit,
-    hasMore: hasMore,
+    hasMore,
     nextOffset: hasMore ? end : null,
     records: rows,
   };
 }
 
-/** An optional sign and digits; null for anything else. Beyond what a number holds exactly: the nearest end. D-3.2. */
+/** An optional sign and digits; null for anything else. At most the greatest that a number holds exactly. D-3.2. */
 function parseInteger(text: string | null): number | null {
   if (text === null || !/^[+-]?\d+$/.test(text)) return null;
-  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(text)));
+  return Math.min(Number.MAX_SAFE_INTEGER, Number(text));
 }
 
 // The reply of `/deleted/{table}`. D-7.6.

@@ -87,15 +87,15 @@ function pushProblem(table: Table, there: TableSchema): AppError | null {
 }
 
 function emptied(table: Table, name: string): string {
-  const isHidden = table.columns.some((column) => column.name === name && !column.serialize);
+  const isHidden = table.columns.some((column) => column.name === name);
   return `"${name}" is ${isHidden ? "hidden here" : "only there"} and would be emptied`;
 }
 
-/** The columns that a push changes there in a row that exists. S-4.2.9. */
-function updatedThere({ columns, updateColumns, upsertKey }: TableSchema): readonly string[] {
-  const names = Object.keys(columns).filter((name) => !upsertKey.includes(name));
-  const isAll = updateColumns === "__all__";
-  return names.filter((name) => (isAll ? name !== "id" : updateColumns.includes(name)));
+/** The columns that a push changes there in a row that exists, beside those of the key. S-4.2.9. */
+function updatedThere({ columns, updateColumns }: TableSchema): readonly string[] {
+  const names = Object.keys(columns);
+  if (updateColumns === "__all__") return names.filter((name) => name !== "id");
+  return names.filter((name) => updateColumns.includes(name));
 }
 
 function leftOutWarnings(leftOut: readonly string[]): string[] {
@@ -120,7 +120,7 @@ function has(there: TableSchema, name: string): boolean {
 }
 
 function typeThere(there: TableSchema, name: string): Column["type"] | null {
-  return has(there, name) ? (there.columns[name]?.type ?? null) : null;
+  return there.columns[name]?.type ?? null;
 }
 
 // The columns that took part when a table was last moved in a direction: they tell a registry that has changed since, at

@@ -12,23 +12,16 @@ export type News = RunNews | CompareEvent | ImportEvent;
  */
 export function addNews<Some extends News>(list: Some[], news: Some): void {
   if (list.at(-1)?.type === "retry") list.pop();
-  const last = list.at(-1);
-  if (last !== undefined && isContinued(last, news)) list[list.length - 1] = continued(last, news);
-  else list.push(news);
+  const joined = withLast(news, list.at(-1));
+  if (joined === null) list.push(news);
+  else list[list.length - 1] = joined;
 }
 
-function isContinued(last: News, news: News): boolean {
-  if (news.type === "progress") return last.type === "progress";
-  return (
-    last.type === "batch" &&
-    news.type === "batch" &&
-    last.table === news.table &&
-    last.direction === news.direction
-  );
-}
-
-function continued<Some extends News>(last: Some, news: Some): Some {
-  if (last.type !== "batch" || news.type !== "batch") return news;
+/** The news that stand for both; null for such that do not go on with the last. */
+function withLast<Some extends News>(news: Some, last: Some | undefined): Some | null {
+  if (last?.type === "progress" && news.type === "progress") return news;
+  if (last?.type !== "batch" || news.type !== "batch") return null;
+  if (last.table !== news.table || last.direction !== news.direction) return null;
   return { ...news, ...summed(last, news, 1) };
 }
 

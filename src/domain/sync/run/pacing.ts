@@ -27,10 +27,10 @@ export class BatchSize {
   #rows: number;
   #isSearching = true;
 
-  /** Starts at `firstRows`, or `maxRows` when that is less. */
+  /** Starts at `firstRows`, 1 or more, or `maxRows` when that is less. */
   constructor(maxRows: number, firstRows = FIRST_BATCH_ROWS) {
     this.#ceilingRows = Math.max(1, maxRows);
-    this.#rows = Math.max(1, Math.min(firstRows, this.#ceilingRows));
+    this.#rows = Math.min(firstRows, this.#ceilingRows);
   }
 
   /** Rows of the next batch, 1 or more. */

@@ -23,7 +23,7 @@ export function isReservedColumn(name: string): boolean {
  */
 export function registryNameOf(text: string): string | null {
   if (NAME.test(text)) return text;
-  const plain = text.trim().normalize("NFKD").replace(ACCENT, "");
+  const plain = text.normalize("NFKD").replace(ACCENT, "");
   const name = plain.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|(?<!_)_+$/g, "");
   if (name === "") return null;
   return (/^\d/.test(name) ? `_${name}` : name).slice(0, MAX_NAME_CHARS);
@@ -34,7 +34,7 @@ export function columnNameOf(text: string): string | null {
   const name = registryNameOf(text);
   if (name === null || !isReservedColumn(name)) return name;
   const bare = name.replace(/^_+/, "");
-  return bare === "" || isReservedColumn(bare) ? null : bare;
+  return isReservedColumn(bare) ? null : bare;
 }
 
 /** The words of a name, in lower case: `order_date` for `OrderDate`, `orderDate`, `Order date` and `ORDER_DATE`. */

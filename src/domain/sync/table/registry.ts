@@ -55,7 +55,7 @@ function soundParts(entry: unknown): TableEntry | null {
   const parts: Readonly<Record<string, unknown>> = Object(entry);
   const columns = Object.entries(Object(parts["columns"]));
   if (columns.length === 0 || Array.isArray(parts["columns"])) return null;
-  const all = Object.entries(TABLE_SCHEMA.properties).filter(([name]) => name in parts);
+  const all = Object.entries(TABLE_SCHEMA.properties);
   const sound = all.filter(([name, schema]) => Value.Check(schema, parts[name]));
   const names = sound.map(([name]) => name);
   // These depend on a timestamp column, of which nothing is known then.

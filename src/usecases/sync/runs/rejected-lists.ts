@@ -100,7 +100,7 @@ async function readRow(
 ): Promise<JsonObject | null> {
   const table = registry.get(entry.table);
   const key = table === undefined ? null : convertPosition(table, entry.key);
-  if (table === undefined || key === null || key.includes(null)) return null;
+  if (table === undefined || key === null) return null;
   const [row = null] = await tables.byKeys(table, [keyRow(table, key)], "page");
   return row;
 }

@@ -85,6 +85,7 @@ describe("edits by hand", () => {
     expect(edit({ sku: "long" }, { ...READ, sku: "long" })).toMatchObject({ key: { sku: "long" } });
     const odd = { ...READ, price: "soon" };
     expect(edit({ ...odd, name: "y" }, odd)).toMatchObject({ changes: { name: "y" } });
+    expect(edit({}, { sku: "a" })).toEqual(["sku: The expected row has no key"]);
   });
 
   test("D-14.3 a row is the expected one by its values as a browser shows them", () => {
