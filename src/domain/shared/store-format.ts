@@ -7,8 +7,8 @@ import { AppError, codeOf, systemReason } from "./errors.ts";
  */
 export const STORE_FORMAT = 2;
 
-/** The last version that reads a format before it. */
-const LAST_READER: Readonly<Record<number, string>> = { 0: "0.1.0", 1: "0.1.0" };
+/** The last version that reads formats before it. */
+const LAST_READER = "0.1.0";
 
 /** The facts that a store tells about itself, as names and texts. */
 export type StoreFacts = ReadonlyMap<StoreFactName, string>;
@@ -44,7 +44,7 @@ export function checkFormat(facts: StoreFacts, isNew: boolean): void {
 function otherFormat(text: string): AppError {
   const format = /^\d{1,9}$/.test(text) ? Number(text) : null;
   if (format !== null && format < STORE_FORMAT) {
-    const problem = `The store has format ${format}, which repsync ${LAST_READER[format]} is the last to read, and this program knows ${STORE_FORMAT} alone`;
+    const problem = `The store has format ${format}, which repsync ${LAST_READER} is the last to read, and this program knows ${STORE_FORMAT} alone`;
     return new AppError("store_outdated", problem);
   }
   const named = format === null ? "a format that is no number" : `format ${format}`;
@@ -61,7 +61,7 @@ export function checkBackupFormat(isKnownForm: boolean, format: number): void {
   const [text, hint] =
     isKnownForm && format < STORE_FORMAT
       ? [
-          `The backup has format ${format}, which repsync ${LAST_READER[format]} is the last to read`,
+          `The backup has format ${format}, which repsync ${LAST_READER} is the last to read`,
           "Restore it with that version",
         ]
       : [

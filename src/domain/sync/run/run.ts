@@ -97,17 +97,17 @@ export function isListed(run: KeptRun): run is ListedRun {
   return run.kind !== "import" && !isDryRun(run);
 }
 
-/** Reads the JSON text of a kept run. Those of earlier versions say `dryRun: false`, have no kind, or lack newer counts. */
+/** Reads the JSON text of a kept run. Runs of earlier programs say `dryRun: false`, or lack newer counts. */
 export function readKeptRun(text: string): KeptRun {
   const { dryRun, ...kept } = JSON.parse(text);
   const run = dryRun ? { ...kept, dryRun } : kept;
-  if (run.kind === "compare" || run.kind === "import") return run;
+  if (run.kind !== "sync") return run;
   const tables = Object.entries(run.tables).map(([name, result]) => [
     name,
     { ...NO_TABLE_RESULT, ...Object(result) },
   ]);
   // The run comes first, too, for the order of its fields.
-  return { ...run, kind: "sync", ...NO_ROWS, ...run, tables: Object.fromEntries(tables) };
+  return { ...run, ...NO_ROWS, ...run, tables: Object.fromEntries(tables) };
 }
 
 /** A rejected record, as lists show it. D-4.9. */

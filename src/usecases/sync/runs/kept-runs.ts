@@ -179,7 +179,7 @@ async function* follow(
   }
 }
 
-/** The end of a run that did not tell its own, as its process ended, or was of an earlier version. */
+/** The end of a run that did not tell its own, as its process ended. */
 function* endOf(run: KeptRun): Generator<News, void, undefined> {
   const { error } = run;
   if (error !== undefined && run.kind === "compare") {

@@ -95,6 +95,24 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
   );
 
   databaseTest(
+    "D-2.4 one that a state of this version before it marked its tables has made stays repsync's own",
+    async (database) => {
+      const { sql } = database;
+      const table = await TableUnderTest.prepare(await database.open(), ITEMS);
+      await table.write(ROW);
+      await sql`comment on table public.items is null`;
+      await sql`update repsync._tables set entry = (entry::jsonb - 'schema')::text`;
+      const wider = makeTable({ ...ENTRY, columns: { ...ENTRY.columns, more: { type: "text" } } });
+      expect(await prepared(database, wider)).toBeNull();
+      const read = await TableUnderTest.prepare(await database.open(), wider);
+      expect(await read.rows()).toEqual([{ ...ROW, more: null }]);
+      await sql`drop table public.items`;
+      await sql`create table public.items (k int primary key, price money)`;
+      expect(await prepared(database, wider)).toContain("which another program made");
+    },
+  );
+
+  databaseTest(
     "D-10.7 a copy leaves out what is not there any more of a table that has left the registry",
     async (database) => {
       const { sql, url } = database;
