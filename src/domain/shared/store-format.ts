@@ -55,11 +55,11 @@ function otherFormat(text: string): AppError {
   );
 }
 
-/** Throws `invalid_request` for a backup whose form or format is not known. */
-export function checkBackupFormat(isKnownForm: boolean, format: number): void {
-  if (isKnownForm && format === STORE_FORMAT) return;
+/** Throws `invalid_request` for a backup of another format; `Infinity` is one whose form is not known. */
+export function checkBackupFormat(format: number): void {
+  if (format === STORE_FORMAT) return;
   const [text, hint] =
-    isKnownForm && format < STORE_FORMAT
+    format < STORE_FORMAT
       ? [
           `The backup has format ${format}, which repsync ${LAST_READER} is the last to read`,
           "Restore it with that version",

@@ -1,5 +1,6 @@
 // A dump as a compressed file of lines: what it is, each part with an item a line, and digests at its end. D-10.7.
 
+import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { backupDamaged } from "../../domain/shared/store-format.ts";
 import type {
@@ -12,6 +13,7 @@ import type {
 } from "../../ports/copies/store-copies.ts";
 import type { Dump, DumpedPart, DumpedStore, DumpOptions } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
+import { COLLECTIONS } from "../../repositories/collections.ts";
 import { ItemProgress, requireKept } from "./copy-store.ts";
 import { DumpDigests } from "./dump-digests.ts";
 
@@ -161,6 +163,11 @@ class ArchiveReading {
   }
 
   async #part({ of, name, count }: PartLine): Promise<DumpedPart> {
+    if (of === "documents" && !COLLECTIONS.some((one) => one.name === name)) {
+      const text = `The backup holds documents of "${name}", which this version of repsync does not know`;
+      const hint = "Restore it with the version that made it";
+      throw new AppError("invalid_request", text, { hint });
+    }
     const items: unknown[] = [];
     const read = of === "documents" ? readDocument : parseJson;
     for (let n = 0; n < count; n++) items.push(parsed(await nextOf(this.#lines), read));

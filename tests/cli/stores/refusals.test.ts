@@ -2,45 +2,18 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
-import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
-import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
+import { onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { withStore } from "../../support/stores/with-store.ts";
-import { runCli } from "../support/run-cli.ts";
+import { BODY, makeBackup, NOTE } from "./support/make-backup.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 const PEPPER = "a pepper of more than thirty-two bytes";
 const OTHER_PEPPER = "another pepper of more than thirty-two bytes";
-const ADMIN = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "correct horse" };
-const BODY = "a body that is nowhere else";
-const NOTE = { records: [{ name: "a", body: BODY }] };
-
-/** A store with a row, a backup of it, and the command line on any store. */
-async function makeBackup(backend: Backend, env: Readonly<Record<string, string>> = {}) {
-  const folder = makeTempFolder();
-  const url = await backend.makeUrl();
-  const settings = { ...serviceEnv(folder), ...ADMIN, LOG_LEVEL: "", ...env };
-  const cli = (
-    store: string,
-    args: readonly string[],
-    more: Readonly<Record<string, string>> = {},
-    input = "",
-  ) => runCli(args, { folder, env: { ...settings, STORAGE_URL: store, ...more }, input });
-  const service = await startApp({ env: { ...settings, STORAGE_URL: url, LOG_LEVEL: "silent" } });
-  expect((await service.push("notes", NOTE)).status).toBe(200);
-  await service.stop();
-  const file = join(folder, "store.backup");
-  const made = await cli(url, ["backup", file]);
-  expect([made.code, made.stderr]).toEqual([0, ""]);
-  const rows = async (store: string) =>
-    (await cli(store, ["status", "--json"])).json.local.table_counts.notes as number;
-  return { folder, url, file, cli, rows, settings };
-}
 
 onEveryBackend("what backup refuses", (backend) => {
   test("D-10.7 a file that is there is replaced with --force only, and the store itself never", async () => {

@@ -29,6 +29,7 @@ import { allRows, run } from "./raw-connection.ts";
 const FACTS = "SELECT value FROM repsync_store WHERE name = 'deployment_id'";
 const TABLES = `SELECT name, definition FROM repsync_tables
   WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
+const HAS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 /** Without the trigger nothing is known of the time before this moment. */
 const DELETES = `SELECT list_id,
   CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?2)
@@ -71,13 +72,16 @@ export class FileDump implements DumpedSource {
     };
     try {
       if (!isInTransaction) run(this.#connection, "BEGIN");
+      const isMade = (from: AnyCollection) => this.#all(HAS_TABLE, [tableName(from)]).length > 0;
+      // A backup of an earlier program lacks newer ones.
+      const collections = this.#collections.filter(isMade);
       const tables = this.#all(TABLES).map((row) => this.#described(row));
       const about = {
         store: "sqlite" as const,
         format: STORE_FORMAT,
         deploymentId: String(this.#all(FACTS)[0]?.["value"]),
         tables,
-        items: this.#countItems(tables),
+        items: this.#countItems([...collections.map(tableName), ...tables.map(({ name }) => name)]),
       };
       const reader: DumpReader = {
         documents: (from) => this.#documents(new CollectionTable(from)),
@@ -86,7 +90,7 @@ export class FileDump implements DumpedSource {
         failure: (error) => this.#failure(error),
         end: end ?? rollBack,
       };
-      return dumpOf(about, this.#collections, reader, stop);
+      return dumpOf(about, collections, reader, stop);
     } catch (error) {
       throw this.#failure(error);
     }
@@ -145,9 +149,7 @@ export class FileDump implements DumpedSource {
     };
   }
 
-  #countItems(tables: readonly DumpedTable[]): number {
-    const own = this.#collections.map((one) => new CollectionTable(one).name);
-    const names = [...own, ...tables.map(({ name }) => name)];
+  #countItems(names: readonly string[]): number {
     return names.reduce((sum, name) => {
       return sum + Number(this.#all(`SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
     }, 0);
@@ -173,6 +175,10 @@ export class FileDump implements DumpedSource {
   #failure(error: unknown): unknown {
     return storeError("store_unavailable", this.#connection.resultCode(error), error);
   }
+}
+
+function tableName(from: AnyCollection): string {
+  return new CollectionTable(from).name;
 }
 
 function decoded(row: SqliteRow, columns: readonly Column[]): Row {

@@ -110,13 +110,13 @@ function checkIsBackup(connection: SqliteConnection): void {
   const columns = "SELECT name FROM pragma_table_info(?)";
   const names = allRows(connection, columns, [BACKUP_TABLE]).map(({ name }) => name);
   // Files of earlier programs name each fact.
-  if (!names.includes("version")) checkBackupFormat(true, 1);
+  if (!names.includes("version")) checkBackupFormat(1);
 }
 
 function readContent(connection: SqliteConnection): CheckedBackup {
   const [row] = allRows(connection, `SELECT version, content FROM ${BACKUP_TABLE}`);
   const content = JSON.parse(String(row?.["content"])) as CheckedBackup;
-  checkBackupFormat(row?.["version"] === BACKUP_VERSION, content.facts.format);
+  checkBackupFormat(row?.["version"] === BACKUP_VERSION ? content.facts.format : Infinity);
   return content;
 }
 
