@@ -38,7 +38,7 @@ const WITH_REST: DumpedPart = {
 };
 const WITH_BYTES: DumpedPart = {
   of: "documents",
-  name: "agreed",
+  name: "exchanged",
   items: [{ name: "b", n: 12345678901234.125, block: Uint8Array.of(0, 255) }],
 };
 

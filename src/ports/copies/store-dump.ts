@@ -9,7 +9,6 @@ import type { AnyCollection } from "../documents.ts";
 /** The origin of a dump. */
 export interface DumpedStore {
   readonly store: StoreKind;
-  readonly format: number;
   readonly deploymentId: string;
   /** Every table that was ever prepared, in the order of their names. */
   readonly tables: readonly DumpedTable[];

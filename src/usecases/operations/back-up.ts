@@ -1,4 +1,5 @@
 // A backup: a file that is complete once it has its name. D-10.7.
+import { STORE_FORMAT } from "../../domain/shared/store-format.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type {
   BackUpJob,
@@ -50,12 +51,9 @@ async function write({ copies, files, mac }: BackUpDeps, job: BackUpJob): Promis
   if (copies.backUp !== undefined) return await copies.backUp(job);
   const { path, facts, ...rest } = job;
   const dump = await copies.dump(rest);
-  const { store, format } = dump.about;
+  const told = { store: dump.about.store, format: STORE_FORMAT, ...facts };
   try {
-    return await writeArchive({ files, path, mac }, dump, {
-      ...rest,
-      facts: { store, format, ...facts },
-    });
+    return await writeArchive({ files, path, mac }, dump, { ...rest, facts: told });
   } finally {
     await dump.close();
   }

@@ -29,7 +29,6 @@ function sample(name: string, values: Readonly<Record<string, unknown>>) {
 
 export const ABOUT: DumpedStore = {
   store: "memory",
-  format: 2,
   deploymentId: "5f1e",
   tables: [
     {
@@ -166,6 +165,6 @@ export async function contentOf({ about, parts }: Dump) {
       : items;
     return [label, sorted];
   });
-  const { tables, deploymentId, format } = about;
-  return { tables, deploymentId, format, ...Object.fromEntries(texts) };
+  const { tables, deploymentId } = about;
+  return { tables, deploymentId, ...Object.fromEntries(texts) };
 }

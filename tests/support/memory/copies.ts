@@ -29,7 +29,7 @@ export async function dumpMemory(database: MemoryDatabase): Promise<Dump> {
   const tables = stored.map(describedBy).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const parts = partsOf(database, tables);
   const items = parts.reduce((sum, part) => sum + part.items.length, 0);
-  const about = { store: "memory", format: 2, tables, items } as const;
+  const about = { store: "memory", tables, items } as const;
   return {
     about: { ...about, deploymentId: database.deploymentId },
     parts: (async function* () {

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import type { Collection, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
-import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
+import { storeHeld } from "../../../domain/shared/store-format.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
@@ -116,7 +116,7 @@ class Reading {
       items += await this.#collection(name).estimatedDocumentCount();
     }
     const deploymentId = String(id?.["value"]);
-    return { store: "mongodb" as const, format: STORE_FORMAT, deploymentId, tables, items };
+    return { store: "mongodb" as const, deploymentId, tables, items };
   }
 
   async *documents(own: DocumentCollection): AsyncGenerator<object> {

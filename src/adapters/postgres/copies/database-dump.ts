@@ -1,5 +1,5 @@
 // Everything of a database as it is at one moment, in parts. D-10.7.
-import { STORE_FORMAT, storeHeld } from "../../../domain/shared/store-format.ts";
+import { storeHeld } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
@@ -52,7 +52,6 @@ export class DatabaseDump {
       const facts = await readFacts(tx);
       const about = {
         store: "postgresql",
-        format: Number(facts.get("format") ?? STORE_FORMAT),
         deploymentId: facts.get("deployment_id") ?? "",
         tables,
         items: await this.#items(tx, tables),

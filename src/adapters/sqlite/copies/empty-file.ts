@@ -99,12 +99,11 @@ export class EmptyFile implements EmptyStore {
     }
     const connection = await this.#open();
     const { collections } = this.#options;
-    for (const { name } of collections.filter(({ isCopied = true }) => !isCopied)) {
+    const left = collections.filter(({ isCopied = true }) => !isCopied);
+    for (const { name } of [...left, { name: "moment" }]) {
       run(connection, `DELETE FROM repsync_${name}`);
     }
-    for (const sql of [`DROP TABLE ${BACKUP_TABLE}`, "DELETE FROM repsync_moment"]) {
-      run(connection, sql);
-    }
+    run(connection, `DROP TABLE ${BACKUP_TABLE}`);
     const removals: (readonly [sql: string, key: SqliteValue])[] = [];
     for await (const part of (await this.dump()).parts) {
       if (part.of !== "documents") break;

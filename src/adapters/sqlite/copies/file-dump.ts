@@ -1,5 +1,4 @@
 // Reads everything of a file, as it is at one moment. D-10.7.
-import { STORE_FORMAT } from "../../../domain/shared/store-format.ts";
 import { parseDateTime } from "../../../domain/shared/time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -72,16 +71,17 @@ export class FileDump implements DumpedSource {
     };
     try {
       if (!isInTransaction) run(this.#connection, "BEGIN");
-      const isMade = (from: AnyCollection) => this.#all(HAS_TABLE, [tableName(from)]).length > 0;
       // A backup of an earlier program lacks newer ones.
-      const collections = this.#collections.filter(isMade);
+      const collections = this.#collections.filter(
+        ({ name }) => this.#all(HAS_TABLE, [`repsync_${name}`]).length > 0,
+      );
+      const own = collections.map(({ name }) => `repsync_${name}`);
       const tables = this.#all(TABLES).map((row) => this.#described(row));
       const about = {
         store: "sqlite" as const,
-        format: STORE_FORMAT,
         deploymentId: String(this.#all(FACTS)[0]?.["value"]),
         tables,
-        items: this.#countItems([...collections.map(tableName), ...tables.map(({ name }) => name)]),
+        items: this.#countItems([...own, ...tables.map(({ name }) => name)]),
       };
       const reader: DumpReader = {
         documents: (from) => this.#documents(new CollectionTable(from)),
@@ -175,10 +175,6 @@ export class FileDump implements DumpedSource {
   #failure(error: unknown): unknown {
     return storeError("store_unavailable", this.#connection.resultCode(error), error);
   }
-}
-
-function tableName(from: AnyCollection): string {
-  return new CollectionTable(from).name;
 }
 
 function decoded(row: SqliteRow, columns: readonly Column[]): Row {

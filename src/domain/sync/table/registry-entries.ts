@@ -37,12 +37,10 @@ export function isBuiltIn(schema: TableSchema): boolean {
 }
 
 /** Without what an older deployment does not tell. */
-function asTold({ columns, ...schema }: TableSchema): string {
-  const told = Object.entries(columns).map(([name, { autoIncrement: _, ...column }]) => [
-    name,
-    column,
-  ]);
-  return JSON.stringify(joinedEntry({ ...schema, columns: Object.fromEntries(told) }));
+function asTold(schema: TableSchema): string {
+  return JSON.stringify(joinedEntry(schema), (name, value) =>
+    name === "auto_increment" && value === true ? undefined : value,
+  );
 }
 
 function columnEntry({
