@@ -20,6 +20,7 @@ import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
 import { Lifecycle } from "../usecases/operations/check-health.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
+import { TableHistories } from "../usecases/operations/table-histories.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
 import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
@@ -104,6 +105,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
         remote,
         registryKeeper,
         traffic: new Traffic(storage.documents),
+        histories: new TableHistories(),
         cron: new CronerScheduler(),
         schedule: config.schedule,
       },

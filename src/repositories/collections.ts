@@ -1,4 +1,5 @@
 // The data model: every collection of documents that the service owns.
+import type { Key } from "../domain/shared/document-key.ts";
 import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "./accounts/account-collections.ts";
@@ -38,8 +39,18 @@ export const RUNS: Collection<RunDocument> = {
   name: "runs",
   fields: ["id", "kind", "number", "run", "newsParts", "isSilenced", "cancelled"],
   keyOf: ({ id }) => [id],
-  indexes: { order: ({ kind, number }) => [kind, number] },
+  indexes: {
+    order: ({ kind, number }) => [kind, number],
+    /** Those that go on, or whose process has ended. */
+    running: ({ kind, run }) => (JSON.parse(run).status === "running" ? [kind] : null),
+    /** Comparisons and imports whose news show rows of a table. */
+    rowNews: ({ run, newsParts }) => (newsParts > 0 ? rowTable(JSON.parse(run)) : null),
+  },
 };
+
+function rowTable({ table }: { readonly table?: string }): Key | null {
+  return table === undefined ? null : [table];
+}
 
 /** The news of a run, as JSON in parts, as it may be larger than a document. */
 interface RunNewsDocument {

@@ -15,10 +15,9 @@ import { PART_LENGTH, RunDocuments } from "./run-collections.ts";
  * body; their results stay. D-8.2.
  */
 export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
-  const [runs] = await tx.read({ from: RUNS, stretch: {} });
+  const within = tables.map((table) => [table]);
+  const [runs] = await tx.read({ from: RUNS, stretch: { index: "rowNews", within } });
   for (const document of runs) {
-    const run = readKeptRun(document.run);
-    if (run.kind === "sync" || !tables.includes(run.table) || document.newsParts === 0) continue;
     removeNews(tx, document);
     tx.put(RUNS, { ...document, newsParts: 0, isSilenced: true });
   }
@@ -142,6 +141,15 @@ export class Runs {
       const [found] = await at.read({ from: RUNS, stretch });
       return found.map(({ run }) => readKeptRun(run) as ListedRun);
     });
+  }
+
+  /** Ids of the listed runs that have not ended. */
+  async running(): Promise<readonly string[]> {
+    const keysOf = { index: "running", within: [["run"]] };
+    const [found] = await this.#documents.read("runs.running", (at) =>
+      at.read({ from: RUNS, keysOf }),
+    );
+    return found.map(([id]) => String(id));
   }
 
   async #add(tx: Transaction, run: RunDocument): Promise<void> {

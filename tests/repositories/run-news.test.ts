@@ -1,8 +1,9 @@
 import { expect } from "bun:test";
 import type { News } from "../../src/domain/sync/run/news.ts";
-import { Runs } from "../../src/repositories/runs.ts";
+import { forgetRowNews, Runs } from "../../src/repositories/runs.ts";
+import { countingReads } from "./support/counting-reads.ts";
 import { repositoryTests } from "./support/repository-tests.ts";
-import { listedRuns, makeRun } from "./support/runs.ts";
+import { listedRuns, makeComparison, makeRun } from "./support/runs.ts";
 
 const START: News = { type: "start", table: "items", direction: "push", totalRecords: 2 };
 const DIFFERENCE: News = {
@@ -87,6 +88,24 @@ repositoryTests(
         expect((await runs.findTold("a"))?.news).toEqual(large);
         await runs.save(makeRun("a"), [START]);
         expect((await runs.findTold("a"))?.news).toEqual([START]);
+      },
+    );
+
+    it.everywhere(
+      "D-4.9, D-8.2 who looks for runs that go on, or erases, reads none that has ended",
+      async (runs, _, { documents }) => {
+        for (let n = 0; n < 9; n++) await runs.save(makeRun(`ended-${n}`), [START]);
+        for (const id of ["a", "b"]) await runs.save(makeRun(id, { status: "running" }), [START]);
+        await runs.save(makeRun("a", { status: "failed" }));
+        await runs.save(makeRun("dry", { status: "running", dryRun: true }));
+        await runs.save(makeComparison("c"), [START]);
+        const counted = countingReads(documents);
+        expect(await new Runs(counted.documents).running()).toEqual(["b"]);
+        expect(counted.read).toBe(1);
+        await counted.documents.transact({ name: "test" }, (tx) => forgetRowNews(tx, ["items"]));
+        expect(counted.read).toBe(2);
+        expect((await runs.findTold("c"))?.news).toEqual([]);
+        expect((await runs.findTold("ended-1"))?.news).toEqual([START]);
       },
     );
 

@@ -1,13 +1,13 @@
 import { expect } from "bun:test";
 import { queuedAlert } from "../../src/domain/alerts/alert.ts";
-import type { CompareRun, SyncRun } from "../../src/domain/sync/run/run.ts";
+import type { SyncRun } from "../../src/domain/sync/run/run.ts";
 import type { TableResult } from "../../src/domain/sync/run/table-result.ts";
 import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
 import { Leases, runLeaseName } from "../../src/repositories/leases.ts";
 import { LEASES, TURNS } from "../../src/repositories/run-collections.ts";
 import { Runs } from "../../src/repositories/runs.ts";
 import { repositoryTests } from "./support/repository-tests.ts";
-import { listedRuns, makeRun } from "./support/runs.ts";
+import { listedRuns, makeComparison, makeRun } from "./support/runs.ts";
 
 const AT = { at: "2026-03-01T12:00:00Z", atMs: Date.UTC(2026, 2, 1, 12) };
 
@@ -137,15 +137,9 @@ repositoryTests(
     });
 
     it("D-7.8 a comparison is kept among the runs", async (runs) => {
-      const compared: CompareRun = {
-        ...{ runId: "c", kind: "compare", trigger: "api", status: "success" },
-        ...{ table: "items", repair: "newest", startedAt: "2024-01-01T00:00:00Z" },
-        ...{ finishedAt: null, durationMs: 1, matched: 1, different: 2, missingHere: 3 },
-        ...{ missingThere: 4, repaired: 5, kept: 6 },
-      };
       await runs.save(makeRun("a"));
-      await runs.save(compared);
-      expect(await runs.find("c")).toEqual(compared);
+      await runs.save(makeComparison("c"));
+      expect(await runs.find("c")).toEqual(makeComparison("c"));
       expect(await listedRuns(runs, 10)).toEqual(["c", "a"]);
     });
 

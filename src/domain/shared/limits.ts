@@ -93,6 +93,8 @@ export const MAX_KEPT_ENDED = 1_000;
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
 /** Sync runs that are kept and listed; older ones are dropped. D-4.9. */
 export const MAX_KEPT_RUNS = 1_000;
+/** Results of tables in a part of the list of runs, but for those of the last run: 200 bytes each. D-4.9. */
+export const MAX_LISTED_RESULTS = 10_000;
 /** Dry runs that are kept, in no list, so that what they told can be read. D-9.5. */
 export const MAX_KEPT_DRY_RUNS = 50;
 /** How often what a run tells is kept, and how often who watches it from elsewhere looks: together less than 1 s. D-9.5. */

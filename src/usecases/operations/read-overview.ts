@@ -10,7 +10,7 @@ import type { RememberedRemote, RemoteStatus } from "../sync/shared/read-remote-
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
-import { readTableStates } from "./table-histories.ts";
+import { readTableStates, type TableHistories } from "./table-histories.ts";
 
 export interface OverviewDeps {
   readonly sync: SyncDeps;
@@ -18,6 +18,7 @@ export interface OverviewDeps {
   readonly remote: RememberedRemote;
   readonly registryKeeper: Pick<RegistryKeeper, "problem">;
   readonly traffic: Traffic;
+  readonly histories: TableHistories;
   readonly cron: CronTimes;
   /** `SYNC_SCHEDULE`; null when it is not set. */
   readonly schedule: string | null;
@@ -75,13 +76,13 @@ function readSchedule({ sync, cron, schedule }: OverviewDeps, nowMs: number) {
 }
 
 /** Every table of the registry, with sync disabled too. */
-async function readTables({ sync, remote }: OverviewDeps, nowMs: number) {
+async function readTables({ sync, remote, histories }: OverviewDeps, nowMs: number) {
   const [here, there, memory] = await Promise.all([
     readSyncStatus({ ...sync, isSyncEnabled: true }),
     remote.status(),
     sync.memory.readAll(),
   ]);
-  const states = await readTableStates(sync, here.tableCounts, there);
+  const states = await readTableStates(sync, here.tableCounts, there, histories);
   return states.map(({ lastRun, ...state }) => {
     const { push, pull } = memory.get(state.table) ?? {};
     return {

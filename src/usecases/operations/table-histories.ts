@@ -5,7 +5,7 @@
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
 import type { CompareRun, ListedRun, SyncRun, SyncStatus } from "../../domain/sync/run/run.ts";
 import type { TableResult } from "../../domain/sync/run/table-result.ts";
-import { endAbandonedRuns } from "../sync/runs/kept-runs.ts";
+import { endAbandonedRuns, newestRuns } from "../sync/runs/kept-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 
@@ -21,23 +21,25 @@ interface TableHistory {
   } | null;
   /** When the last of those began that left the ends equal. */
   readonly equalAtMs: number | null;
-  /** When the oldest of those that are kept began. */
+  /** When the oldest of those that are known began. */
   readonly oldestAtMs: number | null;
 }
 
 const NOTHING: TableHistory = { lastRun: null, last: null, equalAtMs: null, oldestAtMs: null };
-/** Runs that are read at once. */
-const PART_RUNS = 50;
+/** The newest runs, which are read anew each time. */
+const RECENT_RUNS = 10;
 
 /** How each table of the registry is at both ends, by the rows that are counted here, and the remote. Throws `store_unavailable`. */
 export async function readTableStates(
   sync: SyncDeps,
   here: SyncStatus["tableCounts"],
   remote: RemoteStatus | null,
+  histories = new TableHistories(),
 ) {
-  const [drifts, histories] = await Promise.all([sync.memory.drifts(), readHistories(sync)]);
+  const [drifts, kept] = await Promise.all([sync.memory.drifts(), histories.read(sync)]);
   return await Promise.all(
-    [...histories].map(async ([table, history]) => {
+    [...sync.registry.keys()].map(async (table) => {
+      const history = kept.get(table) ?? NOTHING;
       const rowsHere = countOf(here, table);
       const rowsThere = countOf(remote?.status?.tableCounts ?? {}, table);
       const counted = rowsHere === null || rowsThere === null ? null : rowsHere - rowsThere;
@@ -50,38 +52,63 @@ export async function readTableStates(
   );
 }
 
-/** Reads histories by table; one of which nothing is kept has an empty one. */
-async function readHistories(sync: SyncDeps): Promise<ReadonlyMap<string, TableHistory>> {
-  await endAbandonedRuns(sync);
-  const histories = new Map([...sync.registry.keys()].map((table) => [table, NOTHING]));
-  const open = new Set(histories.keys());
-  for (let beforeId: string | null = null; open.size > 0; ) {
-    const runs: readonly ListedRun[] = await sync.runs.list({ limit: PART_RUNS, beforeId });
-    for (const run of runs) {
-      for (const table of run.kind === "sync" ? Object.keys(run.tables) : [run.table]) {
-        const history = histories.get(table);
-        if (history === undefined || !open.has(table)) continue;
-        const longer = withOlder(history, run, leftEqual(run, table));
-        histories.set(table, longer);
-        if (longer.lastRun !== null && longer.equalAtMs !== null) open.delete(table);
-      }
+type Histories = Map<string, TableHistory>;
+
+/** The histories of tables, by name. Of runs that are long over it remembers what they tell. */
+export class TableHistories {
+  #older: Histories = new Map();
+  /** The newest run that `#older` tells of. */
+  #newestOlder: string | null = null;
+
+  async read(sync: SyncDeps): Promise<ReadonlyMap<string, TableHistory>> {
+    await endAbandonedRuns(sync);
+    const [known, knownUpTo] = [this.#older, this.#newestOlder];
+    const recent: Histories = new Map();
+    let older: Histories = new Map();
+    let newestOlder: string | null = null;
+    let count = 0;
+    for await (const run of newestRuns(sync)) {
+      if (run.runId === knownUpTo) break;
+      addOlder(older, historiesOf(run));
+      newestOlder ??= run.runId;
+      // The end of one that goes on comes yet, and that of a recent one may be replaced.
+      if (run.status !== "running" && ++count > RECENT_RUNS) continue;
+      addOlder(recent, older);
+      older = new Map();
+      newestOlder = null;
     }
-    if (runs.length < PART_RUNS) break;
-    beforeId = runs.at(-1)?.runId ?? null;
+    addOlder(older, known);
+    if (newestOlder !== null) [this.#older, this.#newestOlder] = [older, newestOlder];
+    addOlder(recent, older);
+    return recent;
   }
-  return histories;
 }
 
-function withOlder(history: TableHistory, run: ListedRun, isEqual: boolean | null): TableHistory {
-  const lastRun = history.lastRun ?? (run.kind === "sync" ? run : null);
-  if (isEqual === null) return { ...history, lastRun };
+/** Adds what runs tell that are older than those of the histories. */
+function addOlder(histories: Histories, added: Iterable<readonly [string, TableHistory]>): void {
+  for (const [table, older] of added) {
+    const newer = histories.get(table) ?? NOTHING;
+    histories.set(table, {
+      lastRun: newer.lastRun ?? older.lastRun,
+      last: newer.last ?? older.last,
+      equalAtMs: newer.equalAtMs ?? older.equalAtMs,
+      oldestAtMs: older.oldestAtMs ?? newer.oldestAtMs,
+    });
+  }
+}
+
+/** The history that one run or comparison tells of each of its tables. */
+function historiesOf(run: ListedRun): readonly (readonly [table: string, TableHistory])[] {
+  const tables = run.kind === "sync" ? Object.keys(run.tables) : [run.table];
+  const lastRun = run.kind === "sync" ? run : null;
   const atMs = dateTimeMs(run.startedAt);
-  return {
-    lastRun,
-    last: history.last ?? { atMs, endMs: dateTimeMs(run.finishedAt ?? run.startedAt), isEqual },
-    equalAtMs: history.equalAtMs ?? (isEqual ? atMs : null),
-    oldestAtMs: atMs,
-  };
+  const endMs = dateTimeMs(run.finishedAt ?? run.startedAt);
+  return tables.map((table) => {
+    const isEqual = leftEqual(run, table);
+    if (isEqual === null) return [table, { ...NOTHING, lastRun }];
+    const equalAtMs = isEqual ? atMs : null;
+    return [table, { lastRun, last: { atMs, endMs, isEqual }, equalAtMs, oldestAtMs: atMs }];
+  });
 }
 
 /** Whether both ends had the same rows of a table afterwards; null for what has not come to its end. */

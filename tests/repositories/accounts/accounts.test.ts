@@ -1,38 +1,13 @@
 import { expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
-import type { Answers, DocumentStore } from "../../../src/ports/documents.ts";
 import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
+import { countingReads } from "../support/counting-reads.ts";
 import { makeAccount, People } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
 const FAR_MS = Date.UTC(2100, 0);
 
 const nameOf = (n: number) => `person-${String(n).padStart(4, "0")}`;
-
-/** The same documents, of which those that reads bring are counted. */
-function countingReads(documents: DocumentStore) {
-  const counted = {
-    read: 0,
-    documents: {
-      prepare: (collections) => documents.prepare(collections),
-      transact: (options, body) => documents.transact(options, body),
-      read: (options, body) =>
-        documents.read(options, (at) =>
-          body({
-            get nowMs() {
-              return at.nowMs;
-            },
-            read: async (...queries) => {
-              const answers = await at.read(...queries);
-              counted.read += answers.flat().length;
-              return answers as Answers<typeof queries>;
-            },
-          }),
-        ),
-    } satisfies DocumentStore as DocumentStore,
-  };
-  return counted;
-}
 
 repositoryTests(
   "accounts",

@@ -1,4 +1,4 @@
-import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
+import type { CompareRun, SyncRun } from "../../../src/domain/sync/run/run.ts";
 import type { Runs } from "../../../src/repositories/runs.ts";
 
 /** The ids of a part of the list. */
@@ -38,5 +38,15 @@ export function makeRun(id: string, changes: Partial<SyncRun> = {}): SyncRun {
     durationMs: 1500,
     fullSync: false,
     ...changes,
+  };
+}
+
+/** A comparison of `items` with other values in every field. */
+export function makeComparison(id: string): CompareRun {
+  return {
+    ...{ runId: id, kind: "compare", trigger: "api", status: "success" },
+    ...{ table: "items", repair: "newest", startedAt: "2024-01-01T00:00:00Z" },
+    ...{ finishedAt: null, durationMs: 1, matched: 1, different: 2, missingHere: 3 },
+    ...{ missingThere: 4, repaired: 5, kept: 6 },
   };
 }

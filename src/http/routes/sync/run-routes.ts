@@ -1,7 +1,7 @@
 // The runs and comparisons that there are. D-4.9, D-7.8, D-9.5.
 
 import { Type } from "@sinclair/typebox";
-import { MAX_CANCEL_MS, MAX_KEPT_RUNS } from "../../../domain/shared/limits.ts";
+import { MAX_CANCEL_MS, MAX_KEPT_RUNS, MAX_LISTED_RESULTS } from "../../../domain/shared/limits.ts";
 import { formatCount } from "../../../domain/shared/text.ts";
 import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
@@ -29,6 +29,7 @@ function listing({ identity, sync }: SyncAdministration): Operation[] {
       at: "GET /api/v1/sync/runs",
       id: "listSyncRuns",
       summary: `List the last ${formatCount(MAX_KEPT_RUNS)} runs, newest first`,
+      description: `A part ends, too, where its runs have told of ${formatCount(MAX_LISTED_RESULTS)} tables together.`,
       guard: syncAdministrator(identity),
       query: LIST_QUERY,
       replies: { 200: json("A part of the list", RunListSchema), 400: "A bad limit or cursor" },

@@ -6,13 +6,13 @@ import {
   CANCEL_LOOK_MS,
   LEASE_TTL_MS,
   MAX_CANCEL_MS,
+  MAX_LISTED_RESULTS,
   WATCH_MS,
 } from "../../../domain/shared/limits.ts";
 import {
   BAD_CURSOR,
   type ListParameters,
   type ListPart,
-  listPart,
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
@@ -29,8 +29,8 @@ import { runLeaseName } from "../../../repositories/leases.ts";
 import type { ToldRun } from "../../../repositories/runs.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** The newest runs, among which abandoned ones are looked for: no older one goes on. */
-const LOOK_BACK_RUNS = 50;
+/** Runs that are read at once: one of many tables is large. */
+const PART_RUNS = 25;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
 /** How often a reader looks whether the process of a run elsewhere has ended. */
 const LIVES_MS = 2_000;
@@ -46,10 +46,7 @@ export async function saveEnded(
 
 /** Lists runs as failed that are `running` and whose process has ended. */
 export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
-  const runs = await deps.runs.list({ limit: LOOK_BACK_RUNS, beforeId: null });
-  for (const { runId, status } of runs) {
-    if (status === "running") await endIfAbandoned(deps, runId);
-  }
+  for (const runId of await deps.runs.running()) await endIfAbandoned(deps, runId);
 }
 
 /** Marks one run, or dry run, as failed that is `running` and whose process has ended. */
@@ -81,7 +78,22 @@ function abandonedRun(run: KeptRun, livedAtMs: number): KeptRun {
   };
 }
 
-/** Lists runs, newest first; those whose process has ended have failed. Throws `invalid_request`. */
+/** Kept runs, newest first, a part at a time; only those before the run with this id. */
+export async function* newestRuns(
+  { runs }: Pick<SyncDeps, "runs">,
+  beforeId: string | null = null,
+): AsyncGenerator<ListedRun, void, undefined> {
+  for (let part: readonly ListedRun[], last = beforeId; ; last = part.at(-1)?.runId ?? null) {
+    part = await runs.list({ limit: PART_RUNS, beforeId: last });
+    yield* part;
+    if (part.length < PART_RUNS) return;
+  }
+}
+
+/**
+ * Lists runs, newest first; those whose process has ended have failed. A part ends, too, where its runs have told of many
+ * tables. Throws `invalid_request`.
+ */
 export async function listRuns(
   deps: SyncDeps,
   parameters: ListParameters,
@@ -91,8 +103,15 @@ export async function listRuns(
   await endAbandonedRuns(deps);
   const before = cursor === null ? null : await runs.find(cursor);
   if (cursor !== null && (before === null || !isListed(before))) refuse([BAD_CURSOR]);
-  const found = await runs.list({ limit: limit + 1, beforeId: cursor });
-  return listPart(found, limit, { toItem: (run) => run, cursorOf: ({ runId }) => runId });
+  const items: ListedRun[] = [];
+  let results = 0;
+  for await (const run of newestRuns(deps, cursor)) {
+    const isFull = items.length === limit || results >= MAX_LISTED_RESULTS;
+    if (isFull) return { items, nextCursor: items.at(-1)?.runId ?? null };
+    items.push(run);
+    results += run.kind === "sync" ? Object.keys(run.tables).length : 1;
+  }
+  return { items, nextCursor: null };
 }
 
 /** One run, or one dry run that goes on. Throws `not_found`. */
