@@ -52,10 +52,10 @@ test("D-3.4 whoever reads in order always finds the last place, and old ones sta
 test("D-3.4 the sequence that was not used for the longest time is forgotten first", () => {
   const bookmarks = new PageBookmarks<string>();
   const numbered = (n: number): PageSequence => ({ ...listings, tableName: `table_${n}` });
-  for (let n = 0; n < 64; n++) bookmarks.rememberTotal(numbered(n), n);
+  for (let n = 0; n < 1_024; n++) bookmarks.rememberTotal(numbered(n), n);
   expect(bookmarks.totalRows(numbered(0))).toBe(0);
-  bookmarks.rememberTotal(numbered(64), 64);
+  bookmarks.rememberTotal(numbered(1_024), 1_024);
   expect(bookmarks.totalRows(numbered(1))).toBeNull();
   expect(bookmarks.totalRows(numbered(0))).toBe(0);
-  expect(bookmarks.totalRows(numbered(64))).toBe(64);
+  expect(bookmarks.totalRows(numbered(1_024))).toBe(1_024);
 });

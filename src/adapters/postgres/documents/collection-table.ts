@@ -101,7 +101,10 @@ export class CollectionTable {
     const order = quoted(this.form.orderColumn(index));
     const direction = isReverse ? " desc" : "";
     const ends = limit === undefined ? "" : ` limit $3::int8`;
-    const inner = `select * from ${this.name} where ${order} >= low and (high is null or ${order} < high) order by ${order}${direction}${ends}`;
+    // Only where every range has an end does the planner use it, and reads no more than the ranges.
+    const hasEnds = ranges.every(({ before }) => before !== null);
+    const below = hasEnds ? `${order} < high` : `(high is null or ${order} < high)`;
+    const inner = `select * from ${this.name} where ${order} >= low and ${below} order by ${order}${direction}${ends}`;
     const text = `select ${shown} from unnest($1::text[]::bytea[], $2::text[]::bytea[]) as range(low, high), lateral (${inner}) as found${ends}`;
     const parameters = [
       bytesList(ranges.map(({ from }) => from)),

@@ -114,8 +114,8 @@ export class PostgresTables implements TableStore {
 
   async count(table: Table, { sinceTime = null, limit }: CountQuery = {}): Promise<number> {
     const layout = this.layout(table);
-    return await this.#database.read({ name: "rows.count", limit }, (tx) =>
-      countRows(tx, layout, sinceOf(layout, sinceTime)),
+    return await this.#database.read({ name: "rows.count", limit }, async (tx) =>
+      this.#total(tx, layout, await this.#sequence(tx, layout, sinceOf(layout, sinceTime))),
     );
   }
 
@@ -131,10 +131,7 @@ export class PostgresTables implements TableStore {
     const since = isByKey ? null : sinceOf(layout, query.sinceTime ?? null);
     const offsetRows = "offsetRows" in from ? from.offsetRows : 0;
     const isCounted = "offsetRows" in from || query.hasTotal === true;
-    const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
-    // Nothing counts the versions of a table without triggers: each page is one of its own.
-    const known = this.noticesOthers(layout.table) ? String(version) : `page ${this.#pages++}`;
-    const sequence = { tableName: layout.name, sinceTime: since, version: known };
+    const sequence = await this.#sequence(tx, layout, since, isCounted);
     const first = { ...boundsOf(order, layout.table, from), since };
     const bounds = offsetRows > 0 ? await this.#nearest(tx, layout, first, sequence) : first;
     const reading = readRows(tx, layout, {
@@ -154,6 +151,19 @@ export class PostgresTables implements TableStore {
     const counted = { position: first.position, skip: first.skip + rows.length };
     const cursor = "cursor" in from && hasNext ? partCursor(last, counted) : null;
     return { rows, totalRows, cursor };
+  }
+
+  /** All rows of a table from a time on, as they are now. */
+  async #sequence(
+    tx: ServerTransaction,
+    layout: Layout,
+    sinceTime: string | null,
+    isCounted = true,
+  ): Promise<PageSequence> {
+    const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
+    // Nothing counts the versions of a table without triggers: each page is one of its own.
+    const known = this.noticesOthers(layout.table) ? String(version) : `page ${this.#pages++}`;
+    return { tableName: layout.name, sinceTime, version: known };
   }
 
   /** Goes from the nearest known place to the row before an offset, and remembers that: the same page would skip all rows again. */

@@ -1,7 +1,7 @@
 // Places and totals that a store remembers between pages, so that a deep page costs about as much as the first. D-3.4.
 
 /** Sequences (table and `since`) that are remembered at once; the longest unused one goes first. */
-const MAX_SEQUENCES = 64;
+const MAX_SEQUENCES = 1_024;
 /** Bookmarks kept per sequence; past that, the one goes that leaves the smallest gap. */
 const MAX_BOOKMARKS = 256;
 

@@ -15,6 +15,11 @@ interface Thing {
 
 const THINGS: Collection<Thing> = { name: "things", keyOf: ({ id }) => [id] };
 
+const PARTS: Collection<Thing> = {
+  ...{ name: "parts", keyOf: ({ id }) => [id] },
+  indexes: { number: ({ n }) => [n] },
+};
+
 /** Counts how often something is sent after an answer has come. */
 function roundTrips() {
   let isAnswered = true;
@@ -61,6 +66,43 @@ describe.skipIf(!postgresAvailable)("PostgreSQL round trips", () => {
       ],
       1,
     ]);
+    await database.close();
+  });
+
+  it("a part of a large collection is found by its index, with and without a limit", async ({
+    url,
+    sql,
+  }) => {
+    const plans: string[] = [];
+    const driver = watchedDriver(url, async (statement, text, parameters) => {
+      if (text.includes("as range(low, high)")) {
+        const explained = await sql.unsafe(`explain ${text}`, [...parameters]);
+        plans.push(JSON.stringify(explained));
+      }
+      return await statement();
+    });
+    const database = new PostgresDatabase({ driver, clock: new SystemClock() });
+    const documents = new PostgresDocuments(database, new PostgresTables(database, "public"));
+    await documents.prepare([PARTS]);
+    await documents.transact({ name: "test" }, async (tx) => {
+      for (let n = 0; n < 5_000; n++) tx.put(PARTS, { id: String(n), n });
+    });
+    await sql.unsafe("analyze repsync.parts");
+    const within = [["17"]];
+    const places = { index: "number", within: [[17]] };
+    const found = await documents.read({ name: "test" }, (at) =>
+      at.read(
+        { from: PARTS, stretch: { within } },
+        { from: PARTS, stretch: { within, isReverse: true, limit: 2 } },
+        { from: PARTS, count: { within } },
+        { from: PARTS, keysOf: places },
+        { from: PARTS, asStored: { within } },
+      ),
+    );
+    expect(found.map((answer) => (typeof answer === "number" ? answer : answer.length))).toEqual([
+      1, 1, 1, 1, 1,
+    ]);
+    expect(plans.map((plan) => /Seq Scan|Index/.exec(plan)?.[0])).toEqual(Array(5).fill("Index"));
     await database.close();
   });
 });

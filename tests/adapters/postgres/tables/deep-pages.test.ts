@@ -37,4 +37,20 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: deep pages", () => {
       await database.close();
     },
   );
+
+  databaseTest("D-3.10 a table is counted once for as long as it stays", async ({ url, open }) => {
+    const table = await TableUnderTest.prepare(await open(), ITEMS);
+    await table.write({ n: 1 });
+    let counts = 0;
+    const driver = watchedDriver(url, (statement, text) => {
+      if (text.startsWith("select count")) counts++;
+      return statement();
+    });
+    const database = new PostgresDatabase({ driver, clock: new SystemClock() });
+    const tables = new PostgresTables(database, "public");
+    expect([await tables.count(ITEMS), await tables.count(ITEMS), counts]).toEqual([1, 1, 1]);
+    await table.write({ n: 2 });
+    expect([await tables.count(ITEMS), counts]).toEqual([2, 2]);
+    await database.close();
+  });
 });
