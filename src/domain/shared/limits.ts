@@ -173,6 +173,8 @@ export const MAX_CURSOR_CHARS = 4_000;
 export const MAX_SHOWN_ROWS_BYTES = 4 * 1024 * 1024;
 /** Body of a request that changes a row: the row as it was read, and as it is to be. D-14.3. */
 export const MAX_EDIT_BODY_BYTES = 32 * 1024 * 1024;
+/** Accounts that one request for a list searches. D-8.8. */
+export const MAX_SEARCHED_ACCOUNTS = 20_000;
 /**
  * Records of the audit log, and stretches of it, that one request for a list looks through, but for what overlaps with the
  * time where it begins. D-9.5.

@@ -4,6 +4,7 @@ import {
   hasAccountText,
   isIssuedSince,
 } from "../../domain/reputation/accounts/account.ts";
+import { MAX_SEARCHED_ACCOUNTS } from "../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../domain/shared/time.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { Subjects } from "../lookups/subjects.ts";
@@ -30,6 +31,11 @@ interface AccountPage {
   readonly limit: number;
   /** Null for the first part. */
   readonly afterUsername: string | null;
+}
+
+interface AccountPart {
+  readonly found: readonly Account[];
+  readonly next: string | null;
 }
 
 export interface PasswordChange {
@@ -102,20 +108,25 @@ export class Accounts {
     });
   }
 
-  /** Lists accounts in the order of their names by code point. A long search lets other work go between its parts. */
-  async list({ text, limit, afterUsername }: AccountPage): Promise<readonly Account[]> {
+  /**
+   * Lists accounts in the order of their names by code point. A search lets other work go between its parts, and ends where
+   * it has looked at many: `next` is the name behind which it goes on, null where none is left or enough are found.
+   */
+  async list({ text, limit, afterUsername }: AccountPage): Promise<AccountPart> {
     const found: Account[] = [];
     const atOnce = text === null ? limit : LISTED_AT_ONCE;
-    for (let after = afterUsername === null ? {} : { after: [afterUsername] }; ; ) {
+    let next = afterUsername;
+    for (let looked = 0; looked < MAX_SEARCHED_ACCOUNTS; looked += atOnce) {
+      const after = next === null ? {} : { after: [next] };
       const [part] = await this.#deps.documents.read({ name: "accounts.list" }, (at) =>
         at.read({ from: ACCOUNTS, stretch: { ...after, limit: atOnce } }),
       );
       const wanted = text === null ? part : part.filter((one) => hasAccountText(one, text));
       found.push(...wanted.slice(0, limit - found.length).map(accountOf));
-      const last = part.at(-1);
-      if (last === undefined || part.length < atOnce || found.length === limit) return found;
-      after = { after: [last.username] };
+      next = part.at(-1)?.username ?? null;
+      if (part.length < atOnce || found.length === limit) return { found, next: null };
     }
+    return { found, next };
   }
 
   /**

@@ -163,12 +163,12 @@ repositoryTests(
     }) => {
       const inOrder = ["-", "Ana", "ana", "ana ", "b", "é", "\uffee", "😀"];
       for (const name of inOrder.toReversed()) await accounts.create(makeAccount(name));
-      const found = await accounts.list(all);
+      const { found } = await accounts.list(all);
       expect(names(found)).toEqual(inOrder);
       expect(found[2]).toEqual(makeAccount("ana"));
       const parts: string[] = [];
       for (let afterUsername: string | null = null; ; ) {
-        const part = await accounts.list({ ...all, limit: 3, afterUsername });
+        const { found: part } = await accounts.list({ ...all, limit: 3, afterUsername });
         parts.push(...names(part));
         if (part.length < 3) break;
         afterUsername = names(part).at(-1) ?? null;
@@ -183,7 +183,7 @@ repositoryTests(
         await accounts.create(makeAccount("Ana%", { email: "x.y+z@EXAMPLE.org" }));
         await accounts.create(makeAccount("b_b", { email: "*[a-z]@example.org" }));
         await accounts.create(makeAccount("$b.b", { email: "É@example.org" }));
-        const found = async (text: string) => names(await accounts.list({ ...all, text }));
+        const found = async (text: string) => names((await accounts.list({ ...all, text })).found);
         expect(await found("AN")).toEqual(["Ana%", "ana"]);
         expect(await found("%")).toEqual(["Ana%"]);
         expect(await found("_")).toEqual(["b_b"]);
@@ -209,7 +209,9 @@ repositoryTests(
       const { accounts } = new People(counted.documents);
       const part = async (text: string | null, limit: number, afterUsername: string | null) => {
         counted.read = 0;
-        return [names(await accounts.list({ text, limit, afterUsername })), counted.read];
+        const { found, next } = await accounts.list({ text, limit, afterUsername });
+        expect(next).toBeNull();
+        return [names(found), counted.read];
       };
       expect(await part("99", 3, null)).toEqual([[99, 199, 299].map(nameOf), 1_000]);
       expect(await part("99", 3, nameOf(299))).toEqual([[399, 499, 599].map(nameOf), 1_000]);
@@ -219,12 +221,32 @@ repositoryTests(
       expect(await part("nobody", 3, null)).toEqual([[], 2_500]);
       const found: string[] = [];
       for (let after: string | null = null; ; after = found.at(-1) ?? null) {
-        const page = await accounts.list({ text: "7", limit: 100, afterUsername: after });
+        const { found: page } = await accounts.list({
+          text: "7",
+          limit: 100,
+          afterUsername: after,
+        });
         found.push(...names(page));
         if (page.length < 100) break;
       }
       const all = Array.from({ length: 2_500 }, (_, n) => nameOf(n));
       expect(found).toEqual(all.filter((name) => name.includes("7")));
+    });
+
+    it("D-8.8 a search of list() ends where it has looked at many, and goes on from there", async (_, __, {
+      documents,
+    }) => {
+      const deepName = (n: number) => `person-${n + 10_000}`;
+      await documents.transact({ name: "test.accounts" }, async (tx) => {
+        for (let n = 0; n < 21_500; n++) tx.put(ACCOUNTS, makeAccount(deepName(n)));
+      });
+      const counted = countingReads(documents);
+      const { accounts } = new People(counted.documents);
+      const search = { text: deepName(21_000), limit: 3 };
+      const first = await accounts.list({ ...search, afterUsername: null });
+      expect([first, counted.read]).toEqual([{ found: [], next: deepName(19_999) }, 20_000]);
+      const { found, next } = await accounts.list({ ...search, afterUsername: first.next });
+      expect([names(found), next, counted.read]).toEqual([[deepName(21_000)], null, 21_500]);
     });
 
     it("D-5.5 remove() ends an account and its sessions, and nobody else's", async (people) => {

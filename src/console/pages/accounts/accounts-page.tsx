@@ -40,7 +40,10 @@ const ACCOUNTS: ListDescription<"get /v1/admin/accounts"> = {
     { title: "Actions", cell: (account) => <AccountActions account={account} /> },
   ],
   empty: ["There is no account", "Search for a part of a name or of an e-mail address."],
-  unmatched: ["No account is found", "Search for a part of a name or of an e-mail address."],
+  unmatched: [
+    "No account is found here",
+    "Search for a part of a name or of an e-mail address; Next looks further.",
+  ],
 };
 
 /** Accounts: find one, change its plan, suspend or erase it. `username`: of one. D-9.4. */

@@ -1,4 +1,6 @@
 // `/v1/admin/accounts`. D-5.7, D-8.2, D-8.8.
+import { MAX_SEARCHED_ACCOUNTS } from "../../../domain/shared/limits.ts";
+import { formatCount } from "../../../domain/shared/text.ts";
 import {
   changePlan,
   eraseAccount,
@@ -37,6 +39,7 @@ function reading(deps: AccountDeps): Operation[] {
       at: "GET /v1/admin/accounts",
       id: "listAccounts",
       summary: "List accounts by name",
+      description: `A search looks at ${formatCount(MAX_SEARCHED_ACCOUNTS)} accounts, so a part may be short, even empty, with a cursor.`,
       guard: administrator(deps),
       query: {
         query: given(

@@ -31,7 +31,7 @@ interface NewPassword {
   readonly gone?: AbortSignal;
 }
 
-/** Lists accounts by name. Throws `invalid_request`. */
+/** Lists accounts by name. A part of a search may be short, even empty, with a cursor. Throws `invalid_request`. */
 export async function listAccounts(deps: AccountDeps, query: AccountQuery) {
   const problems: InputProblem[] = [];
   const text = query.query || null;
@@ -43,9 +43,11 @@ export async function listAccounts(deps: AccountDeps, query: AccountQuery) {
   refuse(problems);
   const [, hex] = CURSOR.exec(cursor ?? "") ?? [];
   const afterUsername = hex === undefined ? null : UTF8.decode(Uint8Array.fromHex(hex));
-  const found = await deps.accounts.list({ text, limit: limit + 1, afterUsername });
-  const cursorOf = ({ username }: Account) => `name-${new TextEncoder().encode(username).toHex()}`;
-  return listPart(found, limit, { toItem: accountItem, cursorOf });
+  const { found, next } = await deps.accounts.list({ text, limit: limit + 1, afterUsername });
+  const cursorAt = (username: string) => `name-${new TextEncoder().encode(username).toHex()}`;
+  const cursorOf = ({ username }: Account) => cursorAt(username);
+  const { items, nextCursor } = listPart(found, limit, { toItem: accountItem, cursorOf });
+  return { items, nextCursor: nextCursor ?? (next && cursorAt(next)) };
 }
 
 /** Reads an account with its usage. Throws `not_found`. */
