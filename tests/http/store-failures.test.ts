@@ -3,7 +3,9 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { MongoClient } from "mongodb";
 import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
+import { pollUntil } from "../support/time/poll-until.ts";
 import { MONGODB, onBackends } from "./support/backends.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
@@ -129,5 +131,23 @@ onBackends([MONGODB], "a store that is down", () => {
     }
     // A machine that is busy with other tests may hold one of them up.
     expect(Math.min(...durationsMs)).toBeLessThan(1_000);
+  });
+
+  test("D-6.8 health() answers 200 again when the user of MongoDB is there again", async () => {
+    const set = await startReplicaSet({ members: 1, hasUsers: true });
+    keepResource(() => set.stop());
+    const admin = new MongoClient(set.uri("admin").replace("//", "//root:root@"));
+    keepResource(() => admin.close());
+    const users = admin.db("health");
+    const user = { createUser: "shop", pwd: "of-a-test", roles: ["readWrite", "dbAdmin"] };
+    await users.command(user);
+    const address = set.uri("health").replace("//", "//shop:of-a-test@");
+    const app = await startApp({ env: { STORAGE_URL: address } });
+    const isStatus = async (status: number) => (await app.send("/v1/health")).status === status;
+    expect(await isStatus(200)).toBe(true);
+    await users.command({ dropUser: "shop" });
+    await pollUntil("the service without its user", () => isStatus(503));
+    await users.command(user);
+    await pollUntil("the service with its user", () => isStatus(200));
   });
 });

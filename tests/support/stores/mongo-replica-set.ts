@@ -1,6 +1,6 @@
 // Real replica sets of mongod processes that cannot outlive the tests, not even after a SIGKILL.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { type Document, MongoClient } from "mongodb";
@@ -47,6 +47,8 @@ export async function startReplicaSet(options: {
   electionTimeoutMs?: number;
   /** Size of an oplog that forgets within seconds, in MB; by default it is larger than any test needs. */
   oplogMb?: number;
+  /** Asks for the credentials of the user `root`, whose password is `root`. */
+  hasUsers?: boolean;
   /** Part of a sharded cluster, with a name that differs from those of its other parts. */
   part?: ClusterPart;
 }): Promise<ReplicaSet> {
@@ -55,6 +57,7 @@ export async function startReplicaSet(options: {
   for (let tries = 1; ; tries++) {
     const set = await prepareSet(found.path, options.members, {
       oplogMb: options.oplogMb ?? null,
+      hasUsers: options.hasUsers ?? false,
       part: options.part ?? null,
     });
     try {
@@ -68,15 +71,12 @@ export async function startReplicaSet(options: {
   }
 }
 
-async function prepareSet(
-  binary: string,
-  count: number,
-  { oplogMb, part }: Omit<MemberOptions, "port">,
-) {
+async function prepareSet(binary: string, count: number, options: Omit<MemberOptions, "port">) {
+  const { part } = options;
   const name = part?.name ?? SET_NAME;
   const folder = makeGuardedFolder("repsync-mongo-");
   const ports = await findFreePorts(count);
-  const members = ports.map((port) => new Member(binary, folder.path, { port, oplogMb, part }));
+  const members = ports.map((port) => new Member(binary, folder.path, { ...options, port }));
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
   return {
     members,
@@ -85,6 +85,8 @@ async function prepareSet(
     async start(electionTimeoutMs: number) {
       await Promise.all(members.map((member) => member.restart()));
       await initiate(members, electionTimeoutMs, part);
+      const root = { createUser: "root", pwd: "root", roles: ["root"] };
+      if (options.hasUsers) await command((await findPrimary(members)).port, root);
     },
     async stop() {
       await Promise.all(members.map((member) => member.kill()));
@@ -114,6 +116,7 @@ export interface ClusterPart {
 interface MemberOptions {
   readonly port: number;
   readonly oplogMb: number | null;
+  readonly hasUsers: boolean;
   readonly part: ClusterPart | null;
 }
 
@@ -127,15 +130,18 @@ class Member implements MongoMember {
   #lifeline: ChildProcess["stdin"] | undefined;
   #ended: Promise<void> = Promise.resolve();
 
-  constructor(binary: string, folder: string, { port, oplogMb, part }: MemberOptions) {
+  constructor(binary: string, folder: string, { port, oplogMb, hasUsers, part }: MemberOptions) {
     this.port = port;
     const data = join(folder, String(port));
     mkdirSync(data);
+    const keyFile = join(folder, "key");
+    if (hasUsers) writeFileSync(keyFile, "membersOfOneSet", { mode: 0o400 });
     this.#logFile = join(folder, `${port}.log`);
     this.#command = [
       binary,
       ...["--replSet", part?.name ?? SET_NAME, "--bind_ip", "127.0.0.1", "--port", String(port)],
       ...(part === null ? [] : [`--${part.role}`]),
+      ...(hasUsers ? ["--keyFile", keyFile] : []),
       ...["--dbpath", data, "--logpath", this.#logFile, "--logappend", "--nounixsocket"],
       ...[
         "--wiredTigerCacheSizeGB",

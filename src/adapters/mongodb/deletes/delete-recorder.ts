@@ -10,7 +10,7 @@ import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
-import { isClosed, isPassing, toAppError } from "../driver/errors.ts";
+import { isPassing, toAppError } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { OWN_DELETES, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { DeleteBarrier } from "./delete-barrier.ts";
@@ -115,8 +115,7 @@ export class DeleteRecorder {
         await this.#recordOnce(tables);
         this.#toldProblem = "";
       } catch (error) {
-        if (isClosed(causeOf(error))) return;
-        this.#tell(error);
+        if (!this.#isStopping) this.#tell(error);
         pauseMs = PAUSE_AFTER_FAILURE_MS;
       }
       if (!this.#isStopping && tables === this.#tables) await this.#pause(pauseMs);

@@ -1,6 +1,7 @@
 // The services that use the database: a document each, renewed while the service runs. D-10.7.
 import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from "mongodb";
 import { createCollection, DURABLE, type InternalCollection } from "./collections.ts";
+import { isSignedOut } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
 /** MongoDB drops those of services that were killed. */
@@ -25,11 +26,13 @@ interface HolderDocument {
 }
 
 export class Holder {
+  readonly #db: Db;
   readonly #holders: Collection<HolderDocument>;
   readonly #own: Omit<HolderDocument, "expiresAt">;
   #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor(db: Db, own: Omit<HolderDocument, "expiresAt"> = { _id: new ObjectId() }) {
+    this.#db = db;
     this.#holders = holdersOf(db);
     this.#own = own;
   }
@@ -37,7 +40,8 @@ export class Holder {
   /** Begins; a renewal that fails is made up for by the next one. */
   async begin(): Promise<void> {
     await this.#renew();
-    this.#timer ??= setInterval(() => void this.#renew().catch(() => {}), RENEW_EVERY_MS);
+    const again = () => this.#renew().catch((error) => this.#signIn(error));
+    this.#timer ??= setInterval(() => void again().catch(() => {}), RENEW_EVERY_MS);
     this.#timer.unref();
   }
 
@@ -53,6 +57,14 @@ export class Holder {
     const expiresAt = { $add: ["$$NOW", HOLD_SECONDS * 1000] };
     const options = { upsert: true, writeConcern: DURABLE };
     await this.#holders.updateOne(this.#own, [{ $set: { expiresAt } }], options);
+  }
+
+  /** Opens new connections where those at hand stay signed out, as after their user was dropped and made anew. */
+  async #signIn(error: unknown): Promise<void> {
+    if (!isSignedOut(error)) return;
+    const { client } = this.#db;
+    await client.close();
+    if (this.#timer !== null) await client.connect();
   }
 }
 
