@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
-import { codeOf, refuse } from "../domain/shared/errors.ts";
+import { refuse, systemReason } from "../domain/shared/errors.ts";
 import { showHidden } from "../domain/shared/text.ts";
 import { type Config, readConfig } from "./config.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
@@ -73,7 +73,8 @@ function textOf(path: string): string {
   try {
     return readText(path);
   } catch (error) {
-    return end(`The file ${path} cannot be read: ${codeOf(error) ?? error}`);
+    const hint = "Name a file of settings after --env-file; repsync init writes one, .env";
+    return end(`The file ${path} cannot be read: ${systemReason(error)}`, hint);
   }
 }
 

@@ -131,7 +131,10 @@ describe("the package", () => {
 
   test("D-10.13 an --env-file that is missing is exit code 2, also where Node looks for one", async () => {
     const { code, stderr } = await repsync(["--env-file", "missing", "status"]);
-    expect([code, stderr]).toEqual([2, "The file missing cannot be read: ENOENT\n"]);
+    expect([code, stderr]).toEqual([
+      2,
+      "The file missing cannot be read: there is no such file or folder\nName a file of settings after --env-file; repsync init writes one, .env\n",
+    ]);
   });
 
   test("D-10.1 the end of the program is the end of the service, and the other way round", async () => {

@@ -198,7 +198,9 @@ describe("a start that fails", () => {
     for (const option of [["--env-file", "nowhere.env"], ["--env-file=nowhere.env"]]) {
       const missing = await runProcess([...START, ...option], { folder });
       expect(missing).toMatchObject({ code: 2, stdout: "" });
-      expect(missing.stderr).toBe("The file nowhere.env cannot be read: ENOENT\n");
+      expect(missing.stderr).toBe(
+        "The file nowhere.env cannot be read: there is no such file or folder\nName a file of settings after --env-file; repsync init writes one, .env\n",
+      );
     }
   });
 
