@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
+import { POSTGRESQL } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { makeClient, SYNC_KEY } from "../http/support/sync-app.ts";
@@ -108,6 +110,24 @@ describe("log lines", () => {
     expect(JSON.stringify(push)).toContain("The database file is gone");
     expect(health).toMatchObject({ level: 50, msg: "Store does not answer" });
   });
+
+  test.skipIf(!POSTGRESQL.isAvailable)(
+    "S-4.2.11, D-5.3 what PostgreSQL says stands once in the line of its failure",
+    async () => {
+      const url = await POSTGRESQL.makeUrl();
+      const service = await startService({ env: { STORAGE_URL: url } });
+      const sql = new SQL({ url, max: 1 });
+      await sql.unsafe("drop table notes");
+      await sql.close();
+      expect((await service.push("notes", { records: [{ name: "a" }] })).status).toBe(500);
+      await service.stop();
+      const [push = {}] = linesOf(service);
+      const said = 'relation "public.notes" does not exist';
+      const { message, stack } = push["err"] as Record<string, string>;
+      expect(message).toBe(`PostgreSQL refuses a statement (42P01): ${said}`);
+      expect(stack?.split(said).length).toBe(2);
+    },
+  );
 
   test("S-5.2, D-5.3 a reply of 500 has an error line with the request's id", async () => {
     const service = await startService({ env: { SYNC_API_KEY: "" } });

@@ -13,7 +13,7 @@ export class Failure extends Error {
 
   constructor(error: unknown) {
     const { errno, code, constraint } = error as Record<string, unknown>;
-    super(error instanceof Error ? error.message : String(error), { cause: error });
+    super(error instanceof Error ? error.message : String(error));
     this.state = typeof errno === "string" && /^[0-9A-Z]{5}$/.test(errno) ? errno : null;
     this.code = typeof code === "string" ? code : null;
     this.rule = typeof constraint === "string" ? constraint : null;
