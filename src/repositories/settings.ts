@@ -1,4 +1,4 @@
-import type { DocumentStore } from "../ports/documents.ts";
+import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
 import { SECRETS, type SecretName } from "./accounts/account-collections.ts";
 import { SETTINGS, type SettingDocument } from "./collections.ts";
 
@@ -38,12 +38,16 @@ export class Secrets {
    * at once all get the same.
    */
   async getOrCreate(name: SecretName, fresh: string): Promise<string> {
-    return await this.#documents.transact({ name: "secrets.get_or_create" }, async (tx) => {
-      const [[kept]] = await tx.read({ from: SECRETS, keys: [[name]] });
-      if (kept !== undefined) return kept.secret;
-      tx.put(SECRETS, { name, secret: fresh });
-      return fresh;
-    });
+    const call = { name: "secrets.get_or_create" };
+    const find = async (at: Reader) => (await at.read({ from: SECRETS, keys: [[name]] }))[0][0];
+    const make = async (tx: Transaction) => {
+      const made = (await find(tx)) ?? { name, secret: fresh };
+      tx.put(SECRETS, made);
+      return made;
+    };
+    const kept =
+      (await this.#documents.read(call, find)) ?? (await this.#documents.transact(call, make));
+    return kept.secret;
   }
 }
 

@@ -136,7 +136,7 @@ class SqliteTableStore extends TableReader implements TableStore {
 
   async prepare(tables: readonly Table[]): Promise<void> {
     const known = this.#prepared;
-    const version = await this.#database.writeBody(async (body) => {
+    const version = await this.#database.write((body) => {
       const isSame = schemaVersion(this.#database) === known.version;
       const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
       const changed = tables.filter((table) => !isKnown(table));

@@ -1,6 +1,7 @@
 // What a command leaves in a store that no service has used yet.
+import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
@@ -63,9 +64,9 @@ const READING: readonly (readonly [args: string, code: number, said: string | Re
   ["export profiles - --format csv", 0, /^username,display_name,/],
 ];
 
-async function checkReading(url: string): Promise<void> {
+async function checkReading(env: Readonly<Record<string, string>>): Promise<void> {
   for (const [args, code, said] of READING) {
-    const ended = await runCli(args.split(" "), { env: { STORAGE_URL: url } });
+    const ended = await runCli(args.split(" "), { env });
     expect([args, ended.code]).toEqual([args, code]);
     expect(ended.stdout || ended.stderr).toMatch(said);
   }
@@ -73,11 +74,30 @@ async function checkReading(url: string): Promise<void> {
 
 test("D-12.4 commands that only read make no file of SQLite", async () => {
   const path = join(makeTempFolder(), "repsync.db");
-  await checkReading(`sqlite:${path}`);
+  await checkReading({ STORAGE_URL: `sqlite:${path}` });
   expect(existsSync(path)).toBe(false);
 });
 
-test("D-4.11, D-12.4 nor does a dry run", async () => {
+test("D-12.4 commands that only read do not wait for a program that writes to a file of SQLite", async () => {
+  const path = join(makeTempFolder(), "repsync.db");
+  const registry = join(makeTempFolder(), "tables.json");
+  const deletes = { deletes: true, columns: { name: { type: "text" }, at: { type: "datetime" } } };
+  const entry = { timestamp_column: "at", stamped: true, upsert_key: ["name"], ...deletes };
+  writeFileSync(registry, JSON.stringify({ tables: { notes: entry } }));
+  const env = { STORAGE_URL: `sqlite:${path}`, SYNC_TABLES: registry };
+  const input = "name\nfirst\n";
+  const made = await runCli(["import", "notes", "-", "--format", "csv"], { env, input });
+  expect(made.code).toBe(0);
+  const writer = new Database(path);
+  keepResource(() => writer.close());
+  writer.run("BEGIN IMMEDIATE; UPDATE notes SET name = 'second'");
+  // A command that waits for the writer ends with code 1.
+  await checkReading(env);
+  const read = await runCli(["export", "notes", "-", "--format", "csv"], { env });
+  expect([read.code, read.stdout]).toEqual([0, expect.stringMatching(/^name,at\nfirst,/)]);
+});
+
+test("D-4.11, D-12.4 a dry run makes no file of SQLite", async () => {
   const remote = await startApp();
   const path = join(makeTempFolder(), "repsync.db");
   const env = {
@@ -96,7 +116,7 @@ test.skipIf(!POSTGRESQL.isAvailable)(
     const sql = new SQL({ url, max: 1 });
     keepResource(() => sql.close());
     await sql.unsafe("drop schema repsync cascade");
-    await checkReading(url);
+    await checkReading({ STORAGE_URL: url });
     await sql.unsafe("create table profiles (id text)");
     const refused = await runCli(["export", "profiles", "-", "--format", "csv"], {
       env: { STORAGE_URL: url },

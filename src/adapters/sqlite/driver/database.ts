@@ -162,9 +162,12 @@ export class SqliteDatabase implements SqliteWork {
     return this.#reader === null ? this.#queue.run(limit, read) : read();
   }
 
-  /** Runs work that needs no turns as one durable commit, or none of it. Throws `store_unavailable` for every failure of the database. */
-  async write<T>(work: () => T): Promise<T> {
-    return await this.writeBody(async () => work());
+  /**
+   * Runs work that needs no turns as one durable commit, or none of it; work that finds nothing to write waits for no other
+   * process. Throws `store_unavailable` for every failure of the database.
+   */
+  async write<T>(work: (body: SqliteBody) => T, limit?: CallLimit): Promise<T> {
+    return await this.writeBody(async (body) => work(body), limit, "BEGIN");
   }
 
   /**
@@ -174,6 +177,7 @@ export class SqliteDatabase implements SqliteWork {
   async writeBody<T>(
     work: (body: SqliteBody) => Promise<T>,
     { triesMs, endMs } = this.#limit,
+    begin: "BEGIN" | "BEGIN IMMEDIATE" = "BEGIN IMMEDIATE",
   ): Promise<T> {
     if (this.#isTurnDue()) await this.nextTurn();
     let kind: FailureKind = "store_unavailable";
@@ -190,7 +194,7 @@ export class SqliteDatabase implements SqliteWork {
         async () => {
           this.#file?.check();
           try {
-            return await runBody(this.#writer, "BEGIN IMMEDIATE", body);
+            return await runBody(this.#writer, begin, body);
           } finally {
             this.#checkpoints.endWrite();
             if (kind === "commit_failed") this.#checkpoints.copyAt(CHECKPOINT_PAGES);

@@ -22,6 +22,7 @@ const CREATE = `CREATE TABLE IF NOT EXISTS repsync_versions (
 const FILL = `INSERT INTO repsync_versions (slot, version)
   WITH RECURSIVE slots (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM slots WHERE slot + 1 < ${SLOTS})
   SELECT slot, 0 FROM slots WHERE true ON CONFLICT DO NOTHING`;
+const COUNT = "SELECT count(*) AS slots FROM repsync_versions";
 const RAISE_ALL = "UPDATE repsync_versions SET version = version + 1";
 const RAISE = `${RAISE_ALL} WHERE slot IN (SELECT value FROM json_each(?))`;
 const READ = `SELECT slot, version FROM repsync_versions
@@ -53,7 +54,7 @@ export function prepareVersions(database: SqliteDatabase, tables: readonly strin
 /** Makes the slots, within a write. */
 export function makeVersions(database: SqliteDatabase): void {
   database.run(CREATE);
-  database.run(FILL);
+  if (Number(database.all(COUNT)[0]?.["slots"]) < SLOTS) database.run(FILL);
 }
 
 /** Raises the versions of names, or of everybody, within a write. */

@@ -19,8 +19,7 @@ const HAS_OWN_TABLES =
   "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name GLOB 'repsync_*' LIMIT 1";
 const HAS_FACTS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_store'";
 const READ = "SELECT name, value FROM repsync_store";
-const KEEP_ID = `INSERT INTO repsync_store (name, value) VALUES ('deployment_id', lower(hex(randomblob(16))))
-  ON CONFLICT (name) DO NOTHING`;
+const KEEP_ID = `INSERT INTO repsync_store (name, value) VALUES ('deployment_id', lower(hex(randomblob(16))))`;
 const KEEP_FORMAT = "INSERT INTO repsync_store (name, value) VALUES ('format', ?)";
 
 /** Within a read; none of a file that is no store. */
@@ -41,9 +40,10 @@ function checkFileFormat(database: SqliteDatabase): void {
  */
 export function prepareFacts(database: SqliteDatabase): StoreIdentity {
   checkFileFormat(database);
-  const isNew = !readFacts(database).has("format");
+  const found = readFacts(database);
+  const isNew = !found.has("format");
   database.run(STORE_FACTS_TABLE);
-  database.run(KEEP_ID);
+  if (!found.has("deployment_id")) database.run(KEEP_ID);
   if (isNew) database.run(KEEP_FORMAT, [String(STORE_FORMAT)]);
   const deploymentId = readFacts(database).get("deployment_id") ?? "";
   return { deploymentId, isNew };

@@ -164,7 +164,8 @@ describe("SQLite: when nothing can be written", () => {
             return connection.isInTransaction;
           },
           prepare(sql) {
-            if (isReadOnly) connection.prepare("PRAGMA query_only = on").run([]);
+            if (isReadOnly && !sql.startsWith("BEGIN"))
+              connection.prepare("PRAGMA query_only = on").run([]);
             return connection.prepare(sql);
           },
         };
