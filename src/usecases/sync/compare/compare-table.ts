@@ -13,6 +13,7 @@ import {
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { storeNowMs } from "../../../repositories/settings.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
 import { type RunContext, TransferReport } from "../shared/run-context.ts";
@@ -97,7 +98,7 @@ async function compareAndRepair(
     const [only] = transfers.length === 1 ? transfers : [];
     const places = only === undefined ? {} : await placesNow(only);
     const rules = { repair, deletes, copiesMissing, ranksRows: !lacksOwner(table) };
-    const repairing = new Repair(table, rules, ends, run.deps.clock.nowMs());
+    const repairing = new Repair(table, rules, ends, await storeNowMs(run.deps.documents));
     const result = await compare(check, watch, repairing);
     run.deps.traffic?.addRows(result.repaired ?? 0);
     if (only !== undefined) await commitExtras(only, { memory: places });

@@ -15,6 +15,7 @@ import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import { storeNowMs } from "../../../repositories/settings.ts";
 import { DeleteBudget, doDeletesTravel } from "../transfer/delete-places.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";
@@ -43,7 +44,8 @@ export abstract class RepairEnd {
   /** Null for the limit of the registry. */
   readonly #maxDeletes: number | null;
   #rows: QueuedRow[] = [];
-  readonly #removed: Tombstone[] = [];
+  /** The keys of rows to remove, each with the time of its row. */
+  readonly #removed: (readonly [key: JsonObject, time: string | null])[] = [];
   /** Rows that changed so far, or were removed. */
   changed = 0;
 
@@ -73,9 +75,7 @@ export abstract class RepairEnd {
   }
 
   queueRemoval(key: JsonObject, present: Row): void {
-    const { deps, table } = this.transfer;
-    const deletedAt = changeTime(rowTime(table, present), deps.clock.nowMs());
-    this.#removed.push({ key, deletedAt });
+    this.#removed.push([key, rowTime(this.transfer.table, present)]);
   }
 
   /** Writes the rows that wait, and resolves to those that stayed as they were. */
@@ -92,14 +92,18 @@ export abstract class RepairEnd {
 
   /** Throws `sync_failed`, before the first one, when there are more than may be removed. */
   async removeQueued(): Promise<void> {
-    const { table } = this.transfer;
+    const { deps, table } = this.transfer;
     const count = this.#removed.length;
     if (count === 0) return;
     const limit = deleteLimit(table, this.#maxDeletes, await this.count());
     const budget = new DeleteBudget(table, this.where, limit);
     if (budget.isExceededBy(count)) throw budget.problem(count);
+    const nowMs = await storeNowMs(deps.documents);
     for (let from = 0; from < count; from += REMOVED_TOGETHER) {
-      this.changed += await this.remove(this.#removed.slice(from, from + REMOVED_TOGETHER));
+      const part = this.#removed.slice(from, from + REMOVED_TOGETHER);
+      this.changed += await this.remove(
+        part.map(([key, time]) => ({ key, deletedAt: changeTime(time, nowMs) })),
+      );
     }
   }
 

@@ -213,6 +213,15 @@ test.each([["newest"], [null]] as const)(
   },
 );
 
+test("D-7.5.1 newest goes by the store's clock, whatever this machine's says", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [["a", "new", LATE]]);
+  put(ends.there, ends.table, [["a", "old", EARLY]]);
+  const deps = { ...ends.deps, clock: ends.time.clock(-5_400_000) };
+  expect(await repair({ ...ends, deps }, "newest")).toMatchObject({ repaired: 1, kept: 0 });
+  expect(rowsOf(ends.there, ends.table)).toEqual([["a", "new", LATE]]);
+});
+
 describe("with deletes", () => {
   const DELETES: TwoEndsOptions = { entry: { ...BY_TIME, deletes: true } };
 
@@ -229,6 +238,17 @@ describe("with deletes", () => {
       expect(await repair(ends, way)).toMatchObject({ matched: 1, repaired: 0 });
       expect(await repair(ends, way, true)).toMatchObject({ matched: 1, repaired: 1 });
       expect(rowsOf(repaired, ends.table)).toEqual([["a", "v", EARLY]]);
+    },
+  );
+
+  test.each([3_600_000, -3_600_000])(
+    "D-7.6.9 rows are removed by the store's clock, also where that of the machine is %d ms ahead",
+    async (aheadMs) => {
+      const ends = await makeTwoEnds(DELETES);
+      put(ends.here, ends.table, [["a", "v", "2026-03-01T11:59:00Z"]]);
+      const deps = { ...ends.deps, clock: ends.time.clock(aheadMs) };
+      expect(await repair({ ...ends, deps }, "pull", true)).toMatchObject({ repaired: 1 });
+      expect(rowsOf(ends.here, ends.table)).toEqual([]);
     },
   );
 
