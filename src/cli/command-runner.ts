@@ -65,7 +65,8 @@ export const runCommand: RunCommand =
     const output = new Output(given.at(-2) as CommonOptions);
     const opened: OpenedDeployment[] = [];
     const openAs = async (needsTables: boolean, isReading: boolean) => {
-      const deployment = await openDeployment(isReading);
+      const opening = openDeployment(isReading);
+      const deployment = await output.waitFor("the store (STORAGE_URL)", opening);
       opened.push(deployment);
       const { services } = deployment;
       if (needsTables) await services.prepare();

@@ -9,6 +9,9 @@ interface ColouredPart {
   readonly text: string;
 }
 
+/** The longest wait without a word. */
+const PATIENCE_MS = 4_000;
+
 /** A line, or its parts; hidden characters in it are shown as numbers, line breaks too. */
 export type Line = string | readonly (string | ColouredPart)[];
 
@@ -97,7 +100,17 @@ export class Output {
     if (!this.isQuiet) writeLines(process.stderr, lines);
   }
 
-  /** As `tell`, for what went wrong. */
+  /** Waits for somebody's answer, and says so where that takes long. D-7.11. */
+  async waitFor<T>(whom: string, answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.warn(`Still waiting for ${whom}`), PATIENCE_MS);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** As `warn`, for what went wrong. */
   tellError(...lines: readonly Line[]): void {
     writeLines(process.stderr, lines);
   }

@@ -1,5 +1,6 @@
 // What `sync` shows while it waits, and its options beside the table.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -29,6 +30,22 @@ function startBusy(url: string, failures: number): string {
   keepResource(() => server.stop(true));
   return server.url.origin;
 }
+
+test.each([
+  ["store (STORAGE_URL)", (port: number) => ({ STORAGE_URL: `postgres://a@127.0.0.1:${port}/a` })],
+  [
+    "remote (SYNC_REMOTE_URL)",
+    (port: number) => ({ SYNC_REMOTE_URL: `http://127.0.0.1:${port}`, SYNC_REMOTE_KEY: "k" }),
+  ],
+])("D-7.11 a command that waits for the %s says so", async (whom, envOf) => {
+  const socket = { data() {} };
+  const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+  keepResource(() => silent.stop(true));
+  const waiting = startProcess([...BUN, CLI, "status"], { env: envOf(silent.port) });
+  const said = `Still waiting for the ${whom}\n`;
+  await waiting.waitFor("a word", ({ stderr }) => (stderr() === said ? true : null));
+  waiting.kill("SIGKILL");
+});
 
 describe("repsync sync", () => {
   test("D-14.9 without a terminal there is a line for each table that had something to do, and no other", async () => {

@@ -22,7 +22,7 @@ export const addStatusCommand: AddCommand = (parent, run) => {
 async function showStatus({ output, openToRead }: CommandTools): Promise<void> {
   const { sync } = (await openToRead(true)).services;
   const local = await readSyncStatus(sync);
-  const remote = await readRemoteStatus(sync);
+  const remote = await output.waitFor("the remote (SYNC_REMOTE_URL)", readRemoteStatus(sync));
   const states = await readTableStates(sync, local.tableCounts, remote);
   const behind = new Map(states.map(({ table, behindSeconds }) => [table, behindSeconds]));
   const tables = Object.fromEntries(
