@@ -8,6 +8,7 @@ import {
   ownerError,
 } from "../../../domain/sync/run/table-owner.ts";
 import type { EndCounts } from "../../../domain/sync/run/table-result.ts";
+import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
@@ -19,6 +20,7 @@ import {
   columnHistory,
   lacksText,
   type RemoteCheck,
+  TableNotThere,
 } from "../transfer/remote-check.ts";
 import { transferTable } from "../transfer/transfer-table.ts";
 import type { RunProgress } from "./run-progress.ts";
@@ -52,6 +54,10 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
   try {
     check = await checkRemote(new RemoteTable(run, table), directions.includes("push"));
   } catch (error) {
+    if (error instanceof TableNotThere && isPassedOver(progress, table)) {
+      progress.warn(table.name, `${error.message}, so it is left out`);
+      return true;
+    }
     progress.fail(error, table.name, first);
     return !concernsAllTables(error, run.stop);
   }
@@ -77,6 +83,11 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
     return !concernsAllTables(error, run.stop);
   }
   return true;
+}
+
+/** A run of all tables passes over a built-in one that the remote lacks: no registry can leave it out. D-2.3. */
+function isPassedOver({ request }: RunProgress, { name }: Table): boolean {
+  return request.tableName === null && Object.hasOwn(BUILT_IN_TABLES, name);
 }
 
 /** A table that goes the other way only: a run that names it fails, one of all tables passes over it. D-11.9. */

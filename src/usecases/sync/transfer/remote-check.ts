@@ -38,6 +38,14 @@ export interface Handshake {
   readonly firstRecord: JsonObject | null;
 }
 
+/** The remote does not have the table. */
+export class TableNotThere extends AppError {
+  constructor({ name }: Table) {
+    const hint = "Register it there, or name the tables that both ends have, one for each run";
+    super("sync_failed", `The remote has no table "${name}"`, { hint });
+  }
+}
+
 /** The conclusions for the run. */
 export interface RemoteCheck {
   /** The table at the remote. */
@@ -102,6 +110,7 @@ export async function shakeHands(
     const text = `The remote has sync disabled: ${run.remote.address}`;
     throw new AppError("sync_failed", text, { hint: REFUSALS.sync_disabled.hint });
   }
+  if (!status.tables.includes(table.name)) throw new TableNotThere(table);
   const remoteText = status.serverTime;
   const remoteTime = parseDateTime(remoteText);
   if (remoteTime === null) {

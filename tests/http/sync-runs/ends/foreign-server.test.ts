@@ -242,13 +242,32 @@ onOneBackend("a foreign server", (backend) => {
     });
     server.put("items", itemOf("k", "there"));
     const env = { SYNC_REMOTE_URL: server.url };
-    const local = await startRunApp({ backend, tables: TABLES, env });
-    // It has none of the two built-in tables.
-    const error = `GET ${server.url}/api/v1/sync/pull/profiles was answered 400: unknown table profiles (1 more table failed); check both registries`;
+    const more = { first: TABLES.labels, second: TABLES.labels };
+    const local = await startRunApp({ backend, tables: { ...more, ...TABLES }, env });
+    const error =
+      'The remote has no table "first" (1 more table failed); register it there, or name the tables that both ends have, one for each run';
     const { status, json } = await local.trigger();
     expect([status, json]).toEqual([500, { error, type: "sync_error" }]);
     expect((await local.items("/runs"))[0]).toMatchObject({ status: "failed", error });
     expect(meant(await local.rows("items"))).toEqual(meant(server.rows("items")));
+  });
+
+  test("D-2.3 a run of all tables passes over a built-in table that the remote lacks, one that names it fails", async () => {
+    const server = startForeignServer({
+      ...{ key: SYNC_KEY, tables: FOREIGN_TABLES, random: startRandom() },
+    });
+    server.put("items", itemOf("k", "there"));
+    const env = { SYNC_REMOTE_URL: server.url };
+    const local = await startRunApp({ backend, tables: TABLES, env });
+    const { status, json } = await local.trigger();
+    expect([status, json["status"]]).toEqual([200, "success"]);
+    const warnings = ['The remote has no table "profiles", so it is left out'];
+    expect(json["tables"]).toMatchObject({ profiles: { warnings }, items: { pulled: 1 } });
+    const named = await local.trigger({ table: "profiles" });
+    expect([named.status, named.json["error"]]).toEqual([
+      500,
+      expect.stringMatching(/^The remote has no table "profiles"; register it there, or /),
+    ]);
   });
 
   test("D-4.5 a row that is replaced while a table without times is read does not fail the pull", async () => {
