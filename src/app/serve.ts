@@ -1,8 +1,7 @@
 // Serves one deployment: binds the port, puts the deployment together, takes new TLS and registry files at SIGHUP, and stops in order.
 // D-1.2, D-10.5, D-10.6, D-11.4.
 import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
-import { SystemClock, SystemIds } from "../adapters/system/system.ts";
+import { SystemClock, SystemIds, SystemTimer } from "../adapters/system/system.ts";
 import { codeOf, isAppError } from "../domain/shared/errors.ts";
 import { createStartingHandler } from "../http/answering.ts";
 import type {
@@ -11,6 +10,7 @@ import type {
   RequestHandler,
   StartHttpServer,
 } from "../ports/http/http.ts";
+import { within } from "../ports/runtime/runtime.ts";
 import { compose, type Deployment, runtimeName, serverOfRuntime } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
@@ -142,8 +142,9 @@ class Service {
     this.#isStopping = true;
     const { deployment } = this;
     deployment.leave();
-    await delay(this.#config.stopDelaySeconds * 1000);
-    const isClosed = await Promise.race([this.#finish(), delay(GRACE_MS + CLOSE_MS, false)]);
+    const timer = new SystemTimer();
+    await timer.sleep(this.#config.stopDelaySeconds * 1000);
+    const isClosed = await within(timer, GRACE_MS + CLOSE_MS, this.#finish());
     if (!isClosed) deployment.logger.warn("The store does not answer, so it was not closed");
     process.exit(0);
   }

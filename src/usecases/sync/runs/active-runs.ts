@@ -3,6 +3,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
+import { within } from "../../../ports/runtime/runtime.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { followRun } from "./kept-runs.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
@@ -75,9 +76,7 @@ export class ActiveRuns {
     this.#stopping.abort(new AppError("sync_failed", "The service is stopping", waits));
     const active = [...this.#active];
     for (const run of active) run.stop();
-    const ended = new AbortController();
-    const all = Promise.all(active.map(({ outcome }) => outcome)).then(() => ended.abort());
-    await Promise.race([all, this.#deps.timer.sleep(graceMs, ended.signal)]);
+    await within(this.#deps.timer, graceMs, Promise.all(active.map(({ outcome }) => outcome)));
   }
 
   #follow<Started extends ActiveRun>(started: Started): Started {

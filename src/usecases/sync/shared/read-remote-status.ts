@@ -2,6 +2,7 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { within } from "../../../ports/runtime/runtime.ts";
 import type { StatusReply } from "../../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "./sync-deps.ts";
 
@@ -21,19 +22,19 @@ export async function readRemoteStatus(
   maxWaitMs: number | null = null,
 ): Promise<RemoteStatus | null> {
   if (deps.remoteUrl === null) return null;
-  const answered = new AbortController();
-  const ending = new AbortController();
-  if (maxWaitMs !== null) {
-    void deps.timer.sleep(maxWaitMs, answered.signal).then(() => {
-      if (!answered.signal.aborted) ending.abort();
-    });
-  }
   const url = deps.remoteUrl;
   try {
     // Reading the status there needs no sync here.
     const { peer } = openRemote({ ...deps, isSyncEnabled: true });
     const askedAtMs = deps.clock.nowMs();
-    const status = await peer.readStatus({ signal: ending.signal });
+    const asking = peer.readStatus();
+    const status = maxWaitMs === null ? await asking : await within(deps.timer, maxWaitMs, asking);
+    if (status === null) {
+      throw new AppError(
+        "timeout",
+        `The remote did not answer within ${(maxWaitMs ?? 0) / 1000} s`,
+      );
+    }
     const answeredAtMs = deps.clock.nowMs();
     const serverTime = parseDateTime(status.serverTime);
     const clockAheadMs =
@@ -41,11 +42,8 @@ export async function readRemoteStatus(
     return { url, status, clockAheadMs, error: null, hint: null };
   } catch (error) {
     if (!isAppError(error)) throw error;
-    const late = `The remote did not answer within ${(maxWaitMs ?? 0) / 1000} s`;
-    const { message, hint } = ending.signal.aborted ? new AppError("timeout", late) : error;
+    const { message, hint } = error;
     return { url, status: null, clockAheadMs: null, error: message, hint };
-  } finally {
-    answered.abort();
   }
 }
 
