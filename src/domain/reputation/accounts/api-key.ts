@@ -82,13 +82,13 @@ export function boundKeys(keys: readonly KeptApiKey[], nowMs: number): KeyBounds
   const ended = keys.filter((key) => keptKeyStatus(key, nowMs) !== "active");
   return {
     isFull: keys.length - ended.length >= MAX_ACTIVE_API_KEYS,
-    forgotten: longEnded(ended.map((key) => ({ id: key.id, endedAt: firstEnd(key) }))),
+    forgotten: longEnded(ended.map((key) => ({ id: key.id, endedAt: firstEnd(key) ?? "" }))),
   };
 }
 
-/** The earlier one of the times at which a key ends. */
-function firstEnd({ expiresAt, revokedAt }: KeptApiKey): string {
-  const [first = ""] = [expiresAt, revokedAt].filter((at) => at !== null).sort(compareDateTimes);
+/** The earlier one of the times at which a key ends; null for none. */
+export function firstEnd({ expiresAt, revokedAt }: Omit<KeptApiKey, "id">): string | null {
+  const [first = null] = [expiresAt, revokedAt].filter((at) => at !== null).sort(compareDateTimes);
   return first;
 }
 

@@ -2,6 +2,7 @@
 import {
   API_KEY_RANDOM_BYTES,
   apiKeyDisplay,
+  firstEnd,
   keptKeyStatus,
   makeApiKey,
   type StoredApiKey,
@@ -116,7 +117,8 @@ function apiKeyItem(stored: StoredApiKey, uses: ReadonlyMap<string, string>, now
     last4: stored.last4,
     status: keptKeyStatus(stored, nowMs),
     createdAt: stored.createdAt,
-    expiresAt: stored.expiresAt,
+    // A rotation's overlap ends a key too.
+    expiresAt: stored.isRevoked ? stored.expiresAt : firstEnd(stored),
     lastUsedAt: uses.get(stored.id) ?? null,
   };
 }

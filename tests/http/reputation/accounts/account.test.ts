@@ -56,7 +56,11 @@ describe("API keys", () => {
     const { key: first, id } = dataOf(await ana.post("/v1/me/api-keys", { name: "k" }));
     const rotated = await ana.post(`/v1/me/api-keys/${id}/rotate`, { overlap_seconds: 3600 });
     expect(rotated.status).toBe(201);
-    const { key: second, id: secondId } = dataOf(rotated);
+    const { key: second, id: secondId, created_at, expires_at } = dataOf(rotated);
+    const listed = itemsOf(dataOf(await ana.send("/v1/me/api-keys")));
+    const end = new Date(Date.parse(String(created_at)) + 3_600_000).toISOString();
+    const [, old] = listed;
+    expect([expires_at, old?.["status"], old?.["expires_at"]]).toEqual([null, "active", end]);
     for (const key of [first, second]) {
       expect((await lookUp(app, String(key), { username: "x" })).status).toBe(404);
     }
