@@ -1,6 +1,6 @@
 // Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
 import type { BackupPlan } from "../domain/shared/backup-plan.ts";
-import { refuse } from "../domain/shared/errors.ts";
+import { refuse, systemReason } from "../domain/shared/errors.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { nearestWord } from "../domain/shared/text.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
@@ -104,8 +104,9 @@ function readSecretFiles(env: Environment, readFile: ReadFile, problems: string[
     try {
       // Editors end a file with a line feed.
       values[name] = readFile(path).replace(/\r?\n$/, "");
-    } catch {
-      problems.push(`${name}_FILE: the file ${JSON.stringify(path)} cannot be read`);
+    } catch (error) {
+      const reason = systemReason(error);
+      problems.push(`${name}_FILE: the file ${JSON.stringify(path)} cannot be read: ${reason}`);
     }
   }
   return values;
@@ -219,8 +220,8 @@ function readTables(
   let text: string;
   try {
     text = readFile(path);
-  } catch {
-    problems.push(`SYNC_TABLES: the file "${path}" cannot be read`);
+  } catch (error) {
+    problems.push(`SYNC_TABLES: the file "${path}" cannot be read: ${systemReason(error)}`);
     return new Map();
   }
   const read = readRegistryFile(text, lagSeconds);

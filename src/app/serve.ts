@@ -255,7 +255,8 @@ function listenProblem(error: unknown, port: number): string {
   const code = codeOf(error);
   const noAddress = "HOST is not an address of this machine";
   if (code === "EADDRINUSE") return port === 0 ? noAddress : `the port is in use, or ${noAddress}`;
-  return code === "EADDRNOTAVAIL" || code === "EINVAL" ? noAddress : errorText(error);
+  const ofAddress = ["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND"];
+  return ofAddress.includes(code ?? "") ? noAddress : errorText(error);
 }
 
 /** The message of whatever was thrown. */

@@ -57,7 +57,7 @@ function addRecord(found: FoundRecord[], text: string, line: number): void {
 }
 
 const ONE_ARRAY =
-  "a JSON file must hold one array of objects; for one object per line name the format ndjson";
+  "a JSON file must hold one array of objects; for one object per line name the format ndjson (--format)";
 /** A name that is longer leads nowhere. */
 const MAX_NAME_CHARS = 1_000;
 

@@ -104,7 +104,8 @@ export function storeHeld(
 
 /** The error for a store that is to be filled, but not empty. */
 export function storeNotEmpty(what: string): AppError {
-  return new AppError("invalid_request", `The store to be filled is not empty: ${what}`);
+  const hint = "Name a new one (for restore, in STORAGE_URL)";
+  return new AppError("invalid_request", `The store to be filled is not empty: ${what}`, { hint });
 }
 
 /** How an archive begins; a backup of SQLite is a SQLite file. */

@@ -177,9 +177,11 @@ describe("readConfig() of SYNC_TABLES", () => {
 
   test("D-1.3.6 readConfig() says that a registry file cannot be read", () => {
     const problems = problemsOf({ SYNC_TABLES: "tables.json" }, () => {
-      throw new Error("ENOENT: no such file");
+      throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" });
     });
-    expect(problems).toEqual(['SYNC_TABLES: the file "tables.json" cannot be read']);
+    expect(problems).toEqual([
+      'SYNC_TABLES: the file "tables.json" cannot be read: there is no such file or folder',
+    ]);
   });
 
   test("D-1.3.6 readConfig() says that a registry file is not JSON", () => {

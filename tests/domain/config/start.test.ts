@@ -104,7 +104,7 @@ describe("secrets in files", () => {
     const problems = refused(() => readConfig(env, readFile));
     expect(problems.slice(0, 2)).toEqual([
       "SYNC_API_KEY and SYNC_API_KEY_FILE must not both be set",
-      'JWT_SECRET_FILE: the file "/run/nothing" cannot be read',
+      'JWT_SECRET_FILE: the file "/run/nothing" cannot be read: unknown reason',
     ]);
     expect(problems[2]).toStartWith("SYNC_TABLES_FILE is not a setting;");
     expect(problems.join()).not.toMatch(/a secret|from a file/);

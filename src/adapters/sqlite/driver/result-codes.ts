@@ -32,6 +32,9 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
 export const FILE_HINT =
   "Check that the file of the store, with its -wal and -shm, can be read and written, and that its disk has room";
 
+const NO_STORE_HINT =
+  "Check that STORAGE_URL names the file of a store: one that is spoiled comes back from the last backup";
+
 /** The kinds of error that failing work may throw. */
 export type FailureKind = "store_unavailable" | "commit_failed";
 
@@ -55,7 +58,8 @@ export function storeError(kind: FailureKind, resultCode: number | null, cause: 
   if (resultCode === null || cause instanceof AppError) return cause;
   const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;
   if (isBusy(resultCode)) return unavailable(reason, { cause });
-  const hint = isDamage(resultCode) ? DAMAGE_HINT : FILE_HINT;
+  const damageHint = resultCode === NO_DATABASE ? NO_STORE_HINT : DAMAGE_HINT;
+  const hint = isDamage(resultCode) ? damageHint : FILE_HINT;
   if (kind === "store_unavailable") return unavailable(reason, { cause, hint });
   return new AppError("commit_failed", `The database wrote nothing: ${reason}`, { cause, hint });
 }
