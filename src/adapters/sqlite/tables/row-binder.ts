@@ -10,7 +10,7 @@ import { type ForeignTables, rowOrder } from "./order-column.ts";
 export interface RowShape {
   /**
    * Writes one row; the values are those of the columns. The rule `newer` is for records with a time, and leaves a row as
-   * it is whose `repsync_order` is greater.
+   * it is whose `repsync_order` is no less.
    */
   upsert(conflict: ConflictRule): string;
   /** The places of the key's values among those of the row, in the order of `keyColumns`. */
@@ -106,7 +106,7 @@ export class RowBinder {
     const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
     const timePlace = placeOf(table.timestampColumn);
     const order = rowOrder(table, "stored", this.#foreign);
-    const isNewer = `${order} <= ?${timePlace + 1} AND `;
+    const isNewer = `${order} < ?${timePlace + 1}`;
     const texts: Partial<Record<ConflictRule, string>> = {};
     let stored: RowQuery | null = null;
     return {
@@ -124,7 +124,7 @@ export class RowBinder {
   }
 }
 
-/** `isNewer` is the condition of the guard, to be followed by others; empty without one. */
+/** `isNewer` is the condition of the guard, under which the row always changes; empty without one. */
 function upsertSql(table: Table, columns: readonly Column[], isNewer: string): string {
   const names = (list: readonly Column[]) => list.map(({ name }) => `"${name}"`);
   const updated = names(table.updateColumns.filter((column) => columns.includes(column)));
@@ -135,7 +135,7 @@ function upsertSql(table: Table, columns: readonly Column[], isNewer: string): s
   if (updated.length === 0) return `${conflict} DO NOTHING`;
   const excluded = updated.map((name) => `excluded.${name}`);
   const set = updated.map((name, i) => `${name} = ${excluded[i]}`).join(", ");
-  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer}${isChanged(updated, excluded)}`;
+  return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer || isChanged(updated, excluded)}`;
 }
 
 /** Bytes tell whether a row changes, whatever the collation that another tool gave a column. */

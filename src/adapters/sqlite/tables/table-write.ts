@@ -2,10 +2,12 @@
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { aheadLimit, isTimeless, rankTimes } from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP, type StampRule, stampFate } from "../../../domain/sync/rows/stamp.ts";
+import { changedColumns } from "../../../domain/sync/rows/write-decision.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import {
   PASSED_OVER,
+  type RowWrite,
   type TombstoneWrite,
   type WriteFailure,
   type Written,
@@ -14,6 +16,7 @@ import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { orderBound, rowOrder } from "./order-column.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
+import { readRowsWithKeys } from "./rows-by-value.ts";
 import { keptTime } from "./tombstone-sql.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
@@ -190,13 +193,13 @@ export class TableWrite {
     if (this.#table.stamped && order === FIRST_ORDER && this.#isUndecided(bound)) return "kept";
     const isPlain = order !== "" && order <= this.#aheadOrder;
     if (isPlain && this.#run(bound, "newer")) return "changed";
-    const stored = this.#storedOrder(bound);
+    const stored = this.#stored(bound);
     if (stored === null) return this.#writeAnyway(bound);
-    if (isPlain && stored <= order) return this.#unwritten(bound);
-    if (rankTimes(parseDateTime(order), parseDateTime(stored), this.#aheadLimit) >= 0) {
+    if (order !== "" && stored.order === order && !stored.isChanged) return "same";
+    if (rankTimes(parseDateTime(order), parseDateTime(stored.order), this.#aheadLimit) >= 0) {
       return this.#writeAnyway(bound);
     }
-    this.#earliestKept = earlier(this.#earliestKept, stored);
+    this.#earliestKept = earlier(this.#earliestKept, stored.order);
     return "kept";
   }
 
@@ -237,12 +240,21 @@ export class TableWrite {
   }
 
   /** The row with the key of a record, and whether the record would change another of its columns than the time. */
-  #stored({ shape: { stored }, values }: BoundWrite) {
+  #stored({ shape: { stored }, values, write }: BoundWrite) {
     const bound = stored.places.map((place) => values[place] ?? null);
     const [row] = this.#database.all(stored.sql, bound);
-    return row === undefined
-      ? null
-      : { order: String(row["order"]), isChanged: row["isChanged"] === 1 };
+    if (row === undefined) return null;
+    return {
+      order: String(row["order"]),
+      isChanged: row["isChanged"] === 1 && this.#changes(write),
+    };
+  }
+
+  /** False where another program wrote the same values in another form, as a time with its zone, or JSON with spaces. D-4.7. */
+  #changes({ row }: RowWrite): boolean {
+    const [there = {}] = readRowsWithKeys(this.#database, this.#table, [row]);
+    const names = changedColumns(this.#table, row, there);
+    return names.some((name) => name !== this.#table.timestampColumn);
   }
 
   /** The `repsync_order` of the row with this key, '' for a row without a time; null when there is no row. */

@@ -1,9 +1,13 @@
-// Runs over rows that other tools wrote into a SQLite file.
+// Runs over rows that other tools wrote into a store.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQLITE_FILE } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
-import { startPair } from "../support/run-apps.ts";
+import { SQL } from "bun";
+import { MongoClient } from "mongodb";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { isPostgres } from "../../stores/support/raw-store.ts";
+import { onEveryBackend, SQLITE_FILE } from "../../support/backends.ts";
+import { keepResource, releaseResources } from "../../support/resources.ts";
+import { startPair, startRunApp } from "../support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -53,3 +57,64 @@ for (const direction of ["pull", "push"] as const) {
     expect(again).toMatchObject({ status: "success", changed: 0 });
   });
 }
+
+/** Writes a row as another program may: in forms of its own. Resolves to how the row stands. */
+async function writeElsewhere(url: string): Promise<() => Promise<unknown>> {
+  if (url.startsWith("sqlite:")) {
+    const file = new Database(url.slice("sqlite:".length));
+    keepResource(() => file.close());
+    file.run(
+      `INSERT INTO shelves VALUES ('a', '2024-01-01 10:00:00', '2024-01-01T12:00:00+02:00', '{ "n": 1 }')`,
+    );
+    const look = file.query("SELECT made_at, updated_at, extra FROM shelves");
+    return async () => look.all();
+  }
+  if (isPostgres(url)) {
+    const sql = new SQL({ url, max: 1 });
+    keepResource(() => sql.close());
+    await sql`insert into shelves values ('a', '2024-01-01 10:00:00Z', '2024-01-01 10:00:00Z', '{ "n": 1 }')`;
+    return async () => await sql`select ctid::text, xmin::text, extra::text from shelves`.values();
+  }
+  const client = new MongoClient(url);
+  keepResource(() => client.close());
+  const at = new Date("2024-01-01T10:00:00Z");
+  const shelves = client.db().collection("shelves");
+  await shelves.insertOne({ name: "a", made_at: at, updated_at: at, extra: { n: 1 } });
+  return async () => await shelves.find().toArray();
+}
+
+onEveryBackend("rows in forms of another program", (backend) => {
+  test("D-4.7 a row that comes back as it is stays in the form in which another program wrote it", async () => {
+    const shelves: TableEntry = {
+      timestamp_column: "updated_at",
+      upsert_key: ["name"],
+      columns: {
+        name: { type: "text" },
+        made_at: { type: "datetime" },
+        updated_at: { type: "datetime" },
+        extra: { type: "json" },
+      },
+    };
+    const url = await backend.makeUrl();
+    const makeUrl = async () => url;
+    const remote = await startRunApp({ tables: { shelves } });
+    const local = await startRunApp({
+      ...{ backend: { ...backend, makeUrl }, tables: { shelves } },
+      env: { SYNC_REMOTE_URL: remote.url },
+    });
+    const look = await writeElsewhere(url);
+    const before = await look();
+    const run = { table: "shelves", full: true };
+    expect((await local.trigger(run)).json).toMatchObject({ total_pulled: 1, changed: 1 });
+    expect((await local.trigger(run)).json).toMatchObject({ total_pulled: 1, changed: 0 });
+    expect(await look()).toEqual(before);
+    expect(await remote.rows("shelves")).toEqual([
+      {
+        name: "a",
+        made_at: "2024-01-01T10:00:00Z",
+        updated_at: "2024-01-01T10:00:00Z",
+        extra: { n: 1 },
+      },
+    ]);
+  });
+});
