@@ -112,6 +112,7 @@ describe("/swagger/json", () => {
       "query since",
       "query offset",
       "query limit",
+      "header X-Sync-Columns",
     ]);
     expect(parametersOf("/api/v1/sync/push/{table_name}", "post")).toEqual([
       "path table_name!",
@@ -119,6 +120,7 @@ describe("/swagger/json", () => {
       "header X-Content-SHA256",
       "header X-Sync-Conflict",
       "header X-Sync-Run",
+      "header X-Sync-Columns",
       "header X-Sync-Dry-Run",
     ]);
   });

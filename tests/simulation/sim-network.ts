@@ -107,10 +107,9 @@ export function connectThrough(
 
   return {
     async pullPage(tableName: string, request: PullRequest = {}): Promise<PulledPage> {
-      const { since = null, offset = 0, limit = 1000, signal } = request;
-      const page = await exchange(() => server.pull(tableName, { since, offset, limit }), {
-        signal,
-      });
+      const { since = null, offset = 0, limit = 1000, columns = null, signal } = request;
+      const pull = () => server.pull(tableName, { since, offset, limit, columns });
+      const page = await exchange(pull, { signal });
       return { page, bytesCompressed: 100, bytesUncompressed: 1000 };
     },
     async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {

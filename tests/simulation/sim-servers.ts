@@ -12,6 +12,7 @@ import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../src/domain/sync/run/run.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
 import {
+  requireColumns,
   SYNC_EXTENSIONS,
   type SyncExtension,
   type TableSchema,
@@ -39,6 +40,15 @@ export interface SimPush {
   readonly isGuarded?: boolean;
   readonly isForced?: boolean;
   readonly isDeletesDryRun?: boolean;
+  readonly columns?: string | null;
+}
+
+/** What `/pull` is asked for. */
+export interface SimPullQuery {
+  readonly since: string | null;
+  readonly offset: number;
+  readonly limit: number;
+  readonly columns?: string | null;
 }
 
 /** What `/deleted` is asked for. */
@@ -48,10 +58,7 @@ export type SimDeletedQuery = Pick<DeletedRequest, "since" | "cursor" | "limit">
 export interface SimServer {
   readonly extensions: readonly SyncExtension[];
   status(): Promise<SyncStatus>;
-  pull(
-    tableName: string,
-    query: { readonly since: string | null; readonly offset: number; readonly limit: number },
-  ): Promise<PullPage>;
+  pull(tableName: string, query: SimPullQuery): Promise<PullPage>;
   push(tableName: string, push: SimPush): Promise<PushResult>;
   digest(tableName: string, query: DigestQuery): Promise<DigestPage>;
   schema(tableName: string, lateAfter: string | null): Promise<TableSchema>;
@@ -87,13 +94,14 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
     extensions: SYNC_EXTENSIONS,
     status: () => readSyncStatus(deps),
     schema: (tableName, lateAfter) => readTableSchema(schemas, tableName, lateAfter),
-    pull(tableName, { since, offset, limit }) {
-      const query = { since, offset: String(offset), limit: String(limit) };
+    pull(tableName, { offset, limit, ...others }) {
+      const query = { ...others, offset: String(offset), limit: String(limit) };
       return pullPage(deps, tableName, query);
     },
-    async push(tableName, { deleted = [], isDeletesDryRun = false, ...push }) {
+    async push(tableName, { deleted = [], isDeletesDryRun = false, columns = null, ...push }) {
       logger.lines.length = 0;
       const table = registry.get(tableName)!;
+      requireColumns(table, columns);
       const input = {
         ...push,
         table,

@@ -17,6 +17,7 @@ import {
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
+  type RowsRequest,
   type StatusReply,
   type StoppableRequest,
 } from "../../ports/tables/remote-peer.ts";
@@ -62,7 +63,7 @@ export class SyncClient implements RemotePeer {
     const offset = rowsOf("offset", request.offset, 0);
     const limit = rowsOf("limit", request.limit, 1);
     const path = `/pull/${tablePath(tableName)}${queryOf({ since: request.since, offset, limit })}`;
-    const reply = await this.#get(path, request.signal);
+    const reply = await this.#get(path, request.signal, columnsHeader(request));
     const since = request.since || null;
     const beganMs = this.#clock.monotonicMs();
     const page = await readPullPage(reply, { tableName, since, offsetRows: request.offset ?? 0 });
@@ -99,6 +100,7 @@ export class SyncClient implements RemotePeer {
       ...(isForced ? { "X-Sync-Conflict": "overwrite" } : {}),
       ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
       ...(runId === undefined ? {} : { "X-Sync-Run": runId }),
+      ...columnsHeader(request),
     };
     const reply = await exchange(this.#settings, { method: "POST", path, headers, body, signal });
     const result = await readPushResult(reply, tableName, request);
@@ -146,12 +148,16 @@ export class SyncClient implements RemotePeer {
   }
 
   /** A reply to the sync key whose checksum was verified. */
-  async #get(path: string, signal: AbortSignal | undefined): Promise<Reply> {
-    const headers = { "X-Sync-Key": this.#settings.key };
+  async #get(path: string, signal: AbortSignal | undefined, others = {}): Promise<Reply> {
+    const headers = { "X-Sync-Key": this.#settings.key, ...others };
     const reply = await exchange(this.#settings, { method: "GET", path, headers, signal });
     await verifyChecksum(this.#digest, reply);
     return reply;
   }
+}
+
+function columnsHeader({ columns = null }: RowsRequest): Record<string, string> {
+  return columns === null ? {} : { "X-Sync-Columns": columns };
 }
 
 /** The table's name as one path segment. URLs resolve the two dotted names away, encoded or not. */

@@ -84,7 +84,7 @@ export const ERROR_KINDS = {
   email_taken: refusal("Use another address, or sign in"),
   conflict: refusal(null),
   rate_limited: refusal("Wait as long as the header Retry-After says", true),
-  /** Too much work of one sort waits already. D-8.5. */
+  /** Not now: too much work of one sort waits already, or a registry is not taken up yet. D-8.5, D-14.6. */
   overloaded: refusal(AGAIN, true),
   /** The service takes no further request. D-10.5. */
   stopping: refusal(AGAIN, true),

@@ -12,22 +12,27 @@ import type { PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import type { TableSchema } from "../../domain/sync/table/table-schema.ts";
 
+export interface StoppableRequest {
+  readonly signal?: AbortSignal;
+}
+
+/** A request by which rows come or go. */
+export interface RowsRequest extends StoppableRequest {
+  /** The `columnsMark` of the schema that was told: an instance that has other columns refuses for now. D-7.3. */
+  readonly columns?: string | null;
+}
+
 /** Absent fields leave the peer's default. */
-export interface PullRequest {
+export interface PullRequest extends RowsRequest {
   /** ISO 8601 time as the peer sent it; null or absent for every row. */
   readonly since?: string | null;
   /** 0 or more. */
   readonly offset?: number;
   /** Rows wanted, 1 or more; the peer may give fewer. */
   readonly limit?: number;
-  readonly signal?: AbortSignal;
 }
 
-export interface StoppableRequest {
-  readonly signal?: AbortSignal;
-}
-
-export interface PushRequest {
+export interface PushRequest extends RowsRequest {
   readonly records: readonly JsonObject[];
   readonly syncTimestamp?: string;
   /** Asks for a guarded push. Only of a remote with the extension `conflict-newer`. D-7.2. */
@@ -40,7 +45,6 @@ export interface PushRequest {
   readonly isDeletesDryRun?: boolean;
   /** The run that sends it: a remote of this kind then gives no row a time. D-14.2. */
   readonly runId?: string;
-  readonly signal?: AbortSignal;
 }
 
 /** A tombstone on the wire. */
@@ -51,13 +55,12 @@ export interface SentTombstone {
   readonly deletedAt: string;
 }
 
-export interface DeletedRequest {
+export interface DeletedRequest extends StoppableRequest {
   /** ISO 8601; only tombstones taken in there since. */
   readonly since?: string | null;
   /** A `cursor` or `nextCursor` of an earlier reply. */
   readonly cursor?: string | null;
   readonly limit?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** A page of a remote's tombstones. D-7.6. */

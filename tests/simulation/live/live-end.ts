@@ -47,6 +47,9 @@ interface EndOptions {
   readonly isDiskFull: () => boolean;
 }
 
+/** Each instance looks at the registry file that often. D-14.6. */
+const TAKE_UP_MS = 5_000;
+
 export class LiveEnd {
   readonly name: string;
   readonly clock: Clock;
@@ -56,6 +59,9 @@ export class LiveEnd {
   readonly #remove: OpenedStore["remove"];
   #entry: EndRegistry;
   #registry: Registry = new Map();
+  /** The registry before the last change, and until when some instances go by it. */
+  #former: Registry = this.#registry;
+  #alikeFromMs = 0;
 
   private constructor({ name, clock, maxPageRows, registry }: EndOptions, opened: OpenedStore) {
     this.name = name;
@@ -85,6 +91,8 @@ export class LiveEnd {
     this.#entry = { ...this.#entry, ...changes };
     const table = makeRegistry({ items: itemsEntry(this.#entry) }).get("items") as Table;
     await untilCommitted(() => this.storage.tables.prepare([table]));
+    if (this.#registry.size > 0) this.#alikeFromMs = this.clock.nowMs() + TAKE_UP_MS;
+    this.#former = this.#registry;
     this.#registry = new Map([["items", table]]);
   }
 
@@ -105,9 +113,11 @@ export class LiveEnd {
     return this.#registry.get("items") as Table;
   }
 
-  /** What it answers, by its registry of now. */
-  server(): SimServer {
-    const { storage, registry, clock, maxPageRows } = this;
+  /** What one of its instances answers now: for some seconds after a change not all have taken up the registry. */
+  server(random: SeededRandom): SimServer {
+    const { storage, clock, maxPageRows } = this;
+    const isDivided = clock.nowMs() < this.#alikeFromMs;
+    const registry = isDivided && random.chance(0.5) ? this.#former : this.#registry;
     return repsyncServer({ storage, parts: this.#parts, registry, clock, maxPageRows });
   }
 

@@ -204,7 +204,7 @@ export class LiveWorld {
 
   #serverOf(end: LiveEnd): SimServer {
     const isForeign = this.scenario.topology === "foreign pair";
-    return isForeign ? end.foreignServer(this.random) : overHttp(end.server());
+    return isForeign ? end.foreignServer(this.random) : overHttp(() => end.server(this.random));
   }
 
   #deps(name: string, remoteName: string, process: SimProcess): SyncDeps {
@@ -234,17 +234,19 @@ export class LiveWorld {
   }
 }
 
-/** What a store cannot do is 500 to those who ask. */
-function overHttp(server: SimServer): SimServer {
-  return new Proxy(server, {
+/** Each request is answered by an instance. What it cannot do now is 500 to those who ask. */
+function overHttp(instance: () => SimServer): SimServer {
+  return new Proxy(instance(), {
     get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
+      const known: unknown = Reflect.get(target, name);
+      if (typeof known !== "function") return known;
       return async (...args: unknown[]) => {
         try {
-          return await member.apply(target, args);
+          const server = instance();
+          const member: typeof known = Reflect.get(server, name);
+          return await member.apply(server, args);
         } catch (error) {
-          if (!isAppError(error, "store_unavailable")) throw error;
+          if (!isAppError(error, "store_unavailable", "overloaded")) throw error;
           throw new RemotePeerError("status", "500", { reason: "passing" });
         }
       };

@@ -29,11 +29,12 @@ export interface PullPage {
   readonly records: readonly Row[];
 }
 
-/** The three query parameters as text; null when absent. */
+/** The three query parameters as text, and the mark of the columns that the remote goes by; null when absent. */
 export interface PageQuery {
   readonly since: string | null;
   readonly offset: string | null;
   readonly limit: string | null;
+  readonly columns?: string | null;
 }
 
 /** Reads the query of a pull. Never fails: what cannot be used falls back to its default. S-4.1, D-3.2. */

@@ -37,6 +37,10 @@ const PAGE_LIMIT = given(
   { type: "integer", default: DEFAULT_PAGE_ROWS },
 );
 
+export const COLUMNS_PARAMETER = given(
+  "Stands for the columns that this deployment has told the run: an instance that has others answers 503.",
+);
+
 function keyParameter(text: string) {
   const description = `${text}: a JSON array of the values of the key columns`;
   return given(description, { type: "string", pattern: "^\\s*\\[" });
@@ -61,9 +65,11 @@ function rows(deps: ServedSync): Operation[] {
         }),
         limit: PAGE_LIMIT,
       },
+      headers: { "X-Sync-Columns": COLUMNS_PARAMETER },
       replies: { 200: page("The page", PullPageSchema), 400: "Unknown table" },
       isSlow: true,
-      run: ({ params, query }) => pullPage(deps, params.tableName, query),
+      run: ({ params, query, headers }) =>
+        pullPage(deps, params.tableName, { ...query, columns: headers["X-Sync-Columns"] }),
     }),
     operation({
       at: "GET /api/v1/sync/deleted/:table_name",

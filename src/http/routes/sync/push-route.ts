@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import { requireColumns } from "../../../domain/sync/table/table-schema.ts";
 import { countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
 import { pushRecords } from "../../../usecases/sync/pages/push-records.ts";
 import { readPushBody } from "../../../usecases/sync/pages/read-push-body.ts";
@@ -18,7 +19,7 @@ import {
   PushResultSchema,
   SyncErrorSchema,
 } from "../../schemas/sync.ts";
-import type { ServedSync } from "./page-routes.ts";
+import { COLUMNS_PARAMETER, type ServedSync } from "./page-routes.ts";
 
 /** `POST /api/v1/sync/push/{table_name}`. S-4.2, D-7.2, D-7.6. */
 export function pushRoute(deps: ServedSync): Operation {
@@ -57,7 +58,7 @@ export function pushRoute(deps: ServedSync): Operation {
   });
 }
 
-/** As the sync key; an unknown table is refused before its rows are read. S-4.2.1. */
+/** As the sync key; an unknown table, and other columns, are refused before rows are read. S-4.2.1, D-7.3. */
 function withTable(deps: ServedSync): Guard<Table> {
   const { security, failures, admit } = syncKey(deps);
   return {
@@ -65,7 +66,9 @@ function withTable(deps: ServedSync): Guard<Table> {
     failures,
     async admit(exchange, path) {
       await admit(exchange, path);
-      return { caller: findTable(deps.registry, path["table_name"] ?? "") };
+      const table = findTable(deps.registry, path["table_name"] ?? "");
+      requireColumns(table, exchange.headers.get("X-Sync-Columns"));
+      return { caller: table };
     },
   };
 }
@@ -80,6 +83,7 @@ const PUSH_HEADERS = {
       "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`. `overwrite`: they are overwritten, also where the table keeps them; the result adds `changed`.",
   }),
   "X-Sync-Run": given("Id of the run that sends the rows: it stamps none of them."),
+  "X-Sync-Columns": COLUMNS_PARAMETER,
   "X-Sync-Dry-Run": oneOf(["deletes"], {
     description:
       "`deletes`: nothing is written and records are ignored; `deleted` tells how many rows would be removed.",

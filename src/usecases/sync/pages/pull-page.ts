@@ -10,15 +10,17 @@ import {
   readPageRequest,
 } from "../../../domain/sync/rows/page.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
+import { requireColumns } from "../../../domain/sync/table/table-schema.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** Serves one page of a table. Throws `unknown_table`, `store_unavailable`. S-4.1. */
+/** Serves one page of a table. Throws `unknown_table`, `overloaded`, `store_unavailable`. S-4.1. */
 export async function pullPage(
   deps: Pick<SyncDeps, "registry" | "tables" | "maxPageRows">,
   tableName: string,
   query: PageQuery,
 ): Promise<PullPage> {
   const table = findTable(deps.registry, tableName);
+  requireColumns(table, query.columns ?? null);
   const request = readPageRequest(table, query, deps.maxPageRows);
   const { offsetRows, sinceTime, limitRows } = request;
   const { rows, totalRows } = await deps.tables.page(table, {

@@ -6,7 +6,7 @@ import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { maxAttempts, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import { columnsMark, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import {
   type DeletedReply,
   type DeletedRequest,
@@ -16,6 +16,7 @@ import {
   type PushRequest,
   type RemotePeer,
   RemotePeerError,
+  type RowsRequest,
   type StatusReply,
 } from "../../../ports/tables/remote-peer.ts";
 import type { RunLease } from "./hold-lease.ts";
@@ -36,6 +37,8 @@ export class RemoteTable {
   readonly table: Table;
   /** Ends requests and waits. */
   readonly signal: AbortSignal;
+  /** Stands for the columns that the remote told first, by which all requests go; null before that. */
+  columns: string | null = null;
   readonly #peer: RemotePeer;
   readonly #direction: SyncDirection;
   #progressAtMs: number;
@@ -56,29 +59,27 @@ export class RemoteTable {
   }
 
   readStatus(): Promise<StatusReply> {
-    return this.#call((signal) => this.#peer.readStatus({ signal }));
+    return this.#call((by) => this.#peer.readStatus(by));
   }
 
-  readSchema(lateAfter: string | null): Promise<TableSchema> {
+  async readSchema(lateAfter: string | null): Promise<TableSchema> {
     const asked = lateAfter === null ? {} : { lateAfter };
-    return this.#call((signal) => this.#peer.readSchema(this.table.name, { ...asked, signal }));
+    const read = (by: RowsRequest) => this.#peer.readSchema(this.table.name, { ...asked, ...by });
+    const schema = await this.#call(read);
+    this.columns ??= columnsMark(schema.columns);
+    return schema;
   }
 
   pullPage(request: PullRequest, passes?: PassesFailure): Promise<PulledPage> {
-    return this.#call(
-      (signal) => this.#peer.pullPage(this.table.name, { ...request, signal }),
-      passes,
-    );
+    return this.#call((by) => this.#peer.pullPage(this.table.name, { ...request, ...by }), passes);
   }
 
-  readDeleted(request: DeletedRequest, passes?: PassesFailure): Promise<DeletedReply> {
-    const read = (signal: AbortSignal) =>
-      this.#peer.readDeleted(this.table.name, { ...request, signal });
-    return this.#call(read, passes);
+  readDeleted(asked: DeletedRequest, passes?: PassesFailure): Promise<DeletedReply> {
+    return this.#call((by) => this.#peer.readDeleted(this.table.name, { ...asked, ...by }), passes);
   }
 
   async readDigest(query: DigestQuery, passes?: PassesFailure): Promise<DigestPage> {
-    const read = (signal: AbortSignal) => this.#peer.readDigest(this.table.name, query, { signal });
+    const read = (by: RowsRequest) => this.#peer.readDigest(this.table.name, query, by);
     return (await this.#call(read, passes)).page;
   }
 
@@ -88,10 +89,11 @@ export class RemoteTable {
     lease: RunLease,
     passes?: PassesFailure,
   ): Promise<PushedBatch> {
-    if (this.run.isDryRun && !request.isDeletesDryRun) return asIfSent(this.table.name, request);
-    const push = (signal: AbortSignal) => {
+    const { run, table } = this;
+    if (run.isDryRun && !request.isDeletesDryRun) return asIfSent(table.name, request);
+    const push = (by: RowsRequest) => {
       lease.assertHeld();
-      return this.#peer.pushBatch(this.table.name, { ...request, runId: this.run.runId, signal });
+      return this.#peer.pushBatch(table.name, { ...request, runId: run.runId, ...by });
     };
     return await this.#call(push, passes);
   }
@@ -119,13 +121,13 @@ export class RemoteTable {
   }
 
   async #call<T>(
-    request: (signal: AbortSignal) => Promise<T>,
+    request: (by: RowsRequest) => Promise<T>,
     passes: PassesFailure = () => false,
   ): Promise<T> {
     for (let attempts = 1; ; attempts++) {
       this.signal.throwIfAborted();
       try {
-        const reply = await request(this.signal);
+        const reply = await request({ signal: this.signal, columns: this.columns });
         this.progressed();
         return reply;
       } catch (error) {

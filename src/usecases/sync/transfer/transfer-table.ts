@@ -51,6 +51,7 @@ export async function transferTable(
   const ended = new AbortController();
   const signal = AbortSignal.any([lease.signal, ended.signal]);
   const remote = new RemoteTable(run, table, signal, direction);
+  remote.columns = check.remote.columns;
   try {
     const transfer = await openTransfer(check, remote, lease, report);
     const deletesError = await moveDeletes(transfer);

@@ -5,8 +5,8 @@ export interface Forwarder {
   readonly url: string;
   /** Requests so far, such as `GET /status`. */
   readonly seen: string[];
-  /** Where requests go. */
-  target: string;
+  /** Where requests go, or each of them. */
+  target: string | ((request: string) => string);
 }
 
 export function startForwarder(): Forwarder {
@@ -16,11 +16,14 @@ export function startForwarder(): Forwarder {
     idleTimeout: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
-      forwarder.seen.push(`${request.method} ${pathname.replace("/api/v1/sync", "")}`);
+      const asked = `${request.method} ${pathname.replace("/api/v1/sync", "")}`;
+      forwarder.seen.push(asked);
+      const target = forwarder.target;
+      const to = typeof target === "string" ? target : target(asked);
       const body = request.method === "POST" ? { body: await request.bytes() } : {};
       const { method, headers } = request;
       const init = { method, headers, decompress: false, ...body };
-      const reply = await fetch(`${forwarder.target}${pathname}${search}`, init);
+      const reply = await fetch(`${to}${pathname}${search}`, init);
       return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
     },
   });
