@@ -137,6 +137,15 @@ export const MARK_AFTER_READING: Sabotage = {
   },
 };
 
+/** An instance that goes by another registry than the run was told of answers all the same. */
+export const NO_COLUMNS: Sabotage = {
+  server: (server) => ({
+    ...server,
+    pull: (name, query) => server.pull(name, { ...query, columns: null }),
+    push: (name, push) => server.push(name, { ...push, columns: null }),
+  }),
+};
+
 /** Nobody remembers what both ends had alike. */
 export const NO_EXCHANGED_ROWS: Sabotage = {
   deps: (deps) => ({

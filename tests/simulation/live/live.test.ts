@@ -89,6 +89,15 @@ const CONTROLS: readonly (readonly [string, Partial<LiveScenario>, Sabotage, num
     5,
   ],
   [
+    "D-7.3 an instance that goes by another registry than the run was told of",
+    {
+      ...{ ...FAIR, topology: "pair", isUpgraded: true, acts: { new: 1 }, keys: 300 },
+      ...{ gaps: [0.5], maxPageRows: 2, directions: ["both"] },
+    },
+    controls.NO_COLUMNS,
+    2,
+  ],
+  [
     "D-11.9 no owner of a table without times",
     { ...FAIR, topology: "pair", owner: "B", acts: { new: 2, edit: 5 }, directions: ["both"] },
     controls.NO_OWNER,

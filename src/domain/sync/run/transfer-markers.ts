@@ -103,6 +103,12 @@ export class TransferMarkers {
     return tellsOfLateRows ? sourceMs : Math.min(sourceMs, targetMs + MAX_AHEAD_MS);
   }
 
+  /** The change to commit before the first row goes: however the push ends, the remote knows nothing of what is left out. D-7.3.3. */
+  begin(): MemoryChange {
+    const { columns } = this.#options;
+    return columns.leftOut.length === 0 ? {} : this.#keep({ columns });
+  }
+
   /** The change to commit when the transfer ends well; empty when nothing changes. */
   finish(): MemoryChange {
     const { columns, pushedAnew } = this.#options;

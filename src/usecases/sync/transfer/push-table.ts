@@ -55,6 +55,8 @@ export async function pushTable(transfer: Transfer): Promise<void> {
   const sinceTime = startTime(markers);
   const totalRows = await countPush(deps.tables, table, sinceTime);
   report.start(totalRows + push.rejections.waiting);
+  // Columns that are to be sent for all rows count as sent at the end only.
+  if (transfer.added.length === 0) await commitExtras(transfer, { memory: markers.begin() });
   await pushRejected(push);
   const reader = new PushReader(deps.tables, table, sinceTime, size);
   let sentRows = 0;

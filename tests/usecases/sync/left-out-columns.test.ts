@@ -1,0 +1,45 @@
+// A column that the remote lacked when rows were pushed, and has later.
+import { expect, test } from "bun:test";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { Row } from "../../../src/domain/sync/table/table.ts";
+import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
+import { BY_TIME, makeTwoEnds, register, runOf, type TwoEnds } from "./two-ends.ts";
+
+const WITH_NOTES: TableEntry = {
+  ...BY_TIME,
+  columns: { ...BY_TIME.columns, notes: { type: "text" } },
+};
+const T1 = "2026-03-01T10:00:00Z";
+const T2 = "2026-03-01T10:15:00Z";
+const T3 = "2026-03-01T10:30:00Z";
+const NOTED: Row = { k: "b", v: "1", at: T2, notes: "of b" };
+
+function put(ends: TwoEnds, ...rows: readonly Row[]): void {
+  for (const row of rows) ends.here.writeOwn(ends.registries.here.get("items")!, row);
+}
+
+function rowOf(ends: TwoEnds, end: "here" | "there"): Row | undefined {
+  const rows = ends[end].sortedRows(ends.registries[end].get("items")!);
+  return rows.find(({ k }) => k === NOTED["k"]);
+}
+
+test("D-7.3.3 after a push that ended early no pull empties a column that the remote lacked then", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 1 });
+  put(ends, { k: "a", v: "1", at: T1 });
+  expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
+  await register(ends, "here", WITH_NOTES);
+  put(ends, NOTED, { k: "c", v: "1", at: T3, notes: null });
+  let pushes = 0;
+  ends.intercept = ({ kind }, send) => {
+    if (kind === "push" && ++pushes === 3) throw new RemotePeerError("status", "400");
+    return send();
+  };
+  expect((await runOf(ends, { direction: "push" })).run.status).toBe("failed");
+  ends.intercept = (_, send) => send();
+  await register(ends, "there", WITH_NOTES);
+  for (const direction of ["pull", "pull", "push"] as const) {
+    expect((await runOf(ends, { direction })).run.status).toBe("success");
+    expect(rowOf(ends, "here")).toEqual(NOTED);
+  }
+  expect(rowOf(ends, "there")).toEqual(NOTED);
+});
