@@ -5,6 +5,7 @@ import { hashHex } from "../../../domain/shared/hash.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_NEW_REJECTIONS, MAX_RECORD_MESSAGE_CHARS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
+import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type RowKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
@@ -103,9 +104,9 @@ export class TableRejections {
     if (this.#newlyRejected <= Math.max(MAX_NEW_REJECTIONS, this.#accepted)) return;
     const { table, direction } = this.#transfer;
     const whose = direction === "push" ? "The remote refuses" : "This deployment refuses";
-    const last = rejected.at(-1)?.message ?? "";
-    const text = `${whose} too many records of "${table.name}"; the last one: ${last}`;
-    throw new AppError("sync_failed", text);
+    // What is said of people stands where an erasure removes it. D-8.2.
+    const last = isOfPeople(table) ? "" : `; the last one: ${rejected.at(-1)?.message ?? ""}`;
+    throw new AppError("sync_failed", `${whose} too many records of "${table.name}"${last}`);
   }
 
   /** Commits what was rejected at the other end and what was not, with what goes with it, and settles all. */

@@ -3,8 +3,11 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import { keepRejections } from "../../../../src/repositories/rejected-records.ts";
+import { RunLease } from "../../../../src/usecases/sync/shared/hold-lease.ts";
 import type { SyncDeps } from "../../../../src/usecases/sync/shared/sync-deps.ts";
+import { TableRejections } from "../../../../src/usecases/sync/transfer/table-rejections.ts";
 import { withWrites } from "../../../support/rows/changed-writes.ts";
+import { makeRegistry } from "../../../support/rows/make-table.ts";
 import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, type TwoEnds } from "../two-ends.ts";
 
 /** The same ends with some of the stores replaced. */
@@ -49,6 +52,23 @@ test.each([
   expect(run.status).toBe(status);
   expect(error?.text).toBe(message);
   expect(ends.kept.rejected()).toHaveLength(rows);
+});
+
+test("D-8.2 a run that ends over refused records of people tells nothing of what is in them", async () => {
+  const { deps } = await makeTwoEnds();
+  const table = makeRegistry({}).get("profiles")!;
+  const lease = new RunLease(new AbortController().signal);
+  const rejections = await TableRejections.open({
+    ...{ deps, table, direction: "pull", lease, memory: null },
+    ...{ conflict: "newer", added: [], silent: [] },
+  });
+  const rejected = manyRows(10_001).map(([username]) => ({
+    record: { username, created_at: "a secret" },
+    message: 'column "created_at" (datetime) cannot hold the text "a secret"',
+  }));
+  expect(() => rejections.settle(rejected, [])).toThrow(
+    /^This deployment refuses too many records of "profiles"$/,
+  );
 });
 
 test("D-4.6 a run goes on where as many records are accepted as refused, and tries all of those again", async () => {
