@@ -54,7 +54,7 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
   try {
     check = await checkRemote(new RemoteTable(run, table), directions.includes("push"));
   } catch (error) {
-    if (error instanceof TableNotThere && isPassedOver(progress, table)) {
+    if (error instanceof TableNotThere && (await isPassedOver(run, progress, table))) {
       progress.warn(table.name, `${error.message}, so it is left out`);
       return true;
     }
@@ -85,9 +85,14 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
   return true;
 }
 
-/** A run of all tables passes over a built-in one that the remote lacks: no registry can leave it out. D-2.3. */
-function isPassedOver({ request }: RunProgress, { name }: Table): boolean {
-  return request.tableName === null && Object.hasOwn(BUILT_IN_TABLES, name);
+/** A run of all tables passes over a built-in one without rows that the remote lacks: no registry can leave it out. D-2.3. */
+async function isPassedOver(
+  { deps }: RunContext,
+  { request }: RunProgress,
+  table: Table,
+): Promise<boolean> {
+  const isBuiltIn = request.tableName === null && Object.hasOwn(BUILT_IN_TABLES, table.name);
+  return isBuiltIn && (await deps.tables.count(table)) === 0;
 }
 
 /** A table that goes the other way only: a run that names it fails, one of all tables passes over it. D-11.9. */

@@ -268,6 +268,12 @@ onOneBackend("a foreign server", (backend) => {
       500,
       expect.stringMatching(/^The remote has no table "profiles"; register it there, or /),
     ]);
+    // Its rows could not go.
+    const ana = { username: "ana", updated_at: "2026-01-01T00:00:00Z" };
+    await local.push("profiles", { records: [ana] });
+    expect((await local.trigger()).json["error"]).toStartWith(
+      'The remote has no table "profiles"; ',
+    );
   });
 
   test("D-4.5 a row that is replaced while a table without times is read does not fail the pull", async () => {
