@@ -27,13 +27,13 @@ export async function readRemoteStatus(
     // Reading the status there needs no sync here.
     const { peer } = openRemote({ ...deps, isSyncEnabled: true });
     const askedAtMs = deps.clock.nowMs();
-    const asking = peer.readStatus();
+    const ending = new AbortController();
+    const asking = peer.readStatus({ signal: ending.signal });
     const status = maxWaitMs === null ? await asking : await within(deps.timer, maxWaitMs, asking);
     if (status === null) {
-      throw new AppError(
-        "timeout",
-        `The remote did not answer within ${(maxWaitMs ?? 0) / 1000} s`,
-      );
+      ending.abort();
+      const late = `The remote did not answer within ${(maxWaitMs ?? 0) / 1000} s`;
+      throw new AppError("timeout", late);
     }
     const answeredAtMs = deps.clock.nowMs();
     const serverTime = parseDateTime(status.serverTime);
