@@ -1,4 +1,5 @@
 // Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
+import { setImmediate as aTurn, setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import { type Clock, MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
@@ -52,9 +53,7 @@ export class Deadline {
     const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
     // The fraction of the clock differs between callers that collided, so that they do not collide again.
     const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
-    return new Promise((resolve) =>
-      setTimeout(resolve, Math.min(pauseMs, this.#leftMs(this.#lastTryMs))),
-    );
+    return sleep(Math.min(pauseMs, this.#leftMs(this.#lastTryMs)));
   }
 
   /** Settles as the work does; throws `TimeUp` at the end of the call, whatever the work goes on to do. */
@@ -95,5 +94,5 @@ export async function retry<T>(deadline: Deadline, attempt: () => Promise<T>): P
 
 /** Turns of work on many rows, the first of which begins now. D-7.9. */
 export function beginTurns(clock: Stopwatch): Turns {
-  return new Turns(clock, () => new Promise((resolve) => setImmediate(resolve)));
+  return new Turns(clock, aTurn);
 }

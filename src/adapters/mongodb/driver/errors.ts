@@ -16,8 +16,6 @@ import { AppError } from "../../../domain/shared/errors.ts";
 
 /** Server code of a write that meets one of another transaction. */
 export const WRITE_CONFLICT = 112;
-/** Server code of a command that a connection may not give. */
-const UNAUTHORIZED = 13;
 const BUSY_ROWS = "Others keep writing to rows of the batch";
 /** The hint where MongoDB does not answer, or not to us. */
 export const SERVERS_HINT =
@@ -113,9 +111,8 @@ export function isClosed(error: unknown): boolean {
 
 /** True when connections lack a user, or were closed for that and could not be opened again. */
 export function isSignedOut(error: unknown): boolean {
-  const lacksUser =
-    hasCode(error, UNAUTHORIZED) && error.message.endsWith("requires authentication");
-  return lacksUser || isClosed(error);
+  const isRefused = error instanceof MongoServerError;
+  return isClosed(error) || (isRefused && error.message.endsWith(" requires authentication"));
 }
 
 /** True for a refusal by the server with this code. */
