@@ -151,7 +151,7 @@ describe("SQLite: columns that other tools made", () => {
   }
 });
 
-test("D-11.4 a row that does not change is written again beside a trigger, with and without a time", () =>
+test("D-4.6 a row that is there as it is fails beside no trigger, with and without a time", () =>
   SqliteFile.use(async (file) => {
     const storage = await file.open();
     const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
