@@ -27,13 +27,14 @@ const LISTED = makeTable({
   columns: { k: { type: "text" }, v: { type: "integer" }, first: { type: "text" } },
 });
 
+/** Every object has a `constructor`. */
 const HIDDEN = makeTable({
   upsert_key: ["k"],
   columns: {
     k: { type: "text" },
     v: { type: "integer" },
     secret: { type: "text", serialize: false },
-    hash: { type: "text", serialize: false },
+    constructor: { type: "text" as const, serialize: false },
   },
 });
 
@@ -44,7 +45,7 @@ const SHOWN = makeTable({
     k: { type: "text" },
     v: { type: "integer" },
     secret: { type: "text" },
-    hash: { type: "text" },
+    constructor: { type: "text" as const },
   },
 });
 
@@ -232,7 +233,7 @@ function hiddenColumnTests(harness: StoreHarness): void {
     const hidden = await TableUnderTest.prepare(storage, HIDDEN);
     const shown = new TableUnderTest(storage, SHOWN);
     await hidden.write(
-      { k: "a", v: 1, secret: "s1", hash: "h1" },
+      { k: "a", v: 1, secret: "s1", constructor: "h1" },
       { k: "b", v: 2, secret: "s2" },
       { k: "c", v: 3 },
     );
@@ -243,15 +244,15 @@ function hiddenColumnTests(harness: StoreHarness): void {
     ]);
     await hidden.write(
       { k: "a", v: 4 },
-      { k: "b", v: 5, hash: "h2" },
-      { k: "c", v: 6, secret: null, hash: "h3" },
+      { k: "b", v: 5, constructor: "h2" },
+      { k: "c", v: 6, secret: null, constructor: "h3" },
       { k: "a", v: 7, secret: null },
       { k: "a", v: 8 },
     );
     expect(await shown.rows()).toEqual([
-      { k: "a", v: 8, secret: null, hash: "h1" },
-      { k: "b", v: 5, secret: "s2", hash: "h2" },
-      { k: "c", v: 6, secret: null, hash: "h3" },
+      { k: "a", v: 8, secret: null, constructor: "h1" },
+      { k: "b", v: 5, secret: "s2", constructor: "h2" },
+      { k: "c", v: 6, secret: null, constructor: "h3" },
     ]);
   });
 
