@@ -25,11 +25,6 @@ export class Alerts {
     return queuedAlert(alert, { id: ids.next(), atMs, at: formatMs(atMs) });
   }
 
-  /** As `make`, of several things that happen together. */
-  makeAll(alerts: readonly Alert[]): readonly QueuedAlert[] {
-    return alerts.map((alert) => this.make(alert));
-  }
-
   /** Keeps an alert in a commit of its own. Throws `store_unavailable`. */
   async raise(alert: Alert): Promise<void> {
     await this.#deps.outbox.add([this.make(alert)]);

@@ -90,15 +90,12 @@ async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
     const rows = kept.get(table);
     return rows === undefined ? [] : [[table, Math.abs(rows)] as const];
   });
-  const driftRows = new Map(drifts);
-  const pendingAlerts = await outbox.count();
-  const backupAge = backupAgeSeconds(await settings.read(LAST_BACKUP), nowMs);
   return {
     markerLags,
     rejectedRecords: rejectedRecords.flat(),
-    driftRows,
-    pendingAlerts,
-    backupAgeSeconds: backupAge,
+    driftRows: new Map(drifts),
+    pendingAlerts: await outbox.count(),
+    backupAgeSeconds: backupAgeSeconds(await settings.read(LAST_BACKUP), nowMs),
   };
 }
 

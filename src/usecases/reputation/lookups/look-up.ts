@@ -83,9 +83,10 @@ export class Lookups {
   }
 
   async #answer({ apiKey, endpoint, username, requestId }: LookupInput): Promise<LookupReply> {
-    const problem = apiKeyProblem(apiKey);
-    if (apiKey === null || problem !== null) return refusal(problem, this.#deps.clock.nowMs());
-    const keyHash = this.#deps.pepperMac.hex(apiKey);
+    const { clock, pepperMac } = this.#deps;
+    if (!apiKey) return refusal("api_key_missing", clock.nowMs());
+    if (!isWellFormedApiKey(apiKey)) return refusal("api_key_invalid", clock.nowMs());
+    const keyHash = pepperMac.hex(apiKey);
     this.#begun++;
     const outcome = await this.#queue.decide({ keyHash, endpoint, username, requestId });
     const { nowMs } = outcome;
@@ -106,12 +107,7 @@ export class Lookups {
   }
 }
 
-function apiKeyProblem(apiKey: string | null): LookupRefusal | null {
-  if (apiKey === null || apiKey === "") return "api_key_missing";
-  return isWellFormedApiKey(apiKey) ? null : "api_key_invalid";
-}
-
-function refusal(problem: LookupRefusal | null, nowMs: number): LookupReply {
+function refusal(problem: LookupRefusal, nowMs: number): LookupReply {
   return { problem, data: null, quotas: null, nowMs };
 }
 

@@ -41,7 +41,8 @@ export async function saveEnded(
   run: KeptRun,
   news?: readonly News[],
 ): Promise<void> {
-  await runs.save(run, news, alerts?.makeAll(alertsOf(run)));
+  const made = alertsOf(run).flatMap((alert) => alerts?.make(alert) ?? []);
+  await runs.save(run, news, made);
 }
 
 /** Lists runs as failed that are `running` and whose process has ended. */
