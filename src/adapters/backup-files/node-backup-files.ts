@@ -39,12 +39,8 @@ export class NodeBackupFiles implements BackupFiles {
 
   async ownFileOf(path: string): Promise<StoreKind | null> {
     const start = await told(path, "read", async () => {
-      const file = await open(path, "r");
-      try {
-        return await startOf(file, path);
-      } finally {
-        await file.close();
-      }
+      await using file = await open(path, "r");
+      return await startOf(file, path);
     });
     if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
     if (start.startsWith(ARCHIVE_MAGIC)) return null;

@@ -64,7 +64,7 @@ export async function isTaken(path: string): Promise<boolean> {
 
 /** Leaves no file behind when it cannot be written whole. */
 async function writeNew(path: string, { text, mode }: NewFile): Promise<void> {
-  const file = await open(path, "wx", mode);
+  await using file = await open(path, "wx", mode);
   try {
     if (mode !== undefined) await file.chmod(mode);
     await file.writeFile(text);
@@ -72,7 +72,5 @@ async function writeNew(path: string, { text, mode }: NewFile): Promise<void> {
   } catch (error) {
     await rm(path, { force: true });
     throw error;
-  } finally {
-    await file.close();
   }
 }

@@ -81,7 +81,7 @@ function sourceOf(database: ForeignDatabase, table: ForeignTable): ImportSource 
     delimiter: null,
     totalBytes: null,
     bytesRead: () => 0,
-    records: () => recordsOf(table),
+    records: (options) => recordsOf(table, options.table),
     close: () => database.close(),
   };
 }

@@ -1,7 +1,9 @@
 // Recognizes SQLite files, and finds a table in one.
 import { open, stat } from "node:fs/promises";
 import { AppError } from "../../domain/shared/errors.ts";
-import { registryNameOf } from "../../domain/sync/table/names.ts";
+import { type JsonObject, type JsonValue, parseJsonOr } from "../../domain/shared/json.ts";
+import { matchColumn, registryNameOf } from "../../domain/sync/table/names.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import type { ForeignDatabase, ForeignTable, FoundRecord } from "../../ports/files.ts";
 
 const MAGIC = "SQLite format 3\u0000";
@@ -10,13 +12,9 @@ const MAGIC = "SQLite format 3\u0000";
 export async function isSqliteFile(path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isFile()) return false;
-    const file = await open(path, "r");
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0);
-      return buffer.toString("latin1", 0, bytesRead) === MAGIC;
-    } finally {
-      await file.close();
-    }
+    await using file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0);
+    return buffer.toString("latin1", 0, bytesRead) === MAGIC;
   } catch {
     return false;
   }
@@ -40,12 +38,25 @@ export async function openSqliteFile<T>(
 /** The length of a row, for the estimate of memory. */
 const ROW_CHARS = 200;
 
-/** The rows as records; a row counts as a line. */
-export async function* recordsOf({ rows }: ForeignTable): AsyncGenerator<readonly FoundRecord[]> {
+/** The rows as records; a row counts as a line. SQLite has no type for JSON, so a text is read for a column of `table` that is. */
+export async function* recordsOf(
+  { rows }: ForeignTable,
+  table: Table | null = null,
+): AsyncGenerator<readonly FoundRecord[]> {
+  const isJson = (name: string) => table !== null && matchColumn(table, name)?.type === "json";
   let line = 0;
   for (const part of rows()) {
-    yield part.map((record) => ({ line: ++line, chars: ROW_CHARS, record, problem: null }));
+    const names = Object.keys(part[0] ?? {}).filter(isJson);
+    yield part.map((found) => {
+      const read = names.map((name) => [name, jsonOf(found[name] ?? null)]);
+      const record: JsonObject = { ...found, ...Object.fromEntries(read) };
+      return { line: ++line, chars: ROW_CHARS, record, problem: null };
+    });
   }
+}
+
+function jsonOf(value: JsonValue): JsonValue {
+  return typeof value === "string" ? parseJsonOr(value, value) : value;
 }
 
 /** The name that the registry gives a table of the file. */

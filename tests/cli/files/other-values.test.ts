@@ -71,3 +71,24 @@ test("D-14.7 what is not of its column's type comes back as it was, byte by byte
   expect(rows[1]?.stdout).toBe(rows[0]?.stdout ?? "");
   expect(rows[0]?.stdout).toContain('"r":"-Infinity"');
 });
+
+test("D-14.7 a text of a SQLite file is read for a column of JSON, and is a text there where it is none", async () => {
+  const folder = makeTempFolder();
+  const file = new Database(join(folder, "theirs.db"));
+  file.run("CREATE TABLE things (k TEXT PRIMARY KEY, Extra TEXT, body TEXT)");
+  file.run(`INSERT INTO things VALUES ('a', '{"x":[1,12345678901234567890]}', '{"x":1}'),
+    ('b', '"in quotes"', '1'), ('c', 'no JSON', NULL), ('d', NULL, NULL)`);
+  file.close();
+  const columns = { k: { type: "text" }, extra: { type: "json" }, body: { type: "text" } };
+  const things = { upsert_key: ["k"], columns };
+  writeFileSync(join(folder, ".env"), "STORAGE_URL=sqlite:./store.db\nSYNC_TABLES=tables.json\n");
+  writeFileSync(join(folder, "tables.json"), JSON.stringify({ tables: { things } }));
+  expect((await runCli(["import", "things", "theirs.db"], { folder })).code).toBe(0);
+  const out = await runCli(["export", "things", "-", "--format", "ndjson"], { folder });
+  expect(out.stdout.trim().split("\n")).toEqual([
+    '{"k":"a","extra":{"x":[1,12345678901234567890]},"body":"{\\"x\\":1}"}',
+    '{"k":"b","extra":"in quotes","body":"1"}',
+    '{"k":"c","extra":"no JSON","body":null}',
+    '{"k":"d","extra":null,"body":null}',
+  ]);
+});

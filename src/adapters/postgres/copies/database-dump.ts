@@ -49,10 +49,9 @@ export class DatabaseDump {
     const tx = await this.#database.openReading();
     try {
       const tables = await this.#tables(tx);
-      const facts = await readFacts(tx);
       const about = {
         store: "postgresql",
-        deploymentId: facts.get("deployment_id") ?? "",
+        deploymentId: (await readFacts(tx)).get("deployment_id") ?? "",
         tables,
         items: await this.#items(tx, tables),
       };

@@ -98,8 +98,7 @@ export class EmptyFile implements EmptyStore {
       throw stop?.aborted ? stop.reason : fileFailure("The store", error);
     }
     const connection = await this.#open();
-    const { collections } = this.#options;
-    const left = collections.filter(({ isCopied = true }) => !isCopied);
+    const left = this.#options.collections.filter(({ isCopied = true }) => !isCopied);
     for (const { name } of [...left, { name: "moment" }]) {
       run(connection, `DELETE FROM repsync_${name}`);
     }

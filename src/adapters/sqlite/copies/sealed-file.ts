@@ -86,10 +86,8 @@ export class SealedFile implements Backup {
     await withBackup(this.#openSqlite, this.#path, checkIsBackup);
     const bytes = (await stat(this.#path)).size - SEAL_BYTES;
     const seal = await sealOf(this.#path, bytes, job);
-    const file = await open(this.#path, "r");
-    const { buffer } = await file
-      .read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes)
-      .finally(() => file.close());
+    await using file = await open(this.#path, "r");
+    const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes);
     if (buffer.toString("latin1") !== seal) throw backupDamaged();
     return await withBackup(this.#openSqlite, this.#path, readContent);
   }
@@ -107,10 +105,9 @@ function checkIsBackup(connection: SqliteConnection): void {
       "The file is a SQLite database and no backup of repsync: to take over a store, use repsync move";
     throw new AppError("invalid_request", text);
   }
-  const columns = "SELECT name FROM pragma_table_info(?)";
-  const names = allRows(connection, columns, [BACKUP_TABLE]).map(({ name }) => name);
+  const hasVersion = `SELECT 1 FROM pragma_table_info('${BACKUP_TABLE}') WHERE name = 'version'`;
   // Files of earlier programs name each fact.
-  if (!names.includes("version")) checkBackupFormat(1);
+  if (allRows(connection, hasVersion).length === 0) checkBackupFormat(1);
 }
 
 function readContent(connection: SqliteConnection): CheckedBackup {

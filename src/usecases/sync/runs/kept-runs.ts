@@ -201,14 +201,13 @@ async function* follow(
 
 /** The end of a run that did not tell its own, as its process ended. */
 function* endOf(run: KeptRun): Generator<News, void, undefined> {
-  const { error } = run;
-  if (error !== undefined && run.kind === "sync") {
+  if (run.error !== undefined && run.kind === "sync") {
     const table = Object.keys(run.tables).at(-1) ?? "?";
     const direction = run.direction === "pull" ? "pull" : "push";
-    yield { type: "error", table, direction, error };
-  } else if (error !== undefined && run.kind !== "sync") {
+    yield { type: "error", table, direction, error: run.error };
+  } else if (run.error !== undefined && run.kind !== "sync") {
     const result = run.kind === "import" ? { result: null } : {};
-    yield { type: "error", table: run.table, error, ...result };
+    yield { type: "error", table: run.table, error: run.error, ...result };
   }
   yield { type: "finished" };
 }
