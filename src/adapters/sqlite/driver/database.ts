@@ -4,6 +4,7 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
 import type {
@@ -72,6 +73,7 @@ export class SqliteDatabase implements SqliteWork {
   readonly #isLooking: boolean;
   readonly #changes = new TableChanges(this);
   #calls = 0;
+  readonly #turns: Turns;
   #isClosed = false;
   #closing: Promise<void> | null = null;
 
@@ -87,6 +89,7 @@ export class SqliteDatabase implements SqliteWork {
     this.#file = file;
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock ?? null;
+    this.#turns = new Turns(this, () => this.nextTurn());
     this.#isLooking = isLooking;
   }
 
@@ -156,7 +159,7 @@ export class SqliteDatabase implements SqliteWork {
    * Throws `store_unavailable` for every failure of the database.
    */
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
-    if (this.#isTurnDue()) await this.nextTurn();
+    if (this.#isTurnDue()) await this.#turns.next();
     const limit = new TimeLimit(deadlineMs);
     const read = () => this.#retried("store_unavailable", limit, () => this.#readOnce(work));
     return this.#reader === null ? this.#queue.run(limit, read) : read();
@@ -179,7 +182,7 @@ export class SqliteDatabase implements SqliteWork {
     { triesMs, endMs } = this.#limit,
     begin: "BEGIN" | "BEGIN IMMEDIATE" = "BEGIN IMMEDIATE",
   ): Promise<T> {
-    if (this.#isTurnDue()) await this.nextTurn();
+    if (this.#isTurnDue()) await this.#turns.next();
     let kind: FailureKind = "store_unavailable";
     const onRows = () => {
       kind = "commit_failed";
@@ -209,7 +212,7 @@ export class SqliteDatabase implements SqliteWork {
     work: (body: SqliteBody) => Promise<T>,
     { triesMs, endMs } = this.#limit,
   ): Promise<T> {
-    if (this.#isTurnDue()) await this.nextTurn();
+    if (this.#isTurnDue()) await this.#turns.next();
     const limit = new TimeLimit(triesMs);
     const [queue, connection] =
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
@@ -233,9 +236,10 @@ export class SqliteDatabase implements SqliteWork {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** True for one call of so many on a file: calls that follow one another at once would leave nobody else a turn. */
+  /** True for one of so many calls on a file, and after some time: those that follow one another would leave nobody else a turn. */
   #isTurnDue(): boolean {
-    return this.#file !== null && ++this.#calls % CALLS_PER_TURN === 0;
+    const isDue = ++this.#calls % CALLS_PER_TURN === 0 || this.#turns.isOver;
+    return this.#file !== null && isDue;
   }
 
   /**

@@ -9,6 +9,7 @@ import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { SqliteFile } from "../support.ts";
 
 const table = makeTable({
   upsert_key: ["n"],
@@ -67,3 +68,18 @@ test("D-3.4, D-7.9 page() is of one moment, whatever is written in the turns of 
   );
   await storage.close();
 });
+
+test("D-7.9 reads that follow one another, each of which takes long, let others have their turn", () =>
+  SqliteFile.use(async (file) => {
+    const { tables } = await file.open({ clock: new HurriedClock() });
+    await tables.prepare([table]);
+    let turns = 0;
+    const watch = () => {
+      turns++;
+      watching = setImmediate(watch);
+    };
+    let watching = setImmediate(watch);
+    for (let n = 0; n < 8; n++) await tables.count(table);
+    clearImmediate(watching);
+    expect(turns).toBeGreaterThanOrEqual(8);
+  }));
