@@ -102,7 +102,11 @@ export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
 }
 
 async function list({ output, openToRead }: CommandTools, options: QueryOptions): Promise<void> {
-  const part = await listAccounts((await openToRead()).services.accounts, options);
+  const { accounts } = (await openToRead()).services;
+  let part = await listAccounts(accounts, options);
+  while (part.items.length === 0 && part.nextCursor !== null) {
+    part = await listAccounts(accounts, { ...options, cursor: part.nextCursor });
+  }
   output.showList(part, "No such account", (items) => tableLines(items, COLUMNS));
 }
 
