@@ -1,5 +1,4 @@
 // The data model: every collection of documents that the service owns.
-import type { Key } from "../domain/shared/document-key.ts";
 import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "./accounts/account-collections.ts";
@@ -44,13 +43,12 @@ export const RUNS: Collection<RunDocument> = {
     /** Those that go on, or whose process has ended. */
     running: ({ kind, run }) => (JSON.parse(run).status === "running" ? [kind] : null),
     /** Comparisons and imports whose news show rows of a table. */
-    rowNews: ({ run, newsParts }) => (newsParts > 0 ? rowTable(JSON.parse(run)) : null),
+    rowNews({ run, newsParts }) {
+      const { table } = JSON.parse(run);
+      return table === undefined || newsParts === 0 ? null : [table];
+    },
   },
 };
-
-function rowTable({ table }: { readonly table?: string }): Key | null {
-  return table === undefined ? null : [table];
-}
 
 /** The news of a run, as JSON in parts, as it may be larger than a document. */
 interface RunNewsDocument {
