@@ -63,7 +63,7 @@ export class SyncClient implements RemotePeer {
     const offset = rowsOf("offset", request.offset, 0);
     const limit = rowsOf("limit", request.limit, 1);
     const path = `/pull/${tablePath(tableName)}${queryOf({ since: request.since, offset, limit })}`;
-    const reply = await this.#get(path, request.signal, columnsHeader(request));
+    const reply = await this.#get(path, request);
     const since = request.since || null;
     const beganMs = this.#clock.monotonicMs();
     const page = await readPullPage(reply, { tableName, since, offsetRows: request.offset ?? 0 });
@@ -88,7 +88,7 @@ export class SyncClient implements RemotePeer {
   }
 
   async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
-    const { isGuarded, isForced, isDeletesDryRun, runId, signal } = request;
+    const { isGuarded, isForced, isDeletesDryRun, runId, columns, signal } = request;
     const path = `/push/${tablePath(tableName)}`;
     const { body, checksum, bytesUncompressed } = await this.#encoder.encode(request);
     const headers = {
@@ -100,7 +100,7 @@ export class SyncClient implements RemotePeer {
       ...(isForced ? { "X-Sync-Conflict": "overwrite" } : {}),
       ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
       ...(runId === undefined ? {} : { "X-Sync-Run": runId }),
-      ...columnsHeader(request),
+      ...(columns ? { "X-Sync-Columns": columns } : {}),
     };
     const reply = await exchange(this.#settings, { method: "POST", path, headers, body, signal });
     const result = await readPushResult(reply, tableName, request);
@@ -114,22 +114,22 @@ export class SyncClient implements RemotePeer {
   async readDigest(
     tableName: string,
     query: DigestQuery,
-    { signal }: StoppableRequest = {},
+    request: StoppableRequest = {},
   ): Promise<DigestReply> {
     const named = Object.entries(digestParameters(query)).map(
       ([name, value]) => [wireName(name), value] as const,
     );
     const path = `/digest/${tablePath(tableName)}${queryOf(Object.fromEntries(named))}`;
-    const reply = await this.#get(path, signal);
+    const reply = await this.#get(path, request);
     return { page: await readDigestPage(reply, tableName, query), ...bytesOf(reply) };
   }
 
   async readSchema(
     tableName: string,
-    { lateAfter, signal }: StoppableRequest & { readonly lateAfter?: string } = {},
+    { lateAfter, ...request }: StoppableRequest & { readonly lateAfter?: string } = {},
   ): Promise<TableSchema> {
     const query = queryOf({ late_after: lateAfter });
-    const reply = await this.#get(`/schema/${tablePath(tableName)}${query}`, signal);
+    const reply = await this.#get(`/schema/${tablePath(tableName)}${query}`, request);
     return readTableSchema(reply, tableName, query !== "");
   }
 
@@ -137,7 +137,7 @@ export class SyncClient implements RemotePeer {
     const { since, cursor } = request;
     const limit = rowsOf("limit", request.limit, 1);
     const path = `/deleted/${tablePath(tableName)}${queryOf({ since, limit, cursor })}`;
-    const reply = await this.#get(path, request.signal);
+    const reply = await this.#get(path, request);
     const page = await readDeletedReply(reply, tableName, request.cursor || null);
     return { ...page, ...bytesOf(reply) };
   }
@@ -148,16 +148,13 @@ export class SyncClient implements RemotePeer {
   }
 
   /** A reply to the sync key whose checksum was verified. */
-  async #get(path: string, signal: AbortSignal | undefined, others = {}): Promise<Reply> {
-    const headers = { "X-Sync-Key": this.#settings.key, ...others };
+  async #get(path: string, { columns, signal }: RowsRequest): Promise<Reply> {
+    const told = columns ? { "X-Sync-Columns": columns } : {};
+    const headers = { "X-Sync-Key": this.#settings.key, ...told };
     const reply = await exchange(this.#settings, { method: "GET", path, headers, signal });
     await verifyChecksum(this.#digest, reply);
     return reply;
   }
-}
-
-function columnsHeader({ columns = null }: RowsRequest): Record<string, string> {
-  return columns === null ? {} : { "X-Sync-Columns": columns };
 }
 
 /** The table's name as one path segment. URLs resolve the two dotted names away, encoded or not. */

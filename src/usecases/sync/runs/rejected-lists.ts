@@ -76,16 +76,13 @@ export async function retryRejected(
     isDropped = await retryRecord(deps, table, entry, stop);
   } catch (error) {
     deps.logger.error("A rejected record could not be tried again", error, { table: table.name });
-    throw isForCaller(error) ? error : asSyncError(error);
+    // Errors that are no failure of the retry itself.
+    if (isAppError(error, "conflict", "store_unavailable", "commit_failed")) throw error;
+    throw asSyncError(error);
   }
   const left = await deps.rejected.find(id);
   if (left !== null) return { status: "rejected", item: rejectedItem(left) };
   return { status: isDropped ? "dropped" : "written", item: rejectedItem(entry) };
-}
-
-/** True for errors that are no failure of the retry itself. */
-function isForCaller(error: unknown): boolean {
-  return isAppError(error, "conflict", "store_unavailable", "commit_failed");
 }
 
 async function findEntry({ rejected }: SyncDeps, id: string): Promise<RejectedRecord> {

@@ -244,18 +244,12 @@ async function ask(transfer: Transfer, tombstones: readonly Tombstone[]): Promis
   return (await sendTombstones(transfer, tombstones, true)).deleted;
 }
 
-interface SentTombstones {
-  /** Rows removed there, or that would be. */
-  readonly deleted: number;
-  readonly errorCount: number;
-}
-
-/** Sends tombstones, or asks about them; those that are too much at once are halved. */
+/** Sends tombstones, or asks about them, for the rows that go there; those that are too much at once are halved. */
 export async function sendTombstones(
   transfer: Transfer,
   tombstones: readonly Tombstone[],
   isDeletesDryRun: boolean,
-): Promise<SentTombstones> {
+): Promise<Required<Pick<PushResult, "deleted" | "errorCount">>> {
   const { deps, run, table } = transfer;
   const sent = { records: [], deleted: tombstones, isDeletesDryRun, syncTimestamp: run.startedAt };
   const reply = await pushAtOnce(transfer, sent, tombstones.length);

@@ -194,6 +194,7 @@ class PullExchange {
   readonly #isFromStart: boolean;
   /** The own mark from before the first exchanged row, when no push has kept one; null when one has. */
   readonly #ownMark: string | null;
+  readonly #pushMarker: string | null;
   /** Versions added since they were put together last. */
   #added: number;
 
@@ -201,11 +202,8 @@ class PullExchange {
     this.#transfer = transfer;
     this.#isFromStart = isFromStart;
     this.#ownMark = ownMark;
+    this.#pushMarker = transfer.last.push.marker || null;
     this.#added = transfer.last.pull.added ?? 0;
-  }
-
-  get #pushMarker(): string | null {
-    return this.#transfer.last.push.marker || null;
   }
 
   static async open(transfer: Transfer, markers: TransferMarkers): Promise<PullExchange> {

@@ -187,8 +187,7 @@ export async function sendRows(
     else size.shrink(rows.length);
     return await halved();
   }
-  checkResult(reply, rows.length);
-  if (isGuarded(transfer)) checkGuarded(reply);
+  checkResult(transfer, reply, rows.length);
   const { errors = [], errorCount = 0, kept = 0, erased = 0 } = reply;
   const { changed = rows.length - errorCount } = reply;
   if (errorCount === 0) return { accepted: rows, rejected: [], kept, erased, changed };
@@ -218,20 +217,18 @@ export function isGuarded({ conflict, handshake }: Transfer): boolean {
 }
 
 /** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
-function checkResult(result: PushResult, sent: number): void {
-  const { upserted, errorCount = 0, erased = 0, integrity } = result;
+function checkResult(transfer: Transfer, result: PushResult, sent: number): void {
+  const { upserted, errorCount = 0, erased = 0, integrity, kept, changed } = result;
   if (result.error !== undefined || upserted + errorCount + erased !== sent) {
     const text = `The remote reports ${upserted} written and ${errorCount} failed of ${sent} records`;
     const reason = result.error === undefined ? "" : `: ${result.error}`;
     throw new AppError("remote_invalid", text + reason);
   }
-  if (integrity === "verified") return;
-  const text = `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"`;
-  throw new AppError("remote_invalid", text);
-}
-
-function checkGuarded({ kept, changed }: PushResult): void {
-  if (kept !== undefined && changed !== undefined) return;
+  if (integrity !== "verified") {
+    const text = `The remote did not verify the checksum of a batch: integrity is "${integrity ?? ""}"`;
+    throw new AppError("remote_invalid", text);
+  }
+  if (!isGuarded(transfer) || (kept !== undefined && changed !== undefined)) return;
   const text =
     "The remote lists the extension conflict-newer and does not tell kept and changed rows";
   throw new AppError("remote_invalid", text);

@@ -219,14 +219,12 @@ async function pushBatch(
   });
 }
 
-/** False for the first exchange with a remote and for a full one: those send all rows. */
-function isLaterPush({ run, last }: Transfer): boolean {
-  return !run.isFull && Boolean(last.push.marker || last.pull.marker);
-}
-
 /** Sorts out what need not go. What this transfer has tried already is left out. */
 function sortRows(push: Push, batch: readonly Row[]) {
-  const passesSame = isLaterPush(push.transfer) && isVersioned(push.transfer.table);
+  const { run, last, table } = push.transfer;
+  // The first exchange with a remote, and a full one, send all rows.
+  const isLater = !run.isFull && Boolean(last.push.marker || last.pull.marker);
+  const passesSame = isLater && isVersioned(table);
   const rows = Map.groupBy(batch, (row) => {
     if (push.rejections.isSettled(row)) return "settled";
     if (isExchanged(push, row)) return "exchanged";

@@ -126,19 +126,7 @@ export async function retryRecord(
   const { direction } = entry;
   const name = transferLeaseName(direction, table.name);
   const runId = deps.ids.next();
-  const startedAt = formatMs(deps.clock.nowMs());
-  const run: RunContext | null =
-    direction === "pull"
-      ? null
-      : {
-          ...PLAIN_PLAN,
-          directions: ["push"],
-          runId,
-          deps,
-          remote: openRemote(deps),
-          startedAt,
-          stop,
-        };
+  const remote = direction === "pull" ? null : openRemote(deps);
   stop.throwIfAborted();
   const lease = await tryLease(deps, name, runId, stop);
   if ("heldBy" in lease) {
@@ -146,7 +134,17 @@ export async function retryRecord(
     throw new AppError("conflict", text, { hint: "Try again later" });
   }
   try {
-    if (run === null) return await writeHere(deps, table, entry, lease);
+    if (remote === null) return await writeHere(deps, table, entry, lease);
+    const startedAt = formatMs(deps.clock.nowMs());
+    const run = {
+      ...PLAIN_PLAN,
+      directions: ["push"],
+      runId,
+      deps,
+      remote,
+      startedAt,
+      stop,
+    } as const;
     await sendThere(run, table, entry, lease);
     return false;
   } finally {
@@ -162,18 +160,9 @@ async function writeHere(
 ): Promise<boolean> {
   const kept = await deps.memory.read(table.name);
   const { silent } = columnHistory(table, columnsNow(table, []), "pull", kept);
-  const direction = "pull";
+  const rules = { direction: "pull", memory: null, conflict: "newer" } as const;
   // Columns that are new here are filled by the next run.
-  const own = {
-    deps,
-    table,
-    direction,
-    lease,
-    memory: null,
-    conflict: "newer",
-    added: [],
-    silent,
-  } as const;
+  const own = { deps, table, lease, ...rules, added: [], silent };
   const writer = new RecordWriter(own, await TableRejections.open(own, entry));
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);
