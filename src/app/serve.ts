@@ -237,7 +237,7 @@ function withoutCredentials(storageUrl: string): string {
 // How a deployment begins to listen, and what is told when it cannot.
 
 /** Starts the server of a runtime. Throws an error that says why it cannot. */
-export async function listen(
+async function listen(
   startServer: StartHttpServer,
   handler: RequestHandler,
   options: ListenOptions,

@@ -107,7 +107,7 @@ function unknownText(subject: string, word: string, words: readonly string[]): s
 }
 
 /** The problem of the command line, in one sentence. */
-export function usageMessage({ code, message }: CommanderError): string {
+function usageMessage({ code, message }: CommanderError): string {
   return code === "commander.help"
     ? "There is no command; see repsync --help"
     : asSentence(message);

@@ -79,7 +79,7 @@ export const signInPage: Guard<{ readonly isCookieSet: boolean }> = {
 };
 
 /** The origin of a page of `CORS_ORIGINS` that sent the request; null for all others. */
-export function corsOrigin({ headers, browsers }: Exchange): string | null {
+function corsOrigin({ headers, browsers }: Exchange): string | null {
   const origin = headers.get("origin");
   const { corsOrigins } = browsers;
   return origin !== null && corsOrigins.includes(origin) ? origin : null;

@@ -64,20 +64,18 @@ async function* linesOf(
   { facts, about, parts }: Beginning & Pick<Dump, "parts">,
   progress: ItemProgress,
 ): AsyncGenerator<string> {
-  const beginning: Beginning = { facts, about };
-  yield JSON.stringify(beginning);
+  yield JSON.stringify({ facts, about } satisfies Beginning);
   const digests = new DumpDigests(mac, { withRest: true });
   for await (const part of parts) {
     requireKept(about, part);
     digests.add(part);
     const { of, name, items } = part;
-    const line: PartLine = { of, name, count: items.length };
-    yield JSON.stringify(line);
+    yield JSON.stringify({ of, name, count: items.length } satisfies PartLine);
     for (const item of items) yield of === "documents" ? documentLine(item) : JSON.stringify(item);
     progress.add(items.length);
   }
-  const end: Ending = { digests: digests.texts, counts: digests.counts(about) };
-  yield JSON.stringify(end);
+  const end = { digests: digests.texts, counts: digests.counts(about) };
+  yield JSON.stringify(end satisfies Ending);
 }
 
 /** An archive as a backup. */

@@ -102,7 +102,7 @@ interface KeptPepper {
  * Throws `invalid_request` when no API key of the backup would be known with the pepper that the store would have, nor its
  * audit log verify.
  */
-export function checkPepper(mac: Mac, configured: string | null, kept: KeptPepper): void {
+function checkPepper(mac: Mac, configured: string | null, kept: KeptPepper): void {
   if (kept.mark === null) return;
   const pepper = configured ?? kept.pepper;
   if (pepper === null) {

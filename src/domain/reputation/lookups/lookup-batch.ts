@@ -174,7 +174,7 @@ function noteUse(
 }
 
 /** Why a caller may not ask now; null when it may. D-5.8, D-8.8. */
-export function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | null {
+function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | null {
   if (caller === null) return "api_key_invalid";
   const status = keptKeyStatus(caller.key, nowMs);
   if (status !== "active") return `api_key_${status}`;

@@ -124,7 +124,7 @@ export async function releaseName(
 }
 
 /** The account. Throws `not_found` for none. */
-export function known(account: Account | null): Account {
+function known(account: Account | null): Account {
   if (account === null) throw noAccount();
   return account;
 }

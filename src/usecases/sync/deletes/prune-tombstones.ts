@@ -18,16 +18,14 @@ export function startPruning(
   deps: PruneTombstonesDeps & { readonly scheduler: Scheduler },
   keepDays: number,
 ): { stop(): void } {
-  return deps.scheduler.start(DAILY, async () => {
-    await pruneTombstones(deps, keepDays);
-  });
+  return deps.scheduler.start(DAILY, () => pruneTombstones(deps, keepDays));
 }
 
 /**
  * Forgets the tombstones that were taken in more than so many days ago, in all tables with `deletes`: a peer that has not
  * read them by then is told to compare. Logs what fails.
  */
-export async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: number): Promise<void> {
+async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: number): Promise<void> {
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
   for (const table of [...deps.registry.values()]) {
     if (!table.deletes) continue;

@@ -51,7 +51,7 @@ export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
 }
 
 /** Marks one run, or dry run, as failed that is `running` and whose process has ended. */
-export async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
+async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
   const { leases, runs, clock } = deps;
   // An id of no run takes no lease.
   if ((await runs.find(runId))?.status !== "running") return;
