@@ -287,7 +287,7 @@ async function drainWithin(
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
 }
 
-/** How this runtime listens. */
+/** The server of this runtime. */
 export async function serverOfRuntime(): Promise<StartHttpServer> {
   return typeof Bun === "undefined"
     ? (await import("../adapters/deno/http-server.ts")).startDenoServer

@@ -21,7 +21,7 @@ interface Webhook {
   readonly url: string;
   /** Signs them. */
   readonly secret: string;
-  /** Whether they may go to addresses that are not of the public internet. */
+  /** True when they may go to addresses that are not of the public internet. */
   readonly allowsPrivate: boolean;
 }
 
@@ -229,7 +229,7 @@ function readTables(
   return read.registry ?? new Map();
 }
 
-// Whether a deployment would run against itself. D-10.4.
+// The check that a deployment does not run against itself. D-10.4.
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
 

@@ -234,7 +234,7 @@ function withoutCredentials(storageUrl: string): string {
   return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
 }
 
-// How a deployment begins to listen, and what is told when it cannot.
+// The begin of listening, and the failure when it cannot.
 
 /** Starts the server of a runtime. Throws an error that says why it cannot. */
 async function listen(

@@ -74,7 +74,7 @@ export interface TimeDeps {
 interface OpenedStore extends TimeDeps {
   readonly storage: FullStorage;
   readonly tracing: Tracing;
-  /** How requests to the remote are sent; absent: by the runtime. */
+  /** The sender of requests to the remote; absent: the runtime. */
   readonly fetch?: SyncClientOptions["fetch"];
   readonly logger: Logger;
   readonly damage: StoreDamage;

@@ -12,7 +12,7 @@ export interface TlsFiles {
   /** The own certificate first, then those that vouch for it. */
   readonly certificate: string;
   readonly key: string;
-  /** When the own certificate ends, Unix milliseconds. */
+  /** The end of the own certificate, Unix milliseconds. */
   readonly expiresAtMs: number;
 }
 
@@ -64,7 +64,7 @@ function textOrNull(read: () => string): string | null {
   }
 }
 
-/** When the first certificate ends; null unless every one can be read. */
+/** The end of the certificate that ends first; null unless every one can be read. */
 function endOfFirst(text: string): number | null {
   try {
     const all = (text.match(CERTIFICATE_BLOCK) ?? []).map((block) => new X509Certificate(block));

@@ -1,9 +1,9 @@
-// How a command ends: its exit code, and what its user is told when it fails.
+// The end of a command: its exit code, and what its user is told when it fails.
 import { CommanderError } from "commander";
 import type { AppErrorKind } from "../domain/shared/error-kinds.ts";
 import { type InputProblem, isAppError } from "../domain/shared/errors.ts";
 
-/** How a command ends. D-4.12. */
+/** The end of a command. D-4.12. */
 export const EXIT = {
   success: 0,
   failed: 1,

@@ -1,4 +1,4 @@
-// How an operation is described: the one place for who may call it, what it takes and what it answers.
+// The description of an operation: the one place for who may call it, what it takes and what it answers.
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { FieldName, FromWire } from "../domain/shared/wire-names.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";

@@ -59,7 +59,7 @@ export class Exchange {
     return this.request.headers;
   }
 
-  /** Whether the request itself came over TLS. */
+  /** True when the request itself came over TLS. */
   get isTls(): boolean {
     return this.request.url.startsWith("https:");
   }

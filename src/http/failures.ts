@@ -13,7 +13,7 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, object>>;
 }
 
-/** When each status comes. */
+/** The cause of each status. */
 export type Failures = Readonly<Record<number, string | Failure>>;
 
 /** Headers of a reply under `/v1`. D-5.3. */

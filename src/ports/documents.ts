@@ -103,7 +103,7 @@ export type Query =
    * its key or in its places, comes as `Damaged`.
    */
   | { readonly from: AnyCollection; readonly asStored: StoredStretch }
-  /** How many a stretch has. */
+  /** The number of those in a stretch. */
   | { readonly from: AnyCollection; readonly count: Stretch }
   /** The keys of the documents of a stretch, whichever index it goes by. */
   | { readonly from: AnyCollection; readonly keysOf: Stretch }
@@ -163,7 +163,7 @@ export interface CallOptions {
   readonly isInTurn?: true;
 }
 
-/** How long a call may take. */
+/** The time that a call may take. */
 export interface CallLimit {
   /** Milliseconds in which the body is run again when it meets others or the store is busy. */
   readonly triesMs: number;

@@ -50,7 +50,7 @@ export interface HeaderReader {
   take(names: readonly string[], line: number): void;
 }
 
-/** How bytes become text. */
+/** The encoding of text. */
 export interface DecodeOptions {
   /** The file's name in messages. */
   readonly name: string;
@@ -58,7 +58,7 @@ export interface DecodeOptions {
   readonly encoding: Encoding | null;
 }
 
-/** How rows are written as a file. */
+/** The form of rows in a file. */
 export interface WriteOptions {
   /** The form of CSV. */
   readonly form: FileForm;

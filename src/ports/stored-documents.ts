@@ -1,4 +1,4 @@
-// How documents are kept where the order of keys is that of their bytes: the key, the JSON text without the fields of bytes, those, and
+// Documents as they are kept where the order of keys is that of their bytes: the key, the JSON text without the fields of bytes, those, and
 // the place in each index.
 import {
   AFTER_PARTS,

@@ -13,7 +13,7 @@ interface AlertSubject {
   readonly type: AlertType;
 }
 
-/** When to try an alert again. */
+/** The time to try an alert again. */
 interface AlertRetry {
   /** Attempts that have failed. */
   readonly attempts: number;
@@ -94,7 +94,7 @@ export class AlertOutbox {
     });
   }
 
-  /** How many wait. */
+  /** The number of those that wait. */
   async count(): Promise<number> {
     const [count] = await this.#documents.read({ name: "alerts.count" }, (at) =>
       at.read({ from: ALERTS, count: {} }),

@@ -19,7 +19,7 @@ export interface LeaseClaim {
 export interface HeldLease {
   /** For commits that are made under the lease: `fence`. */
   readonly claim: LeaseClaim;
-  /** When the holder before took or renewed it last, by the store's clock; null when it gave it up, or there was none. */
+  /** The time at which the holder before took or renewed it last, by the store's clock; null when it gave it up, or there was none. */
   readonly lastHeldAtMs: number | null;
 
   /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */

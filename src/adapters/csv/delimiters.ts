@@ -79,7 +79,7 @@ export async function findDelimiter(chunks: AsyncIterable<string>): Promise<stri
   return scored.reduce((best, one) => (one.score > best.score ? one : best)).delimiter;
 }
 
-/** How often it stands in the first line; as many more points where it does in every line. */
+/** The number of times it stands in the first line; as many more points where it does in every line. */
 function scoreOf(text: string, delimiter: string, isCut: boolean): number {
   const counts = countsByLine(text, delimiter);
   if (isCut && counts.length > 1) counts.pop();

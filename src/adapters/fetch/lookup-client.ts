@@ -39,7 +39,7 @@ export class LookupError extends Error {
   readonly status: number | null;
   /** The code, such as `consent_required`; null where the reply has none. */
   readonly code: string | null;
-  /** When another try may succeed; null when the service does not say. */
+  /** The time at which another try may succeed; null when the service does not say. */
   readonly retryAfterSeconds: number | null;
   /** Names the request in the service's log; null without a reply. */
   readonly requestId: string | null;

@@ -8,7 +8,7 @@ import { readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 const SYNC_PATH = "/api/v1/sync";
 
-/** How to reach a peer. */
+/** The way to a peer. */
 export interface SyncClientOptions {
   /** `http:` or `https:` address without `/api/v1/sync`; may have a path and a slash at its end. */
   readonly baseUrl: string;

@@ -29,7 +29,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 const MAX_ISSUED_AHEAD_MS = 60_000;
 /** Tells that a session has ended, so it must not begin one. */
 const LOGOUT_TOKEN = /^(?:application\/)?logout\+jwt$/i;
-/** How long fetched keys are used, the least time between two fetches, and the time limit of a fetch. */
+/** The time for which fetched keys are used, the least time between two fetches, and the time limit of a fetch. */
 const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 30_000;
 const KEYS_TIMEOUT_MS = 5_000;

@@ -3,7 +3,7 @@ import type { ValueCache } from "../../ports/lookups/value-cache.ts";
 import type { CacheCounts } from "../../ports/runtime/metrics.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
-/** How much to remember, and for how long at most. */
+/** The most that is remembered, and the longest time. */
 interface LruOptions {
   readonly maxEntries: number;
   /** After this a value is dropped though nothing has changed, so that people nobody asks for are not kept. */

@@ -104,7 +104,7 @@ export class OpenTelemetryTracing implements Tracing {
     await this.#provider.shutdown();
   }
 
-  /** Whether a trace that begins now is to be kept. */
+  /** True when a trace that begins now is to be kept. */
   #isKept(): boolean {
     const { random, rate } = this.#provider;
     return rate === 1 || random.next() < rate;

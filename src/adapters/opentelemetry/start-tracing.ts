@@ -77,7 +77,7 @@ function decoded(value: string): string {
 // The choice of traces to keep: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
 // deployments keep the same traces; a count of what callers may still have kept bounds them, as callers choose the ids.
 
-/** How many traces of callers may be kept at once after a time without any. */
+/** The number of traces of callers that may be kept at once after a time without any. */
 const MAX_SAVED = 10;
 
 const KEPT: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
@@ -91,7 +91,7 @@ const PASSED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
 export class CallerSampler implements Sampler {
   readonly #sampling: Sampling;
   readonly #byId: TraceIdRatioBasedSampler;
-  /** How many more traces of callers may be kept now. */
+  /** The number of traces of callers that may still be kept now. */
   #allowed = 1;
 
   constructor(sampling: Sampling) {

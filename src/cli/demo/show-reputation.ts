@@ -36,7 +36,7 @@ interface Reputation {
   readonly verified_platforms: number;
 }
 
-/** How much of its plan an account has used. D-5.7. */
+/** The part of its plan that an account has used. D-5.7. */
 interface PlanUsage {
   readonly plan: string;
   readonly minute: Record<"used" | "limit", number>;

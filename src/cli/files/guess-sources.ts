@@ -26,7 +26,7 @@ const RENAMING =
 
 export interface OpenedSources {
   readonly sources: readonly GuessSource[];
-  /** How the file was read, for people. */
+  /** The form in which the file was read, for people. */
   readonly format: string;
   /** Parts of the file that become no table, for people. */
   readonly leftOut: readonly string[];

@@ -68,7 +68,7 @@ export type FileForm = Partial<
   Record<"path" | "encoding" | "delimiter" | "decimal" | "date_format", string>
 >;
 
-/** How a file is imported. */
+/** The options of an import. */
 export type ImportOptions = Partial<
   Record<"lax" | "force" | "append" | "whole" | "max_deletes", string>
 >;

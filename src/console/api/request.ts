@@ -188,7 +188,7 @@ const LONG: ReadonlySet<keyof Operations> = new Set<keyof Operations>([
   "post /api/v1/sync/rejected/{id}/retry",
 ]);
 
-/** How long the console waits for the reply to one request: it gives up once the service has said nothing for so long. */
+/** The time for which the console waits for the reply to one request: it gives up once the service has said nothing for so long. */
 export class Patience {
   /** Aborted when it is over, and when nobody needs the reply any more. */
   readonly signal: AbortSignal;

@@ -116,7 +116,7 @@ export function useReply<O extends Asked>(
   });
 }
 
-/** Whether the service only does not answer now. */
+/** True when the service only does not answer now. */
 function isPassing({ code, status }: RequestError): boolean {
   return code === "unreachable" || status === 503;
 }

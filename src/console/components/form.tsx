@@ -234,7 +234,7 @@ export function CheckField(props: CheckFieldProps) {
   );
 }
 
-/** When a right is to end, in local time; `utcText` reads it. */
+/** The end of a right, in local time; `utcText` reads it. */
 export function ExpiryField() {
   const hint = "Optional; empty is never";
   return <Field label="Expires" name="expires_at" hint={hint} type="datetime-local" />;

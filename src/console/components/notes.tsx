@@ -114,7 +114,7 @@ interface ProgressBarProps {
   readonly text?: string;
 }
 
-/** How far long work has come. */
+/** The progress of long work. */
 export function ProgressBar({ label, done, total, text }: ProgressBarProps) {
   const id = useId();
   const known = total === null ? {} : { max: Math.max(total, done, 1), value: done };

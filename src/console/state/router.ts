@@ -9,7 +9,7 @@ interface Place {
   /** Below `/console`, percent-encoded, without a slash at its end. */
   readonly path: string;
   readonly search: string;
-  /** How far the page is scrolled when somebody comes back to it; null on the first visit. */
+  /** The place to which the page is scrolled when somebody comes back to it; null on the first visit. */
   readonly scrollY: number | null;
   /** False for the page that the browser itself opened: it keeps the focus where the browser puts it. */
   readonly isVisit: boolean;

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { beginPage } from "./messages.ts";
 import { place } from "./router.ts";
 
-/** How long a page may grow before its old place is given up. */
+/** The time for which a page may grow before its old place is given up. */
 const RESTORE_MS = 3_000;
 
 /**

@@ -1,7 +1,7 @@
 // Backups on a schedule: what is wanted of them, their names, and which of them are too old. D-10.7.
 import { dateTimeMs } from "./time.ts";
 
-/** When, where and how many. */
+/** Time, place and number. */
 export interface BackupPlan {
   readonly cronText: string;
   readonly folder: string;

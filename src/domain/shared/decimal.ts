@@ -99,7 +99,7 @@ function valueForm({ isNegative, digits, point }: Decimal): string {
   return `${isNegative ? "-" : ""}${digits.slice(0, significantDigits(digits))}e${point}`;
 }
 
-/** How many digits are left without the zeros at the end. A loop, as `/0+$/` takes quadratic time. */
+/** The number of digits without the zeros at the end. A loop, as `/0+$/` takes quadratic time. */
 function significantDigits(digits: string): number {
   let count = digits.length;
   while (digits[count - 1] === "0") count--;

@@ -20,7 +20,7 @@ export function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** Whether the key begins with these parts; a key begins with itself. */
+/** True when the key begins with these parts; a key begins with itself. */
 export function beginsWith(key: Key, parts: Key): boolean {
   return parts.length <= key.length && parts.every((part, i) => part === key[i]);
 }
@@ -31,7 +31,7 @@ export function checkKey(key: Key): void {
   if (problem !== null) throw new Error(problem);
 }
 
-/** Whether a key may be what somebody asks for. */
+/** True when a key may be what somebody asks for. */
 export function isKey(key: Key): boolean {
   return problemOf(key) === null;
 }

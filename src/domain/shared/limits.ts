@@ -39,7 +39,7 @@ export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
 export const DEFAULT_LAG_SECONDS = 60;
 /** Longest allowance: a hundred years, so that a marker is still a date. */
 export const MAX_LAG_SECONDS = 3_153_600_000;
-/** How far before the begin of its transaction another program may date a row that a store tells of. D-12.3. */
+/** The time by which another program may date a row before the begin of its transaction, in a store that tells of it. D-12.3. */
 export const MAX_TOLD_BACK_MS = 5_000;
 /** Levels of arrays and objects in one value of a `json` column; deeper ones overflow common parsers. */
 export const MAX_JSON_DEPTH = 500;
@@ -97,10 +97,10 @@ export const MAX_KEPT_RUNS = 1_000;
 export const MAX_LISTED_RESULTS = 10_000;
 /** Dry runs that are kept, in no list, so that what they told can be read. D-9.5. */
 export const MAX_KEPT_DRY_RUNS = 50;
-/** How often what a run tells is kept, and how often who watches it from elsewhere looks: together less than 1 s. D-9.5. */
+/** The pause before what a run tells is kept again, and before who watches it from elsewhere looks again: together less than 1 s. D-9.5. */
 export const KEEP_NEWS_MS = 500;
 export const WATCH_MS = 250;
-/** How often a run looks whether it is to end, and who waits for that whether it has. D-7.8. */
+/** The pause before a run looks again whether it is to end, and who waits for that whether it has. D-7.8. */
 export const CANCEL_LOOK_MS = 500;
 /** Time that is waited for the end of a cancelled run. D-7.8. */
 export const MAX_CANCEL_MS = 20_000;

@@ -23,7 +23,7 @@ export type StoreFactName =
   /** The command that is filling the store, `restore` or `move`: until it has ended nothing may use the store. */
   | "filled_by";
 
-/** How a store was opened. */
+/** The result of opening a store. */
 export interface StoreIdentity {
   /** The id of the deployment, the same for all instances. D-10.4. */
   readonly deploymentId: string;
@@ -108,5 +108,5 @@ export function storeNotEmpty(what: string): AppError {
   return new AppError("invalid_request", `The store to be filled is not empty: ${what}`, { hint });
 }
 
-/** How an archive begins; a backup of SQLite is a SQLite file. */
+/** The begin of an archive; a backup of SQLite is a SQLite file. */
 export const ARCHIVE_MAGIC = "repsync backup 2\n";

@@ -56,7 +56,7 @@ export function requireOwnPage(exchange: Exchange, types: readonly string[] = [J
   if (hasBody(request)) requireType(request, types);
 }
 
-/** Whether the cookie may be set: pages of `CORS_ORIGINS` get the token alone. Throws `forbidden` for pages of other origins. */
+/** True when the cookie may be set: pages of `CORS_ORIGINS` get the token alone. Throws `forbidden` for pages of other origins. */
 function requireSignInPage(exchange: Exchange): { readonly isCookieSet: boolean } {
   const source = sourceOf(exchange);
   if (source === "other") {
@@ -95,7 +95,7 @@ function sourceOf(exchange: Exchange): Source {
   return corsOrigin(exchange) === null ? "other" : "allowed";
 }
 
-/** Whether the host of an origin is the one that the request was sent to. */
+/** True when the host of an origin is the one that the request was sent to. */
 function isOwnOrigin(origin: string, exchange: Exchange): boolean {
   const host = lastTrusted(exchange, "x-forwarded-host") ?? exchange.headers.get("host") ?? "";
   if (!URL.canParse(origin)) return false;
@@ -109,7 +109,7 @@ function cookieName(exchange: Exchange): string {
   return isSecure(exchange) ? `__Host-${name}` : name;
 }
 
-/** Whether the client speaks TLS: with this service, or, as a trusted proxy tells, with the proxy. */
+/** True when the client speaks TLS: with this service, or, as a trusted proxy tells, with the proxy. */
 function isSecure(exchange: Exchange): boolean {
   if (exchange.isTls) return true;
   return lastTrusted(exchange, "x-forwarded-proto")?.toLowerCase() === "https";

@@ -78,7 +78,7 @@ export interface StoppedStore extends DumpedSource {
   close(): Promise<void>;
 }
 
-/** Whether a document of a collection is one of the deployment that begins. */
+/** True when a document of a collection is one of the deployment that begins. */
 export type IsKept = (collection: string, doc: object) => boolean;
 
 /** For what an empty store is taken. */

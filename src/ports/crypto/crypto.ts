@@ -52,7 +52,7 @@ export interface TokenClaims {
   readonly subject: string;
   readonly role: Role;
   readonly sessionId: string;
-  /** When the session began: earlier than `issuedAtMs` in a token that renewed it. In whole seconds, as the others. */
+  /** The begin of the session: earlier than `issuedAtMs` in a token that renewed it. In whole seconds, as the others. */
   readonly signedInAtMs: number;
   /** Whole seconds; a part of one is cut. */
   readonly issuedAtMs: number;

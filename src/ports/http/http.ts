@@ -25,7 +25,7 @@ export interface ListenOptions {
   readonly port: number;
   /** HTTPS instead of HTTP where it is given. */
   readonly tls?: ServerCertificate | null;
-  /** How long a connection may be silent unless its request is kept open; the adapter chooses when absent. */
+  /** The time for which a connection may be silent unless its request is kept open; the adapter chooses when absent. */
   readonly idleTimeoutSeconds?: number;
 }
 

@@ -42,9 +42,9 @@ export interface ServiceState {
     /** Seconds since the last scheduled backup; null before the first. D-10.7. */
     readonly backupAgeSeconds: number | null;
   } | null;
-  /** Whether this process has met damage of the store. D-11.6. */
+  /** True when this process has met damage of the store. D-11.6. */
   readonly isStoreDamaged: boolean;
-  /** Whether the registry file is one that cannot be taken up. D-14.6. */
+  /** True when the registry file cannot be taken up. D-14.6. */
   readonly hasRegistryProblem: boolean;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];
@@ -63,7 +63,7 @@ export interface LookupCount {
   readonly count: number;
 }
 
-/** How a cache has done since the start. */
+/** The counts of a cache since the start. */
 export interface CacheCounts {
   readonly hits: number;
   /** The key was absent, or had another version. */

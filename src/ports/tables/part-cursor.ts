@@ -2,7 +2,7 @@
 import { MAX_CURSOR_CHARS } from "../../domain/shared/limits.ts";
 import { refuseCursor } from "../../domain/shared/list-query.ts";
 
-/** Where a part begins. */
+/** The begin of a part. */
 export interface PartPlace<Position> {
   /** That of the row before; null: the first row. */
   readonly position: Position | null;

@@ -126,7 +126,7 @@ export class RemotePeerError extends AppError {
 
   constructor(kind: RemotePeerErrorKind, message: string, options: RemotePeerErrorOptions = {}) {
     const refusal = options.reason === undefined ? {} : REFUSALS[options.reason];
-    // How long to wait says more.
+    // The time to wait says more.
     const { hint: _, ...waiting } = { hint: null, ...refusal };
     super(kind, message, {
       ...(options.retryAfterSeconds === undefined ? refusal : waiting),

@@ -56,7 +56,7 @@ export class Sessions {
     );
   }
 
-  /** Whether a session that began elsewhere has ended, and its account, null when there is none. As `accountOf`. */
+  /** The end of a session that began elsewhere, and its account, null when there is none. As `accountOf`. */
   async findForeign({ username, id }: SessionName) {
     const options = { name: "sessions.find_foreign", isProven: true } as const;
     return await this.#documents.read(options, async (at) => {

@@ -1,4 +1,4 @@
-// How audit records are kept: those of one commit are one document, a block, as a document each would cost several times as
+// Audit records as they are kept: those of one commit are one document, a block, as a document each would cost several times as
 // much. What they share stands once; the rest is one JSON text in bytes. Whatever is changed or added shows in their hashes. A
 // document a record cost 125 µs on three members, two thirds of it for indexes; in a block it costs 30 µs. A block takes no
 // other's place, so a copy of a process shows.

@@ -33,7 +33,7 @@ export class BatchFacts {
     this.usernames = [...new Set(calls.map(({ username }) => username))];
   }
 
-  /** Whether any of the keys is known to belong to an account. */
+  /** True when any of the keys is known to belong to an account. */
   get hasCallers(): boolean {
     return this.callers.values().some(({ value }) => value !== null);
   }

@@ -116,7 +116,7 @@ export const LOOKUP_LOG: Collection<LookupLogDocument> = {
 /** Kept where nobody looks who removes the log. D-8.9. */
 export const FIRST_LOOKUP: SecretDocument = { name: "first_lookup", secret: "answered" };
 
-/** How many chains were ever begun, signed. */
+/** The number of chains that were ever begun, signed. */
 export interface ChainCountDocument {
   readonly kind: "chain_count";
   readonly chains: number;
@@ -129,7 +129,7 @@ export interface CheckpointDocument extends PruningCheckpoint {
   readonly signature: string;
 }
 
-/** How far the index of the log has come: numbers of segments and of groups, each from 0 on. */
+/** The progress of the index of the log: numbers of segments and of groups, each from 0 on. */
 export interface IndexDocument {
   readonly kind: "index";
   /** Segments that there ever were. */

@@ -82,7 +82,7 @@ export class LookupProcessor {
     this.#deps = deps;
   }
 
-  /** How long it pays to wait for more calls after a batch, in milliseconds. */
+  /** Milliseconds for which it pays to wait for more calls after a batch. */
   get gatherMs(): number {
     return this.#deps.documents.gatherMs ?? 0;
   }

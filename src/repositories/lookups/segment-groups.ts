@@ -32,7 +32,7 @@ const NO_INDEX: IndexDocument = {
   cleared: 0,
 };
 
-/** How far the index has come, within a body. */
+/** The progress of the index, within a body. */
 export async function readIndex(at: Reader): Promise<IndexDocument> {
   const [[found]] = await at.read({ from: AUDIT, keys: [["index"]] });
   return (found as IndexDocument | undefined) ?? NO_INDEX;

@@ -64,7 +64,7 @@ export class Usage {
     });
   }
 
-  /** When an account's keys were last used, by their ids, as `lastUses`. D-8.11. */
+  /** The times at which an account's keys were last used, by their ids, as `lastUses`. D-8.11. */
   async keyUses(username: string): Promise<ReadonlyMap<string, string>> {
     return await this.#documents.read({ name: "usage.key_uses" }, async (at) => {
       const usage = await findUsage(at, username);

@@ -14,7 +14,7 @@ import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { WaitingAlert } from "../../repositories/run-collections.ts";
 import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lease.ts";
 
-/** How often the store is asked for alerts: those of every instance, and of the command line, are in it. */
+/** The pause before the store is asked for alerts again: those of every instance, and of the command line, are in it. */
 const LOOK_EVERY_MS = 1_000;
 /** The longest pause after a store that cannot be read or written. */
 const MAX_PAUSE_MS = 60_000;
@@ -239,7 +239,7 @@ export class AlertDelivery {
 interface AlertWindow {
   /** Id of the alert whose sending began the window. */
   readonly firstId: string;
-  /** When the window ends, in monotonic milliseconds. */
+  /** The end of the window, in monotonic milliseconds. */
   readonly endMs: number;
 }
 

@@ -24,7 +24,7 @@ export async function checkHealth(deps: HealthDeps) {
   } as const;
 }
 
-/** Whether requests may be sent here: the store answers, and no stop was asked for. D-10.5. */
+/** True when requests may be sent here: the store answers, and no stop was asked for. D-10.5. */
 export async function checkReady(
   deps: HealthDeps & { readonly lifecycle: Lifecycle },
 ): Promise<"ok" | "stopping" | "unavailable"> {
@@ -42,7 +42,7 @@ async function reach(deps: HealthDeps): Promise<boolean> {
   }
 }
 
-// How far a deployment has come towards its end. D-10.5.
+// A deployment on the way to its end. D-10.5.
 
 /** Knows whether a deployment serves, is about to stop, or only ends the requests that it has in hand. */
 export class Lifecycle {

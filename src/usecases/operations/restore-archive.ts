@@ -86,7 +86,7 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
   };
 }
 
-// Whether a backup can be restored with the secrets of this configuration. D-10.7.
+// The check that a backup can be restored with the secrets of this configuration. D-10.7.
 
 const SAME_PEPPER = "Set API_KEY_PEPPER to the one that the deployment of the backup began with";
 

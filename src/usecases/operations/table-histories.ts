@@ -19,9 +19,9 @@ interface TableHistory {
     readonly endMs: number;
     readonly isEqual: boolean;
   } | null;
-  /** When the last of those began that left the ends equal. */
+  /** The begin of the last one that left the ends equal. */
   readonly equalAtMs: number | null;
-  /** When the oldest of those that are known began. */
+  /** The begin of the oldest one that is known. */
   readonly oldestAtMs: number | null;
 }
 
@@ -29,7 +29,7 @@ const NOTHING: TableHistory = { lastRun: null, last: null, equalAtMs: null, olde
 /** The newest runs, which are read anew each time. */
 const RECENT_RUNS = 10;
 
-/** How each table of the registry is at both ends, by the rows that are counted here, and the remote. Throws `store_unavailable`. */
+/** The state of each table of the registry at both ends, by the rows that are counted here, and the remote. Throws `store_unavailable`. */
 export async function readTableStates(
   sync: SyncDeps,
   here: SyncStatus["tableCounts"],
@@ -111,7 +111,7 @@ function historiesOf(run: ListedRun): readonly (readonly [table: string, TableHi
   });
 }
 
-/** Whether both ends had the same rows of a table afterwards; null for what has not come to its end. */
+/** True when both ends had the same rows of a table afterwards; null for what has not come to its end. */
 function leftEqual(run: ListedRun, table: string): boolean | null {
   if (run.status === "running") return null;
   const isFailed = run.status === "failed";
@@ -147,7 +147,7 @@ interface Counted {
   readonly drift: number | null;
 }
 
-/** Whether the ends had other numbers of rows after a time of this end's clock. */
+/** True when the ends had other numbers of rows after a time of this end's clock. */
 function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
   if (!drift || !remote?.status || remote.clockAheadMs === null) return false;
   const time = parseDateTime(remote.status.serverTime);

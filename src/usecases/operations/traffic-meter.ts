@@ -6,7 +6,7 @@ import type { Clock, Logger, Timer } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
 import type { RowCounter } from "../sync/shared/sync-deps.ts";
 
-/** How often the store is written to, while there is anything to add. */
+/** The pause between two writes to the store, while there is anything to add. */
 const ADD_EVERY_MS = 5_000;
 
 interface TrafficMeterDeps {

@@ -4,7 +4,6 @@ import { gzip, joinBytes, sha256, utf8 } from "../support/bytes.ts";
 import { bodyText, RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import { requestText, SYNC_KEY, startApp } from "../support/sync-app.ts";
-import { startRunApp } from "../sync-runs/support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);

@@ -24,7 +24,7 @@ import {
 } from "./recorder-state.ts";
 import { keepPreImages, Recording } from "./recording.ts";
 
-/** How often an instance looks whether it may become the recorder. */
+/** The pause before an instance looks again whether it may become the recorder. */
 const LOOK_EVERY_MS = 1_000;
 const PAUSE_AFTER_FAILURE_MS = 250;
 /** Longest wait for a recorder to stop. */

@@ -37,7 +37,7 @@ export interface ChangeEvent {
   /** The new name of a collection that was renamed. */
   readonly to?: { readonly coll?: string };
   readonly clusterTime: Timestamp;
-  /** When it happened, by the clock of the server. */
+  /** The time at which it happened, by the clock of the server. */
   readonly wallTime: Date;
   /** With `txnNumber` the transaction, or the retryable write. */
   readonly lsid?: { readonly id: UUID };

@@ -21,7 +21,7 @@ export interface RecordedTable {
 /** Tables by name. */
 export type RecordedTables = Readonly<Record<string, RecordedTable>>;
 
-/** When a record begins: by the cluster, and by a clock that is not earlier. */
+/** The begin of a record: by the cluster, and by a clock that is not earlier. */
 export interface Beginning {
   readonly from: Timestamp;
   readonly time: Date;

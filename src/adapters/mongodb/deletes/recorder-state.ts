@@ -29,7 +29,7 @@ export const DELETE_RECORDER: InternalCollection = { name: "repsync_delete_recor
 /** The recorder's calls end in time whatever happens: a connection that broke may hang for ever, and nobody else would end it. */
 export const RECORDER_CALLS: CallLimit = { triesMs: 10_000, endMs: 10_000 };
 
-/** How long an instance that says nothing stays the recorder. */
+/** The time for which an instance that says nothing stays the recorder. */
 const TTL_MS = 5_000;
 const STATE_ID = "state";
 

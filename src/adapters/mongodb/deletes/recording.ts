@@ -21,7 +21,7 @@ import {
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
 import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recorder-state.ts";
 
-/** How often the place in the stream is kept while nothing happens; the recorder stays that by it. */
+/** The pause before the place in the stream is kept again while nothing happens; the recorder stays that by it. */
 const KEEP_EVERY_MS = 1_500;
 const FORGET_EVERY_MS = 60_000;
 /** Noted transactions are kept for longer than clocks of servers differ. */

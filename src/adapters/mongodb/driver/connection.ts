@@ -19,7 +19,7 @@ const SERVER_SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
 /** With `CONNECT_MS` the time after which a frozen server is noticed and its calls end. */
 const HEARTBEAT_MS = 2_000;
-/** When the hosts are named that do not answer at start, and when the start ends. D-10.4. */
+/** The times after which the hosts are named that do not answer at start, and the start ends. D-10.4. */
 const NOTICE_MS = 4_000;
 const REACH: CallLimit = { triesMs: 20_000, endMs: 20_000 };
 /** Connections per server; a page uses up to two at once. */
@@ -42,7 +42,7 @@ const FIXED: MongoClientOptions = {
   writeConcern: { w: "majority", journal: true },
   retryReads: true,
   retryWrites: true,
-  // How values are read.
+  // The reading of values.
   raw: false,
   promoteValues: true,
   promoteLongs: true,

@@ -19,7 +19,7 @@ export class TimeUp extends AppError {
   }
 }
 
-/** When a call has to end. */
+/** The time at which a call has to end. */
 export class Deadline {
   readonly #clock: Stopwatch;
   readonly #limit: CallLimit;

@@ -10,7 +10,7 @@ export const HOLDERS: InternalCollection = {
   indexes: [{ name: "repsync_end", key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
 };
 
-/** How long a service that was killed still counts. */
+/** The time for which a service that was killed still counts. */
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
@@ -83,12 +83,12 @@ export async function holdToFill(db: Db): Promise<Holder | null> {
   }
 }
 
-/** Whether a process uses or fills the database, or did until a moment ago. */
+/** True when a process uses or fills the database, or did until a moment ago. */
 export async function isHeld(db: Db): Promise<boolean> {
   return await hasHolder(db, {});
 }
 
-/** Whether a service uses the database, or did until a moment ago; who fills it does not count. */
+/** True when a service uses the database, or did until a moment ago; who fills it does not count. */
 export async function isServed(db: Db): Promise<boolean> {
   return await hasHolder(db, { _id: { $ne: FILLER_ID } });
 }

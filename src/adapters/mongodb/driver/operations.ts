@@ -16,7 +16,7 @@ export interface StoreDeps {
   readonly clock: Stopwatch;
   readonly primaryWatch: PrimaryWatch;
   readonly storeClock: StoreClock;
-  /** How long each call may take: `SYNC_CALLS` or `REQUEST_CALLS`. */
+  /** The time that each call may take: `SYNC_CALLS` or `REQUEST_CALLS`. */
   readonly callLimit: CallLimit;
 }
 

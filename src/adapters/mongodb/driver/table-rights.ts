@@ -20,7 +20,7 @@ export type Rights = readonly Privilege[] | null;
 /** The work of a start on a collection. */
 interface Work {
   readonly table: Table;
-  /** Whether an index is made. */
+  /** True when an index is made. */
   readonly makesIndexes: boolean;
   readonly dropsIndexes: boolean;
   /** The collection as the server lists it; undefined where there is none. */

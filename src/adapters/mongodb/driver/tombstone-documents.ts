@@ -24,7 +24,7 @@ export interface TombstoneDocument {
   readonly key: string;
   /** Canonical. */
   readonly deletedAt: string;
-  /** When it was taken in, or listed anew. */
+  /** The time at which it was taken in, or listed anew. */
   readonly takenAt: Date;
 }
 

@@ -20,7 +20,7 @@ const TRANSACTION_OPTIONS = {
   readPreference: "primary",
 } as const satisfies TransactionOptions;
 
-/** How long the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
+/** The time for which the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
 export const MAX_CONFLICTS_MS = 4_000;
 /** The longest pause after a conflict, some transactions long: with a longer one a body would starve beside a busy one. */
 const LONGEST_AFTER_CONFLICT_MS = 32;

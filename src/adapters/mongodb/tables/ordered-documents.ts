@@ -49,7 +49,7 @@ interface Stretch {
 
 const DESCENDING = -1;
 
-/** Whether the table has a BSON date as a timestamp, in the snapshot of `tx`. */
+/** True when the table has a BSON date as a timestamp, in the snapshot of `tx`. */
 export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): Promise<boolean> {
   const { table, timeField, orderIndex } = layout;
   if (timeField === null || timeField === KEY_TIME_FIELD) return false;

@@ -1,4 +1,4 @@
-// How the rows of a push are written, within a transaction. As a rule all are sent as upserts by their keys: to read before every
+// The writing of the rows of a push, within a transaction. As a rule all are sent as upserts by their keys: to read before every
 // push made one of existing keys slower by an eighth (0.88 of the floor, 0.78). Where what is there decides it is read first: with
 // the guard, tombstones, records that may not be new, and numbers; the domain then decides, new rows are inserted, at a quarter
 // of the time, and others upserted. A row that is kept, or is as it should be, is not written; any other change meanwhile is a
@@ -34,13 +34,13 @@ const MARGIN_MS = 5_000;
 const FIRST_TRIED = 8;
 
 interface PushOptions extends WriteRule {
-  /** Whether the upserts take effect one after the other. */
+  /** True when the upserts take effect one after the other. */
   readonly ordered: boolean;
-  /** Whether new rows are sent as such: a key that is there after all is a refusal. */
+  /** True when new rows are sent as such: a key that is there after all is a refusal. */
   readonly insertsNew: boolean;
-  /** Whether rows are read in any case: an earlier attempt could not tell which of them changed. */
+  /** True when rows are read in any case: an earlier attempt could not tell which of them changed. */
   readonly readsFirst: boolean;
-  /** Whether all rows are taken for new ones, without a look. */
+  /** True when all rows are taken for new ones, without a look. */
   readonly isFilling: boolean;
   /** Takes numbers for new rows; the first of them. */
   readonly takeNumbers: (count: number) => Promise<Long>;
@@ -109,7 +109,7 @@ export class PushRows {
     return { ...written, visibleMs: nowMs + tookMs + MARGIN_MS };
   }
 
-  /** Whether what becomes of the records, and their times, do not depend on what is there. */
+  /** True when neither the outcome of the records nor their times depend on the rows that are there. */
   #isSentUnread(upserts: readonly Upsert[]): boolean {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);

@@ -24,7 +24,7 @@ const FOREIGN = { promoteValues: false, validation: { utf8: false } } as const;
 type Element =
   ReturnType<typeof BSON.onDemand.parseToElements> extends Iterable<infer E> ? E : never;
 
-/** Whether an element has a certain name. */
+/** True when an element has a certain name. */
 type NameTest = (bytes: Uint8Array, element: Element) => boolean;
 
 interface Field {

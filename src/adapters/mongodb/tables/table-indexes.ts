@@ -97,7 +97,7 @@ export function noteIndexName(db: Db, table: Table, keys: IndexKeys, name: strin
   known.set(placeOf(table, keys), name);
 }
 
-/** How a command names an index. By its keys MongoDB takes none where another program has a second one on them. */
+/** An index as a command names it. By its keys MongoDB takes none where another program has a second one on them. */
 export function hintOf(db: Db, table: Table, keys: IndexKeys): string | IndexKeys {
   return names.get(db)?.get(placeOf(table, keys)) ?? keys;
 }

@@ -1,4 +1,4 @@
-// How a table of the registry is stored in its collection: fields, indexes and bounds.
+// A table of the registry in its collection: fields, indexes and bounds.
 import type { Document } from "mongodb";
 import {
   type Column,

@@ -57,7 +57,7 @@ interface Reading {
   readonly sinceTime: string | null;
   /** The rows as of the state that the snapshot is of; null where nobody asked for that. */
   readonly sequence: PageSequence | null;
-  /** Whether another program's BSON dates are among the timestamps. */
+  /** True when another program's BSON dates are among the timestamps. */
   readonly isMixed: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { PostgresDatabase } from "./database.ts";
 import { MAKE_NAMESPACE } from "./schema.ts";
 import type { ServerTransaction } from "./transaction.ts";
 
-/** How long a process that was killed still counts. */
+/** The time for which a process that was killed still counts. */
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
@@ -73,12 +73,12 @@ export class Holder {
   }
 }
 
-/** Whether a process uses or fills the database, or did until a moment ago. */
+/** True when a process uses or fills the database, or did until a moment ago. */
 export async function isHeld(tx: ServerTransaction): Promise<boolean> {
   return await hasHolder(tx, "");
 }
 
-/** Whether a service uses it; who fills it does not count. */
+/** True when a service uses it; who fills it does not count. */
 export async function isServed(tx: ServerTransaction): Promise<boolean> {
   return await hasHolder(tx, FILLER);
 }

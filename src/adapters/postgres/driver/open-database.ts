@@ -13,7 +13,7 @@ import { quoted } from "./sql.ts";
 const MAX_CONNECTIONS = 20;
 const CONNECT_SECONDS = 5;
 const LEAST_VERSION = 150_000;
-/** When the host is named that does not answer at start, as with MongoDB. D-10.4. */
+/** The time after which the host is named that does not answer at start, as with MongoDB. D-10.4. */
 const NOTICE_MS = 4_000;
 const PAUSE_MS = 250;
 

@@ -4,7 +4,7 @@ import { Failure, isRefusal } from "./errors.ts";
 import { TAKE_TURN, TAKE_TURN_ALONE } from "./schema.ts";
 import { literal, type Statement } from "./sql.ts";
 
-/** How a transaction begins. */
+/** The begin of a transaction. */
 export interface Beginning {
   /** All reads are of the moment of the first statement; otherwise each statement sees what was committed before it. */
   readonly isOneMoment: boolean;
@@ -57,7 +57,7 @@ const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
 /** Asks for the fate of a transaction, and the life in which the server is. */
 export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
 
-/** How the server knows a transaction, as long as it lives. */
+/** The id of a transaction at the server, as long as it lives. */
 export interface TransactionId {
   readonly id: string;
   readonly life: string;
@@ -80,7 +80,7 @@ export class ServerTransaction {
   #isOver = false;
   /** The first statement that failed: those after it fail because of it. */
   failure: Failure | null = null;
-  /** When the first row was written, by the clock; null before that. */
+  /** The time at which the first row was written, by the clock; null before that. */
   #rowsMs: number | null = null;
   #waits = true;
   #last: readonly Promise<unknown>[] = [];

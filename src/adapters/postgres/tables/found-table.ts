@@ -162,7 +162,7 @@ export function isForeign({ kept, table }: Found): boolean {
   return kept === null || kept.isForeign === true || !(table.isMarked || kept.schema === undefined);
 }
 
-/** Whether rows of a table share their upsert key. */
+/** True when rows of a table share their upsert key. */
 export async function hasDuplicates(
   tx: ServerTransaction,
   { name, table }: Layout,

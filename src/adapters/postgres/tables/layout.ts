@@ -1,4 +1,4 @@
-// How a table of the registry stands in the database: its names, its order, and its rows as lines.
+// A table of the registry in the database: its names, its order, and its rows as lines.
 
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";

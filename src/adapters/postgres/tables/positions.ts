@@ -77,7 +77,7 @@ const SERVER_TEXTS: Readonly<Record<string, RegExp>> = {
   timestamptz: /^(?:-infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)$/,
 };
 
-/** Whether the server writes a value of a column so; of times only those of the calendar. */
+/** True when the server writes a value of a column so; of times only those of the calendar. */
 function isOf({ type }: OrderColumn, text: string): boolean {
   return !text.includes("\0") && (SERVER_TEXTS[type]?.test(text) ?? true);
 }

@@ -11,7 +11,7 @@ import { castType, held } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
 
-/** Whether a table has anything that may refuse a row, beside what repsync makes: the columns of its key are `$2`. */
+/** True when a table has anything that may refuse a row, beside what repsync makes: the columns of its key are `$2`. */
 const HAS_RULES = `
 select exists (select from pg_constraint where conrelid = t.oid and contype <> 'n')
   or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like 'repsync\\_%')
@@ -67,7 +67,7 @@ export class RowStatements {
     return Number(count);
   }
 
-  /** Whether a record may be refused by what another program has added to the table. */
+  /** True when a record may be refused by what another program has added to the table. */
   async hasRules({ name, table }: Layout): Promise<boolean> {
     const keys = textList(table.keyColumns.map((column) => column.name));
     const [[has] = []] = await this.#tx.query(HAS_RULES, [name, keys]);

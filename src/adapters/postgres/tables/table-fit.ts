@@ -1,4 +1,4 @@
-// Whether a table of the database can be the registry's, which is looked at before anything is written. D-2.4, D-11.4. One that
+// The check that a table of the database can be the registry's, made before anything is written. D-2.4, D-11.4. One that
 // another program made fits where the columns of the registry are as repsync would have made them; what else it declares refuses
 // single records at most.
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";

@@ -7,7 +7,7 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 
-/** How the server shows the time of a tombstone, to be read by `timeOf`. */
+/** The time of a tombstone as the server shows it, to be read by `timeOf`. */
 export const DELETED_AT = "t.deleted_at::text";
 
 /** The tombstones of keys, each of which `holdsKey`. */

@@ -11,7 +11,7 @@ import type { Layout } from "./layout.ts";
 
 const EVENTS = ["insert", "update", "delete", "truncate"] as const;
 type Event = (typeof EVENTS)[number];
-/** When a trigger of each event fires, and by which names it reads the rows: before a truncate they are in their table. */
+/** The moment at which a trigger of each event fires, and the names by which it reads the rows: before a truncate they are in their table. */
 const HOW: Readonly<Record<Event, Pick<Trigger, "time" | "referencing">>> = {
   insert: { referencing: "referencing new table as rows_after" },
   update: { referencing: "referencing old table as rows_before new table as rows_after" },

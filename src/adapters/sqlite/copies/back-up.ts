@@ -63,7 +63,7 @@ function resultOf(end: WorkerEnd): CopyCounts {
   throw new AppError(end.kind, end.message, { hint: end.hint });
 }
 
-/** How far the copy has come: one call of SQLite makes it, which says nothing meanwhile. */
+/** The progress of the copy: one call of SQLite makes it, which says nothing meanwhile. */
 async function tellBytes(source: string, { path, onProgress }: BackUpJob): Promise<void> {
   const [whole, copied] = await Promise.all(
     [source, path].map((file) => stat(file).catch(() => null)),

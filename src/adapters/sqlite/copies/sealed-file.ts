@@ -25,7 +25,7 @@ import { allRows, isRowTable, run, tableNames, withBackup } from "./raw-connecti
 
 /** The table of a backup that says what it is and holds. */
 export const BACKUP_TABLE = "repsync_backup";
-/** How a backup says what it is; a later program may have others. */
+/** The mark by which a backup is known; a later program may have others. */
 const BACKUP_VERSION = "2";
 const BUSY_MS = 10_000;
 const CHUNK_BYTES = 1024 * 1024;

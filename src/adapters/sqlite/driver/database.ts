@@ -35,7 +35,7 @@ const PUSH_CHECKPOINT_PAGES = 4_000;
 const CALLS_PER_TURN = 16;
 
 export interface SqliteOptions {
-  /** How long work waits for another process that holds the file. */
+  /** The time for which work waits for another process that holds the file. */
   readonly busyDeadlineMs?: number;
   /**
    * Tells the time of leases and sessions, on which all processes on a file must agree, and durations. Without one SQLite

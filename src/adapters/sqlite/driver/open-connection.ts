@@ -28,7 +28,7 @@ export class OpenConnection {
   }
 }
 
-// How connections to a file are set. `synchronous=FULL`: SQLite syncs every commit itself, so a commit that cannot be synced
+// The settings of connections to a file. `synchronous=FULL`: SQLite syncs every commit itself, so a commit that cannot be synced
 // fails. A sync for several commits off the event loop was 5 to 13 % faster, and needed 150 lines and a proof of every
 // interleaving with checkpoints.
 

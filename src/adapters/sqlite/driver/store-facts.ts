@@ -49,7 +49,7 @@ export function prepareFacts(database: SqliteDatabase): StoreIdentity {
   return { deploymentId, isNew };
 }
 
-// Whether this program may use a file, looked at before a byte of it or beside it is changed. D-11.4. Where there is a log the
+// The check that this program may use a file, made before a byte of it or beside it is changed. D-11.4. Where there is a log the
 // look is read-only, since whoever closes a log last copies it into the file; where there is none, only a connection that may
 // write removes the log that reading makes. Nothing is converted, so nobody has to know who has the file open.
 

@@ -1,4 +1,4 @@
-// How values are stored in SQLite: in its own types where these keep every digit and the order of D-3.1. A value of
+// Values as SQLite stores them: in its own types where these keep every digit and the order of D-3.1. A value of
 // another type than its column's is a BLOB of its JSON text: no column changes a BLOB, and BLOBs sort after all else.
 import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
 import { MAX_INT64 } from "../../../domain/shared/limits.ts";

@@ -1,4 +1,4 @@
-// Whether a table of the file can be the registry's, which is looked at before anything is written. D-2.4, D-11.4. Keys are
+// The check that a table of the file can be the registry's, made before anything is written. D-2.4, D-11.4. Keys are
 // compared by bytes: under NOCASE two keys of the other end would be one row here. A column fits by the kind of values that
 // SQLite keeps in it (its affinity); what else an application declares refuses single records at most.
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
@@ -105,7 +105,7 @@ function missingColumnProblem(column: Column, found: FoundTable): string | null 
   return needsValue ? "may not be null and would be in the rows that exist" : null;
 }
 
-/** Whether the key tells rows apart as repsync does: by bytes, and each has its own. */
+/** True when the key tells rows apart as repsync does: by bytes, and each has its own. */
 function keyProblems(database: SqliteDatabase, table: Table, found: FoundTable): string[] {
   const keys = table.keyColumns.map(({ name }) => `"${name}"`);
   if (keys.some((name) => !isComparedByBytes(database, found, name))) {

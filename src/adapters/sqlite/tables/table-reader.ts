@@ -306,7 +306,7 @@ function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
   return isEnded || rows.length >= wantedRows;
 }
 
-/** How many rows to read next, by the size of those read so far. */
+/** The number of rows to read next, by the size of those read so far. */
 function portionRows({ measuredRows, size }: OpenPage): number {
   if (measuredRows === 0) return FIRST_PORTION_ROWS;
   return Math.max(1, Math.floor((PORTION_BYTES / size.bytes) * measuredRows));

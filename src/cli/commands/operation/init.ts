@@ -72,7 +72,7 @@ async function init({ output }: CommandTools, folder: string): Promise<void> {
   );
 }
 
-/** Whether the settings that were there name a registry file. */
+/** True when the settings that were there name a registry file. */
 async function namesTables(folder: string): Promise<boolean> {
   const text = await readFile(join(folder, SETTINGS), "utf8").catch(() => "");
   return (readEnvFile(text).values["SYNC_TABLES"] ?? "") !== "";

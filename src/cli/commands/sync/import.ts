@@ -166,7 +166,7 @@ interface Imported {
 interface ImportedFile {
   readonly tableName: string;
   readonly source: ImportSource;
-  /** When it was last changed; null for what comes through a pipe. */
+  /** The time of its last change; null for what comes through a pipe. */
   readonly fileTime: string | null;
 }
 

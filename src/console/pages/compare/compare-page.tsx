@@ -97,7 +97,7 @@ function Comparison({ runId }: { readonly runId: string }) {
   );
 }
 
-/** Whether it found something, and has not repaired it. */
+/** True when it found something, and has not repaired it. */
 function isRepairable(run: CompareRun): boolean {
   if (run.status !== "success" && run.status !== "partial") return false;
   return run.repair === null && run.different + run.missing_here + run.missing_there > 0;

@@ -10,7 +10,7 @@ import { runAddress, toneOf } from "../runs/run-state.tsx";
 
 const POLL_MS = 15_000;
 
-/** How this deployment is: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
+/** The state of this deployment: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
 export function OverviewPage() {
   return (
     <Loaded from="get /api/v1/sync/overview" name="the overview" pollMs={POLL_MS}>

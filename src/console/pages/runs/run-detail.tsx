@@ -84,7 +84,7 @@ export function ShownRun({ run, watched, children }: ShownRunProps) {
   );
 }
 
-/** How many rows it moved, or found; null for those of which it tells nothing. */
+/** The number of rows it moved, or found; null for those of which it tells nothing. */
 function countsOf(run: Run): readonly ([string, string] | null)[] {
   const counts =
     run.kind === "compare"

@@ -8,7 +8,7 @@ import { counted } from "../../components/text.tsx";
 import { change } from "../../state/use-action.ts";
 import type { Transfer, WatchedRun } from "./use-watched-run.ts";
 
-/** How far a run has come: the transfer under way as a bar. */
+/** The progress of a run: the transfer under way as a bar. */
 export function LiveProgress({ watched }: { readonly watched: WatchedRun }) {
   const { transfers, comparison, retry } = watched;
   const underWay = transfers.findLast(({ status }) => status === "running");

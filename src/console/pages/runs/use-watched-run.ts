@@ -4,7 +4,7 @@ import type { CompareEvent, RunEvent } from "../../api/interface.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { reloadShown } from "../../api/use-resource.ts";
 
-/** How often what came is shown. */
+/** The pause before what came is shown again. */
 const SHOW_MS = 100;
 /** Between two attempts to read on. */
 const AGAIN_MS = 1_500;

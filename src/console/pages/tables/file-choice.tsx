@@ -144,7 +144,7 @@ const MARKS = [
   ["utf-16be", [0xfe, 0xff]],
 ] as const;
 
-/** How a file begins, and the encoding that it is shown in; empty for one that is packed, or not chosen yet. */
+/** The begin of a file, and the encoding that it is shown in; empty for one that is packed, or not chosen yet. */
 function useBeginning(file: File | null, otherwise: string) {
   const [beginning, setBeginning] = useState<Uint8Array | null>(null);
   useEffect(() => {

@@ -103,7 +103,7 @@ interface ImportWorkProps {
   readonly work: FileImport;
 }
 
-/** How far an import has come, or how it ended. */
+/** The progress of an import, or its end. */
 export function ImportWork({ table, work }: ImportWorkProps) {
   const { state, start, abort } = work;
   if (state.kind === "idle") return null;

@@ -24,7 +24,7 @@ interface RowVersions extends RowWrite {
 /** The name of no column. */
 export const FORCE = "-force";
 
-/** Whether rows of a table are to be written here all the same. */
+/** True when rows of a table are to be written here all the same. */
 export function ForceField({ direction }: Pick<ListedTable, "direction">) {
   if (direction !== "pull") return null;
   return <CheckField label="Force" name={FORCE} hint="The rows are written at the remote" />;

@@ -14,9 +14,9 @@ export interface AttemptCounter {
 /** The events of a counter. */
 export interface CountedEvents {
   readonly key: Key;
-  /** When they were, in the order of counting. */
+  /** Their times, in the order of counting. */
   readonly atMs: readonly number[];
-  /** When the last of them has left the window. */
+  /** The time at which the last of them has left the window. */
   readonly endsAtMs: number;
 }
 
@@ -90,7 +90,7 @@ function knownAddresses(username: string): Key {
   return ["known", username];
 }
 
-/** How long an event is kept: longer than it counts, for callers whose clock is behind. */
+/** The time for which an event is kept: longer than it counts, for callers whose clock is behind. */
 function keptMs(windowMs: number): number {
   return 2 * windowMs;
 }

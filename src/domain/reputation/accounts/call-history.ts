@@ -9,7 +9,7 @@ export interface CallHistory {
   readonly keys: string;
 }
 
-/** When a key was last used. */
+/** The time at which a key was last used. */
 export interface KeyUse {
   readonly keyId: string;
   /** Minutes since 1970. */
@@ -71,7 +71,7 @@ export function callsByDay({ days }: CallHistory, nowMs: number): readonly DayCa
   });
 }
 
-/** When keys were last used, to the minute, by id: as the history has it, else as `passed`. */
+/** The times at which keys were last used, to the minute, by id: as the history has it, else as `passed`. */
 export function lastUses(
   { keys }: CallHistory,
   passed: readonly KeyUse[],

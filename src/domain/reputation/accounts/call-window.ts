@@ -66,7 +66,7 @@ export function neededPages(
   return full.slice(sums.pages.length - left.length).slice(0, 1);
 }
 
-/** How many pages are over whole at a time, the last one not among them. */
+/** The number of pages that are over whole at a time, the last one not among them. */
 function pagesOver({ pages }: CallSums, endMs: number): number {
   const next = pages.findIndex(([firstMs]) => firstMs > endMs);
   return Math.max(0, (next < 0 ? pages.length : next) - 1);

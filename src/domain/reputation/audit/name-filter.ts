@@ -1,6 +1,6 @@
 // Bloom filters of the names in a stretch of the audit log, and the slices of many of them: the same bits of each.
 
-/** How segments of the log are indexed. */
+/** The index of segments of the log. */
 export interface IndexShape {
   /** Records that make a segment, with the rest of the last block. */
   readonly segmentRecords: number;

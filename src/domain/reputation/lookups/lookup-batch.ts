@@ -57,7 +57,7 @@ interface LookupCaller {
   readonly key: KeptApiKey;
   /** The account's id in the audit log. */
   readonly accountId: string;
-  /** Whether an administrator has suspended the account. */
+  /** True when an administrator has suspended the account. */
   readonly isSuspended: boolean;
 }
 
@@ -78,7 +78,7 @@ type ResolvedCall =
   | {
       readonly call: LookupCall;
       readonly caller: LookupCaller;
-      /** How many calls of the account come before it in the batch. */
+      /** The number of calls of the account before it in the batch. */
       readonly index: number;
     }
   | Extract<LookupOutcome, { kind: "key_refused" }>;

@@ -14,7 +14,7 @@ export type PlatformCategory =
   | "community"
   | "contact";
 
-/** How the score reads one platform. */
+/** A platform as the score reads it. */
 export interface Platform {
   /** Lowercase identifier.. */
   readonly platform: string;

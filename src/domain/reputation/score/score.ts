@@ -72,7 +72,7 @@ export interface Score {
   /** Points of each verified platform, ordered by platform; their sum is the score. */
   readonly points: readonly PlatformPoints[];
   readonly scoreVersion: typeof SCORE_VERSION;
-  /** When an input last changed, canonical text; 1970 when no input says when. */
+  /** The time of the last change of an input, canonical text; 1970 when no input says when. */
   readonly updatedAt: string;
 }
 

@@ -106,7 +106,7 @@ function readKey(table: Table, name: string, text: string | null): UpsertKey | n
 /** Names the way rows are written and hashed; ends with different ones cannot compare digests. */
 export const DIGEST_FORMAT = "rows-1";
 
-/** How many rows, and a digest of their content, which does not depend on their order. */
+/** The number of rows, and a digest of their content, which does not depend on their order. */
 interface RowsDigest {
   readonly count: number;
   /** Sums of the words of the rows' hashes: 32 hexadecimal digits. */

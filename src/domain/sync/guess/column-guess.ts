@@ -21,7 +21,7 @@ import {
 } from "./value-kind.ts";
 import { type Misfits, WantedType } from "./wanted-type.ts";
 
-/** How many values are of a kind. */
+/** The number of values of a kind. */
 interface KindCount {
   count: number;
   /** The first of them, for people, and the line of its record. */
@@ -215,7 +215,7 @@ export class ColumnGuess {
     return near ?? `such as ${example}`;
   }
 
-  /** How many values are not what somebody takes them for. */
+  /** The number of values that are not what somebody takes them for. */
   fitText({ count, text, line }: Misfits, what: string): string {
     const verb = count === 1 ? "is" : "are";
     return `${formatCount(count)} of ${formatCount(this.#values)} values ${verb} ${what}, the first ${text} in line ${line}`;

@@ -12,7 +12,7 @@ import type { ColumnType } from "../table/column-types.ts";
 import { readFileNumber } from "../table/file-values.ts";
 import type { FileForm } from "../table/table.ts";
 
-/** How the values of a file are written: as fields without types, as JSON, or as SQLite holds them. */
+/** The form of the values of a file: fields without types, as JSON, or as SQLite holds them. */
 export type ValueForm = "field" | "json" | "sqlite";
 
 /**

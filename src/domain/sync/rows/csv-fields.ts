@@ -1,4 +1,4 @@
-// How a value is written as a field of a CSV file and read back without loss; docs/cli.md describes it for people.
+// A value as a field of a CSV file, written and read back without loss; docs/cli.md describes it for people.
 import { parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
   isNumber,

@@ -1,4 +1,4 @@
-// How many bytes of JSON and values rows take, so that a page can end before it is too large. D-7.9, D-11.2.
+// The bytes of JSON and the values that rows take, so that a page can end before it is too large. D-7.9, D-11.2.
 import { isJsonObject, isRawNumber, type JsonValue, utf8Bytes } from "../../shared/json.ts";
 import { MAX_JSON_VALUES } from "../../shared/limits.ts";
 import type { ColumnValue, Row } from "../table/table.ts";
@@ -67,7 +67,7 @@ export class PageSize {
   }
 }
 
-/** How many values a value is: itself and all that are in it. D-11.2. */
+/** The number of values in a value: itself and all that are in it. D-11.2. */
 function valuesOf(value: JsonValue): number {
   let count = 1;
   if (Array.isArray(value)) for (const item of value) count += valuesOf(item);

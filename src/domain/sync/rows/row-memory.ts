@@ -143,7 +143,7 @@ export class RowVersions {
   /** Rows with the place of their time, from 1. */
   readonly #rows = new RowMemory();
   readonly #micros: number[] = [];
-  /** When each was noted, by the caller's count. */
+  /** The time at which each was noted, by the caller's count. */
   readonly #turns: number[] = [];
 
   /** The number of rows. */

@@ -6,7 +6,7 @@ import { outlives } from "./tombstone.ts";
 /** The stamp of rows that had no time when their table became stamped. Nobody knows the newer of two such rows. */
 export const FIRST_STAMP = "1970-01-01T00:00:00Z";
 
-/** How records are stamped. */
+/** The stamps of records. */
 export interface StampRule {
   /** Canonical time of the file that they come from, to be a new row's where it is earlier than now; null for none. */
   readonly fileTime: string | null;
@@ -20,7 +20,7 @@ export const STAMP_NOW: StampRule = { fileTime: null, restores: false };
 interface StampedWrite {
   /** The record's canonical time; null when it has none. */
   readonly time: string | null;
-  /** Whether the record brings a value for the time, be it one or not. */
+  /** True when the record brings a value for the time, be it one or not. */
   readonly bringsTime: boolean;
   /** The row: its canonical time, and whether the record changes another of its columns; null without one. */
   readonly here: { readonly time: string | null; readonly isChanged: boolean } | null;

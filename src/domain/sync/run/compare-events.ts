@@ -1,4 +1,4 @@
-// How a row differs between both ends, and what a comparison tells those who watch it. D-4.10, D-9.5.
+// The difference of a row between both ends, and what a comparison tells those who watch it. D-4.10, D-9.5.
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
 import { wireName } from "../../shared/wire-names.ts";
@@ -16,7 +16,7 @@ export interface RowPair {
 
 export type Difference = "different" | "missingHere" | "missingThere";
 
-/** How a pair differs; null when it does not. A column that the remote did not send is not compared. */
+/** The difference of a pair; null when there is none. A column that the remote did not send is not compared. */
 export function differenceOf(table: Table, here: Row | null, there: Row | null): Difference | null {
   if (here === null) return "missingHere";
   if (there === null) return "missingThere";

@@ -1,4 +1,4 @@
-// How a table is registered here and at the remote, compared before a run moves it. D-7.3.
+// A table as it is registered here and at the remote, compared before a run moves it. D-7.3.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { comparedColumns } from "../rows/row-text.ts";

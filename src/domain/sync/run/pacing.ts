@@ -65,7 +65,7 @@ export class BatchSize {
   }
 }
 
-/** How many rows of a table, or tombstones, remotes were seen to take, or to send in time, at once. D-11.2. */
+/** The number of rows of a table, or of tombstones, that remotes were seen to take, or to send in time, at once. D-11.2. */
 export class LearnedSizes {
   readonly #rows = new Map<string, number>();
 
@@ -80,7 +80,7 @@ export class LearnedSizes {
   }
 }
 
-/** How many of the rows, from the first on, fit into one batch by their bytes and values; at least 1. */
+/** The number of rows, from the first on, that fit into one batch by their bytes and values; at least 1. */
 export function rowsThatFit(rows: readonly Row[], maxBytes = MAX_PUSH_BATCH_BYTES): number {
   const size = new PageSize(maxBytes);
   const count = rows.findIndex((row) => !size.takes(row));

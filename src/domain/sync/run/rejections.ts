@@ -57,7 +57,7 @@ export function entryName({ key, fingerprint }: DroppedRecord): EntryName {
   return hasNull(key) ? [keyName(key), fingerprint] : [keyName(key)];
 }
 
-/** How the names of all entries of a key begin. */
+/** The begin of the names of all entries of a key. */
 export function keyName(key: JsonObject): string {
   const name = JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
   return utf8Bytes(name) <= MAX_NAME_BYTES ? name : hashHex(name);

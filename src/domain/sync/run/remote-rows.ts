@@ -16,7 +16,7 @@ import { rowText } from "../rows/row-text.ts";
 import { aheadLimit, rowTimeText, timeMicros } from "../rows/row-time.ts";
 import { isVersioned, type Row, type Table } from "../table/table.ts";
 
-/** How the remote has a row: a version that is newer, the same one, another one or none. */
+/** A row as the remote has it: a version that is newer, the same one, another one or none. */
 type RemoteVersion = "newer" | "same" | "other" | "absent";
 
 export class RemoteRows {
@@ -50,7 +50,7 @@ export class RemoteRows {
     return this.#versions.find({ ...hashRow({ key }), micros: NO_TIME }) !== null;
   }
 
-  /** How it has the row that is like this here. */
+  /** The row that is like this here, as it has it. */
   versionThere(row: Row): RemoteVersion {
     const own = versionOf(this.#table, row, rowText(this.#table, row));
     const there = this.#versions.find(own);
@@ -60,7 +60,7 @@ export class RemoteRows {
     return this.#ranksAbove(there.micros, own.micros) ? "newer" : "other";
   }
 
-  /** How many of these rows it had otherwise, or not at all. */
+  /** The number of these rows that it had otherwise, or not at all. */
   countOthers(rows: readonly Row[]): number {
     return rows.filter((row) => this.versionThere(row) !== "same").length;
   }

@@ -27,7 +27,7 @@ export function joinedEntry(schema: TableSchema): TableEntry {
   };
 }
 
-/** Whether it is a table that every registry has, registered there as it is here without an entry. */
+/** True for a table that every registry has, registered there as it is here without an entry. */
 export function isBuiltIn(schema: TableSchema): boolean {
   if (!Object.hasOwn(BUILT_IN_TABLES, schema.table)) return false;
   const table = readRegistry({ tables: {} }).get(schema.table);
@@ -83,7 +83,7 @@ export function stampedEntry(name: string, entry: TableEntry): TableEntry {
   };
 }
 
-/** Whether an entry without a timestamp column has room for one. */
+/** True when an entry without a timestamp column has room for one. */
 export function canBeStamped(entry: TableEntry): boolean {
   return freeName(entry) !== undefined && Object.keys(entry.columns).length < MAX_COLUMNS;
 }

@@ -1,4 +1,4 @@
-// How one deployment has a table registered, as it tells its peers. D-7.3.
+// A table as a deployment has it registered, told to its peers. D-7.3.
 import { AppError } from "../../shared/errors.ts";
 import { hashHex } from "../../shared/hash.ts";
 import type { ColumnType } from "./column-types.ts";
@@ -57,7 +57,7 @@ export type OwnColumns = Readonly<
   Record<string, SchemaColumn & { readonly maxLength: number | null }>
 >;
 
-/** How a table is registered here, without what is not serialized. */
+/** A table as it is registered here, without what is not serialized. */
 export function describeTable(
   table: Table,
 ): Omit<TableSchema, "late" | "remoteId"> & { readonly columns: OwnColumns } {

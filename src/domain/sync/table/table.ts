@@ -22,7 +22,7 @@ export interface Column {
   readonly isKey: boolean;
 }
 
-/** Whether a push overwrites a newer row of the same key. D-3.9. */
+/** The rule of a push that meets a newer row of the same key. D-3.9. */
 export type ConflictRule = "overwrite" | "newer";
 
 export type EpochUnit = "seconds" | "milliseconds";

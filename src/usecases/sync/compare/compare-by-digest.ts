@@ -26,7 +26,7 @@ import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comp
 
 /** Rows of the short segments that a long one which differs is cut into. */
 const SHORT_SEGMENT_ROWS = 64;
-/** When more short segments of a long one differ, all rows of the long one are fetched. */
+/** Short segments of a long one that may differ before all rows of the long one are fetched. */
 const MAX_SHORT_SEGMENTS = 8;
 
 /** A range that has young rows which differ, by their keys. */

@@ -21,7 +21,7 @@ export interface FormOptions {
   readonly numberRows?: true;
 }
 
-/** How callers know an option, by its name on the command line. */
+/** The names of options as callers know them, by those on the command line. */
 export type OptionName = (name: string) => string;
 
 const onCommandLine: OptionName = (name) => `--${name}`;

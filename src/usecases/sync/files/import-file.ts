@@ -27,7 +27,7 @@ interface ImportJob {
   readonly table: Table;
   readonly isLax: boolean;
   readonly numbers: RowNumbers | null;
-  /** How callers say that rows are to be numbered on. */
+  /** The caller's word for numbering on. */
   readonly append: string;
   /** Ends the import before its next write. */
   readonly stop: AbortSignal;

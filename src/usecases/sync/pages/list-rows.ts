@@ -41,7 +41,7 @@ export interface RowList {
 }
 
 const CURSOR = new RegExp(`^[\\w-]{1,${MAX_CURSOR_CHARS}}$`);
-/** How long one request looks through a table. D-14.5. */
+/** The time for which one request looks through a table. D-14.5. */
 const LOOKING_MS = 300;
 /** Rows that are looked at at once: the first ones tell how it goes. */
 const FIRST_LOOKED_ROWS = 250;
@@ -118,7 +118,7 @@ async function lookThrough(
   return { rows: found, totalRows: null, cursor };
 }
 
-/** How many rows of a page have room in the list: up to the last one wanted, and as far as its bytes go. */
+/** The number of rows of a page that have room in the list: up to the last one wanted, and as far as its bytes go. */
 function takenRows(
   rows: readonly Row[],
   found: readonly Row[],

@@ -32,7 +32,7 @@ import type { SyncDeps } from "../shared/sync-deps.ts";
 /** Runs that are read at once: one of many tables is large. */
 const PART_RUNS = 25;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
-/** How often a reader looks whether the process of a run elsewhere has ended. */
+/** The pause of a reader before it looks again whether the process of a run elsewhere has ended. */
 const LIVES_MS = 2_000;
 
 /** Keeps a run that has ended, with its alerts; without `news` those that were kept stay. Throws `store_unavailable`. */

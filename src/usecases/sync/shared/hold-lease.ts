@@ -8,7 +8,7 @@ import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
 import type { HeldLease, LeaseClaim, LeaseGiver } from "../../../repositories/leases.ts";
 
-/** How often a run that waits for another one looks again. */
+/** The pause of a run that waits for another one before it looks again. */
 const WAIT_STEP_MS = 500;
 /** Time that must be left of a lease before a write begins. */
 const SAFETY_MS = 2_000;

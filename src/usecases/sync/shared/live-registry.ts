@@ -17,7 +17,7 @@ export class LiveRegistry extends Map<string, Table> {
     for (const [name, table] of tables) this.set(name, table);
   }
 
-  /** How another registry differs; null where it does not. */
+  /** The difference of another registry; null where there is none. */
   changeTo(next: Registry): RegistryChange | null {
     const tables = Array.from(next.values(), (table) => {
       const present = this.get(table.name);

@@ -62,7 +62,7 @@ export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<strin
 
 // The remote's status for many who ask, of which the remote notices little. D-9.5.
 
-/** How long a status is good. */
+/** The time for which a status is good. */
 const REUSE_MS = 15_000;
 /** Time that the remote has to answer. */
 const MAX_WAIT_MS = 3_000;

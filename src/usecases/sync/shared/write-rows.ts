@@ -42,7 +42,7 @@ export interface RowsToWrite {
   readonly deleted?: readonly TombstoneWrite[];
   /** Replaces the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;
-  /** How records without a time get one; absent: they do not. D-14.2. */
+  /** The time of records that bring none; absent: they get none. D-14.2. */
   readonly stamps?: StampRule;
   /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
   readonly isOwnRun?: boolean;

@@ -30,7 +30,7 @@ export interface Handshake {
   readonly extensions: ReadonlySet<string>;
   /** The id of its deployment; null of a remote that tells none. */
   readonly remoteId: string | null;
-  /** How the remote has the table, and its late rows since a mark; null of a remote without `schema`. */
+  /** The table as the remote has it, and its late rows since a mark; null of a remote without `schema`. */
   readonly schema: TableSchema | null;
   /** Rows that the remote has of the table; null when it does not know. */
   readonly countThere: number | null;
@@ -141,7 +141,7 @@ export function hasExtension({ extensions }: Handshake, name: SyncExtension): bo
   return extensions.has(name);
 }
 
-/** How the registries of both ends differ; of a remote that does not tell, what one of its rows shows. */
+/** The differences of both registries; of a remote that does not tell, those that one of its rows shows. */
 function differencesOf(table: Table, { schema, firstRecord }: Handshake): SchemaDifferences {
   if (schema !== null) return compareSchemas(table, schema);
   const pushProblem = firstRecord === null ? null : unknownFieldProblem(table, firstRecord);
