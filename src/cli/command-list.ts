@@ -59,7 +59,7 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
   {
     name: "deletes",
     summary: "take deletes back",
-    load: async () => (await import("./commands/sync/deletes.ts")).addDeletesCommand,
+    load: async () => (await import("./commands/sync/delete.ts")).addDeletesCommand,
   },
   {
     name: "import",
@@ -99,17 +99,17 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
   {
     name: "backup",
     summary: "write everything of the store into a file",
-    load: async () => (await import("./commands/operation/backup.ts")).addBackupCommand,
+    load: async () => (await import("./commands/operation/copies.ts")).addBackupCommand,
   },
   {
     name: "restore",
     summary: "fill an empty store from a backup",
-    load: async () => (await import("./commands/operation/restore.ts")).addRestoreCommand,
+    load: async () => (await import("./commands/operation/copies.ts")).addRestoreCommand,
   },
   {
     name: "move",
     summary: "copy a stopped deployment into an empty store of any kind",
-    load: async () => (await import("./commands/operation/move.ts")).addMoveCommand,
+    load: async () => (await import("./commands/operation/copies.ts")).addMoveCommand,
   },
   {
     name: "doctor",

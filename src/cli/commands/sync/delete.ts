@@ -1,9 +1,11 @@
 import { AppError } from "../../../domain/shared/errors.ts";
+import { countOf } from "../../../domain/shared/text.ts";
 import { markedValue, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
+import { dropTombstones } from "../../../usecases/sync/deletes/prune-tombstones.ts";
 import {
   type AddCommand,
   type CommandTools,
@@ -60,4 +62,27 @@ function readKey(table: Table, values: readonly string[]): Row {
   if (key !== null) return keyRow(table, key);
   const types = keyColumns.map(({ name, type }) => `${name} (${type})`).join(", ");
   throw new AppError("invalid_request", `No row of "${table.name}" can have this key: ${types}`);
+}
+
+export const addDeletesCommand: AddCommand = (parent, run) => {
+  const group = parent.command("deletes");
+  declareCommand(group, "drop")
+    .summary("take back deletes that were never sent")
+    .description(
+      "Forgets the deletes of a table that were never sent to the remote. The next run fetches those rows again.",
+    )
+    .argument("<table>", "table of the registry")
+    .action(run(drop));
+};
+
+async function drop(
+  { output, interruption, open }: CommandTools,
+  tableName: string,
+): Promise<void> {
+  const { config, services } = await open();
+  const table = findTable(config.registry, tableName);
+  const dropped = await dropTombstones(services.sync, table, interruption.stopSignal());
+  const rest = dropped === 0 ? "all of them were sent" : "the next pull fetches those rows again";
+  const line = `${table.name}: ${countOf(dropped, "delete")} dropped; ${rest}`;
+  output.show({ table: table.name, dropped }, line);
 }
