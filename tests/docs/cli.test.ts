@@ -23,8 +23,10 @@ function rowOf({ path, command }: NamedCommand): string {
     .visibleOptions(command)
     .filter(({ long }) => !EVERYWHERE.includes(long ?? ""))
     .map(({ flags, description }) => `<br>\`${flags}\` ${description}`);
-  const shapes = (COMMAND_DOCUMENTS[path] ?? []).map((schema) => `\`${shapeOf(schema)}\``);
-  const json = shapes.length === 0 ? "" : `<br>JSON: ${shapes.join(" or ")}`;
+  const [first = "", ...others] = (COMMAND_DOCUMENTS[path] ?? []).map(shapeOf);
+  const shapes = [first, ...others.map((shape) => shape.replace(first, "{…}"))];
+  const json =
+    first === "" ? "" : `<br>JSON: ${shapes.map((shape) => `\`${shape}\``).join(" or ")}`;
   return `| \`${cell(usage)}\` | ${cell(command.description() + options.join("") + json)} |\n`;
 }
 
