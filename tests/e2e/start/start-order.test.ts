@@ -190,10 +190,11 @@ test("D-11.4.1, D-10.5 while it starts, live is 200, ready says starting, and ev
 test("D-10.6 a SIGHUP while the store lets a start wait does not end it", async () => {
   const folder = makeTempFolder();
   const port = String(await freePort());
-  const first = await startService({ folder });
+  const first = await startService({ folder, tables: {} });
   expect((await first.stop()).code).toBe(0);
   const database = new Database(join(folder, "repsync.db"));
   database.run("BEGIN EXCLUSIVE");
+  // Its tables are to be made.
   const env = { ...serviceEnv(folder), PORT: port };
   const service = startProcess(START, { folder, env });
   const ready = () => fetch(`http://127.0.0.1:${port}/v1/health/ready`).catch(() => null);
