@@ -17,7 +17,7 @@ interface Shape {
   readonly anyOf?: readonly Shape[];
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
-  /** Shapes of a record by any name, such as that of a table. */
+  /** The shape of the values of a record whose names are not fixed, such as names of tables. */
   readonly patternProperties?: Readonly<Record<string, Shape>>;
 }
 

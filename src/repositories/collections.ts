@@ -44,8 +44,9 @@ export const RUNS: Collection<RunDocument> = {
     running: ({ kind, run }) => (JSON.parse(run).status === "running" ? [kind] : null),
     /** Comparisons and imports whose news show rows of a table. */
     rowNews({ run, newsParts }) {
+      if (newsParts === 0) return null;
       const { table } = JSON.parse(run);
-      return table === undefined || newsParts === 0 ? null : [table];
+      return table === undefined ? null : [table];
     },
   },
 };

@@ -124,7 +124,7 @@ function stampedByHalf({ registry, tables }: SyncDeps): Verdict | null {
   );
 }
 
-/** Checks a store that tells of commits, where it may. D-12.3. */
+/** Checks whether a store that can note commits may do so for every table. D-12.3. */
 function checkCommits(sync: SyncDeps): Verdict {
   const waiting = untold(sync);
   const grants = waiting.flatMap((table) => sync.documents.tellingGrant?.(table) ?? []);

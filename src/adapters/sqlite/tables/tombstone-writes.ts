@@ -178,8 +178,8 @@ export class TombstoneWrites {
 }
 
 /**
- * Removes the rows with a value, within the caller's transaction, so that the triggers' tombstones do not stay, nor those of
- * keys with the value, where it is one of the key.
+ * Removes the rows with a value in a column, within the caller's transaction, and the tombstones that the triggers list for
+ * them. Where the column is one of the key, earlier tombstones of keys with the value go, too.
  */
 export function leaveNoTombstones(
   database: SqliteWork,
