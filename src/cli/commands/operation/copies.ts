@@ -17,9 +17,8 @@ import { withProgress } from "../../progress.ts";
 export const addBackupCommand: AddCommand = (parent, run) => {
   declareJob(parent, "backup")
     .description(
-      "Writes the whole store, as it is at one moment, into a file that only its owner may read: tables, accounts, keys, " +
-        "consents, the audit log, and the secrets that the store keeps. The service may run meanwhile. " +
-        "repsync restore brings it back.",
+      "Writes the whole store, as it is at one moment, into a file that only its owner may read, with the secrets that " +
+        "the store keeps. The service may run meanwhile. repsync restore brings it back.",
     )
     .argument("<file>", "path of a file that is not there yet")
     .option("--force", "replace the file if it is there")

@@ -8,9 +8,9 @@ export const addDemoCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "demo")
     .description(
       "Starts three deployments on this machine, moves 171,075 real rows between them, compares them row by row, and " +
-        "makes a reputation lookup with an API key. Everything is in a temporary folder that is removed at the end.",
+        "makes a reputation lookup. Everything is in a temporary folder that is removed at the end.",
     )
-    .option("--once", "end by itself: exit code 0 when everything is as expected, else 1")
+    .option("--once", "end by itself")
     .action(
       run(async (tools, { once = false }: DemoOptions) => {
         // Loaded only here: the demo needs packages that a deployment does not.

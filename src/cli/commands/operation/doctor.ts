@@ -25,7 +25,7 @@ export const addDoctorCommand: AddCommand = (parent, run) => {
   declareCommand(parent, "doctor")
     .description(
       "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +
-        "Exit code 1 when a check fails, 2 when the configuration is wrong; warnings leave it 0.",
+        "Exit code 1 when a check fails; warnings leave it 0.",
     )
     .action(
       run(async (tools) => {

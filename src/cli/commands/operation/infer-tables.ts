@@ -65,8 +65,8 @@ export function addInferCommand(group: Command, run: RunCommand): void {
   const command = declareCommand(group, "infer")
     .summary("guess the tables of a file")
     .description(
-      "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it: types, key and " +
-        "timestamp column are guessed, from what standard error tells. Exit code 1 when a table has no key.",
+      "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it. Types, key and " +
+        "timestamp column are guessed; standard error says from what.",
     )
     .argument("<file>", "path of the file")
     .option("--table <name>", "name of the table, or the one table of a SQLite file")

@@ -32,9 +32,7 @@ export const addTablesCommand: AddCommand = (parent, run) => {
     .action(run(stamp));
   declareCommand(group, "check")
     .summary("report every problem of a registry file")
-    .description(
-      "Reads a registry file and reports all of its problems with line and column. Exit code 2 when there are any.",
-    )
+    .description("Reads a registry file and reports all of its problems with line and column.")
     .argument("[file]", "registry file; without it that of SYNC_TABLES")
     .action(run(check));
 };

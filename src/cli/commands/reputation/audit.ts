@@ -20,15 +20,15 @@ export const addAuditCommand: AddCommand = (parent, run) => {
   const group = parent.command("audit");
   declareJob(group, "verify")
     .description(
-      "Verifies every record of the audit log, also while the service writes it. Exit code 1, and the first record " +
-        "named, when one was changed, removed or moved.",
+      "Verifies every record of the audit log, also while the service writes it, and names the first that was " +
+        "changed, removed or moved.",
     )
     .option("--heads <file>", "heads kept elsewhere, which the log has to go on from")
     .action(run(verify));
   declareCommand(group, "heads")
     .description(
-      "Writes the ends that the chains of the audit log have reached, signed. Kept on another machine, they show later " +
-        "whether the log was cut or removed. They name no person.",
+      "Writes the signed ends of the chains of the audit log, which name no person. Kept on another machine, they show " +
+        "later whether the log was cut or removed.",
     )
     .option("--out <file>", "path; standard output when not given")
     .action(run(writeHeads));

@@ -34,9 +34,7 @@ const MAX_VALUE_CHARS = 60;
 
 export const addCompareCommand: AddCommand = (parent, run) => {
   declareJob(parent, "compare")
-    .description(
-      "Compares the rows of a table with those of the remote deployment. Exit code 3 when any differ.",
-    )
+    .description("Compares the rows of a table with those of the remote deployment.")
     .argument("[table]", "one table; without it every table of the registry")
     .addOption(
       new Option(

@@ -20,9 +20,8 @@ interface ExportOptions extends FileOptions {
 export const addExportCommand: AddCommand = (parent, run) => {
   declareJob(parent, "export")
     .description(
-      "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table, where " +
-        "it is CSV, or all values are of their columns' types and no part of a key is empty; what is not so is told. A " +
-        "name that ends in .gz is compressed.",
+      "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table, but for " +
+        "what is told of a file of JSON: values that are not of their columns' types, and keys with an empty part.",
     )
     .argument("<table>", "table of the registry")
     .argument("<file>", "path, or - for standard output")

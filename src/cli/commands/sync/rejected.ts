@@ -23,7 +23,7 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
     .summary("try a record again, now")
     .description(
       "Tries a rejected record again without waiting for the next run: one that this end rejected is written here, one " +
-        "that the remote rejected is sent there as the row is now. Exit code 3 when it is rejected again.",
+        "that the remote rejected is sent there as the row is now.",
     )
     .argument("<id>", "as listed; its beginning is enough")
     .action(run(retry));

@@ -8,7 +8,7 @@ import { runsTable } from "../../runs-table.ts";
 
 export const addRunsCommand: AddCommand = (parent, run) => {
   const command = declareCommand(parent, "runs")
-    .description("Lists the sync runs of this deployment, however they were started, newest first.")
+    .description("Lists the runs and comparisons of this deployment, newest first.")
     .argument("[id]", "shows this run only; the beginning of its id is enough");
   addListOptions(command).action(
     run((tools, id: string | undefined, options: ListOptions) =>

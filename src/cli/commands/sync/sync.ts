@@ -25,7 +25,7 @@ export const addSyncCommand: AddCommand = (parent, run) => {
   declareJob(parent, "sync")
     .description(
       "Moves the rows that changed since the last run to or from the remote deployment (SYNC_REMOTE_URL). " +
-        "A stopped run continues where it stopped when it is started again.",
+        "A run that was stopped goes on where it was.",
     )
     .addArgument(new Argument("<direction>", "which way").choices(["push", "pull", "both"]))
     .argument("[table]", "one table; without it every table of the registry")
