@@ -73,7 +73,7 @@ export const SETTINGS = {
   tlsCertFile: setting("TLS_CERT_FILE", text, {
     example: "/etc/repsync/tls.crt",
     about:
-      "Certificate to serve HTTPS with instead of HTTP, with those that vouch for it behind it, in PEM form. SIGHUP reads both files anew.",
+      "Certificate to serve HTTPS with instead of HTTP, with its chain, in PEM form. SIGHUP reads both files anew.",
   }),
   tlsKeyFile: setting("TLS_KEY_FILE", text, {
     example: "/etc/repsync/tls.key",
@@ -146,12 +146,11 @@ export const SETTINGS = {
   tombstoneDays: setting("SYNC_TOMBSTONE_DAYS", whole(1, MAX_RETENTION_DAYS), {
     fallback: `${DEFAULT_TOMBSTONE_DAYS}`,
     about:
-      "Days that it is remembered which rows were deleted, in tables whose deletes travel; a remote that stays away for longer is told to compare.",
+      "Days for which deletes are remembered; a remote that stays away for longer is told to compare.",
   }),
   backupSchedule: setting("BACKUP_SCHEDULE", cron("0 3 * * *"), {
     example: "0 3 * * *",
-    about:
-      "When to back up the whole store into a folder, a file each time: a cron expression as above.",
+    about: "When to back up the whole store, into a file each time: a cron expression as above.",
     needs: ["BACKUP_FOLDER"],
   }),
   backupFolder: setting("BACKUP_FOLDER", text, {
@@ -164,7 +163,7 @@ export const SETTINGS = {
   }),
   metricsToken: setting("METRICS_TOKEN", headerText, {
     about:
-      "Bearer token of /metrics; without one only callers on this machine that ask localhost or 127.0.0.1 are served.",
+      "Bearer token of /metrics; without one only callers on this machine that ask localhost or a loopback address are served.",
     isSecret: true,
   }),
   adminUsername: setting("ADMIN_USERNAME", administratorName, {
@@ -222,7 +221,7 @@ export const SETTINGS = {
   trustedProxyHops: setting("TRUSTED_PROXY_HOPS", whole(0, 100), {
     fallback: "0",
     about:
-      "Number of trusted proxies in front of the service: so many entries of X-Forwarded-For are believed.",
+      "Number of proxies in front of the service: so many entries of X-Forwarded-For are believed.",
   }),
   stopDelaySeconds: setting("STOP_DELAY_SECONDS", whole(0, 60), {
     fallback: "0",
@@ -254,8 +253,7 @@ export const SETTINGS = {
   }),
   isWebhookPrivate: setting("WEBHOOK_ALLOW_PRIVATE", flag, {
     fallback: "false",
-    about:
-      "Whether they may go to addresses that are not of the public internet, such as those of your own network.",
+    about: "Whether they may go to addresses that are not of the public internet.",
   }),
   logLevel: setting("LOG_LEVEL", oneOf("debug", "info", "warn", "error", "silent"), {
     fallback: "info",
@@ -264,8 +262,7 @@ export const SETTINGS = {
   }),
   otlpEndpoint: setting("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl, {
     example: "http://127.0.0.1:4318",
-    about:
-      "Collector of traces that speaks OTLP over HTTP; nothing is traced without one. The standard OTEL_* variables are understood.",
+    about: "Collector of traces that speaks OTLP over HTTP; nothing is traced without one.",
   }),
   otlpHeaders: setting("OTEL_EXPORTER_OTLP_HEADERS", text, {
     about:
@@ -278,7 +275,7 @@ export const SETTINGS = {
   }),
   otelSampler: setting("OTEL_TRACES_SAMPLER", text, {
     example: "parentbased_traceidratio",
-    about: "Which traces are kept; all when not set.",
+    about: "Which traces are kept; when not set, all but those that the caller does not sample.",
   }),
   otelSamplerArg: setting("OTEL_TRACES_SAMPLER_ARG", text, {
     example: "0.1",

@@ -10,8 +10,8 @@ const OPERATING = new URL("../../docs/operating.md", import.meta.url);
 const ALL: readonly Setting<unknown>[] = Object.values(SETTINGS);
 
 const HEAD = `# Copy to .env and change what you need. A value shown is the default; a line that starts with "#" has no default.
-# True is true, 1, yes or on, false is false, 0, no or off. Each secret, and STORAGE_URL, may stand in a file instead, which
-# the name with _FILE behind it names, such as SYNC_API_KEY_FILE=/run/secrets/sync-key.
+# True is true, 1, yes or on, false is false, 0, no or off. Each secret, STORAGE_URL and OTEL_EXPORTER_OTLP_HEADERS may stand
+# in a file instead, which the name with _FILE behind it names, such as SYNC_API_KEY_FILE=/run/secrets/sync-key.
 `;
 
 function exampleOf({ name, about, fallback = "", example = "" }: Setting<unknown>): string {
