@@ -70,11 +70,11 @@ function cellOf(figure: Figure, letter: string): string {
   const number = ratio.toFixed(2);
   const told = verdict(figure) === "BELOW" ? `**${number}**` : number;
   const unit = unitOf(other);
-  const ourNumber = unitOf(ours) === unit ? ours.slice(0, -unit.length) : ours;
+  const short = (text: string) => (unitOf(text) === unit ? text.slice(0, -unit.length) : text);
   return [
-    `${told}${bar === null ? "" : ` (${barText(bar)})`}: ${ourNumber} beside ${other}`,
+    `${told}${bar === null ? "" : ` (${barText(bar)})`}: ${short(ours)} beside ${other}`,
     ...(percentiles === undefined ? [] : [percentiles]),
-    ...(perCore === undefined ? [] : [`${perCore} a core`]),
+    ...(perCore === undefined ? [] : [`${short(perCore)} a core`]),
     letter,
   ].join("; ");
 }

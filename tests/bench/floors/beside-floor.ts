@@ -27,7 +27,7 @@ export async function besideFloor(
     ours: rowRate(rows, oursMs),
     other: rowRate(rows, otherMs),
     ratio: otherMs / oursMs,
-    percentiles: `${oursMs.toFixed(1)} / ${oursP95Ms.toFixed(1)} ms`,
+    percentiles: `${oursMs.toFixed(1)}/${oursP95Ms.toFixed(1)} ms`,
     perCore: rowRate(rows, (processorMs(service.pid) - beforeMs) / turns),
   };
 }
