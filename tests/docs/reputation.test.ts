@@ -19,7 +19,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, numbers: readonly number[]
     /A password has ([\d,]+) to ([\d,]+) characters/,
     [limits.MIN_PASSWORD_CHARS, limits.MAX_PASSWORD_CHARS],
   ],
-  [/It is good for ([\d,]+) hour/, [limits.SESSION_TTL_SECONDS / 3600]],
+  [/a token that is good for ([\d,]+) hour/, [limits.SESSION_TTL_SECONDS / 3600]],
   [/more than ([\d,]+) KiB/, [limits.MAX_API_BODY_BYTES / 1024]],
   [/Changes are limited to ([\d,]+) a minute/, [limits.DEFAULT_ACCOUNT_WRITES_PER_MINUTE]],
   [/`overlap_seconds` \(0 to ([\d,]+);/, [limits.MAX_ROTATION_OVERLAP_SECONDS]],
