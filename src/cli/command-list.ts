@@ -43,7 +43,7 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
   },
   {
     name: "runs",
-    summary: "list the last sync runs",
+    summary: "list the last runs and comparisons",
     load: async () => (await import("./commands/sync/runs.ts")).addRunsCommand,
   },
   {
@@ -93,7 +93,7 @@ export const COMMAND_LIST: readonly ListedCommand[] = [
   },
   {
     name: "audit",
-    summary: "verify, prune or vouch for the audit log of lookups",
+    summary: "verify, prune or vouch for the audit log",
     load: async () => (await import("./commands/reputation/audit.ts")).addAuditCommand,
   },
   {

@@ -23,7 +23,7 @@ export const COMMAND_NOTES: Readonly<Record<string, CommandNotes>> = {
       ["init --folder shop", "makes them in the folder shop"],
       ["init --join https://shop.example", "with the tables of that deployment"],
     ],
-    exits: { 1: "failed, or a check of doctor fails" },
+    exits: { 1: "failed, or with --join a check of doctor fails" },
   },
   "tables infer": {
     examples: [

@@ -63,7 +63,6 @@ const ONE_END =
 
 export function addInferCommand(group: Command, run: RunCommand): void {
   const command = declareCommand(group, "infer")
-    .summary("guess the tables of a file")
     .description(
       "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it. Types, key and " +
         "timestamp column are guessed; standard error says from what.",

@@ -23,15 +23,13 @@ export const addTablesCommand: AddCommand = (parent, run) => {
   const group = parent.command("tables");
   addInferCommand(group, run);
   declareCommand(group, "stamp")
-    .summary("let repsync keep the time of a table")
     .description(
       "Lets repsync keep the time of a table's changes, in its timestamp column or a new one, and its deletes travel where the " +
-        "store can: in the registry file of SYNC_TABLES, and in the table.",
+        "store can. Changes the registry file of SYNC_TABLES and the table.",
     )
     .argument("<table>", "table of the registry file")
     .action(run(stamp));
   declareCommand(group, "check")
-    .summary("report every problem of a registry file")
     .description("Reads a registry file and reports all of its problems with line and column.")
     .argument("[file]", "registry file; without it that of SYNC_TABLES")
     .action(run(check));

@@ -67,7 +67,6 @@ function readKey(table: Table, values: readonly string[]): Row {
 export const addDeletesCommand: AddCommand = (parent, run) => {
   const group = parent.command("deletes");
   declareCommand(group, "drop")
-    .summary("take back deletes that were never sent")
     .description(
       "Forgets the deletes of a table that were never sent to the remote. The next run fetches those rows again.",
     )

@@ -13,14 +13,12 @@ import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 export const addRejectedCommand: AddCommand = (parent, run) => {
   const group = parent.command("rejected");
   const listing = declareCommand(group, "list")
-    .summary("list the records that wait for the next run")
     .description(
       "Lists the records that either deployment rejected, newest first. Every run tries them again.",
     )
     .argument("[table]", "only those of one table");
   addListOptions(listing).action(run(list));
   declareCommand(group, "retry")
-    .summary("try a record again, now")
     .description(
       "Tries a rejected record again without waiting for the next run: one that this end rejected is written here, one " +
         "that the remote rejected is sent there as the row is now.",
@@ -28,7 +26,6 @@ export const addRejectedCommand: AddCommand = (parent, run) => {
     .argument("<id>", "as listed; its beginning is enough")
     .action(run(retry));
   declareCommand(group, "drop")
-    .summary("forget a record")
     .description("Forgets a rejected record: no run tries it again before it changes.")
     .argument("<id>", "as listed; its beginning is enough")
     .action(run(drop));
