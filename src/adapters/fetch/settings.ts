@@ -13,8 +13,8 @@ export interface SyncClientOptions {
   /** `http:` or `https:` address without `/api/v1/sync`; may have a path and a slash at its end. */
   readonly baseUrl: string;
   /**
-   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. It goes with pulls, pushes and digests, and to this
-   * address only: redirects are not followed.
+   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. It goes with all requests but those of the status, and to
+   * this address only: redirects are not followed.
    */
   readonly key: string;
   /** Sends the requests; the runtime's own `fetch` when absent. */
