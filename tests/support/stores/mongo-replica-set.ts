@@ -12,6 +12,8 @@ const SET_NAME = "repsync";
 /** What a member is in a sharded cluster. */
 export type ClusterRole = "configsvr" | "shardsvr";
 const REPLY_DEADLINE_MS = 10_000;
+/** Status of a program that ended by SIGKILL. */
+const KILLED = 128 + 9;
 const CLOSE_IDLE_FILES =
   "file_manager=(close_handle_minimum=250,close_idle_time=5,close_scan_interval=5)";
 
@@ -95,7 +97,7 @@ async function prepareSet(binary: string, count: number, options: Omit<MemberOpt
   };
 }
 
-/** Runs a program, and ends it when standard input does; prints its process id. */
+/** Runs a program, and ends it when standard input does; prints its process id, and ends with its status. */
 export const RUN_UNTIL_EOF = `
 trap "" INT TERM HUP
 exec 3<&0
@@ -105,7 +107,9 @@ echo "$mongod"
 ( read -r _ <&3; kill -9 "$mongod" ) &
 watch=$!
 wait "$mongod"
-kill -9 "$watch"`;
+status=$?
+kill -9 "$watch"
+exit "$status"`;
 
 /** A replica set of a sharded cluster. */
 export interface ClusterPart {
@@ -175,8 +179,9 @@ class Member implements MongoMember {
     this.#guard = guard;
     this.#lifeline = guard.stdin;
     this.#ended = new Promise((resolve) => {
-      guard.once("exit", () => {
+      guard.once("exit", (status) => {
         this.#guard = undefined;
+        if (status !== KILLED) console.error(`mongod ended with ${status}:\n${this.#logTail()}`);
         this.#lifeline?.destroy();
         resolve();
       });
