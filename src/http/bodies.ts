@@ -124,7 +124,7 @@ function tooLarge(maxBytes: number, hint: string | null): AppError {
 
 // A connection on which a body is still arriving when its reply goes out. D-11.8. Bun ends a connection at once where the reply
 // says `Connection: close`, and the reset can take the reply with it: of 200 refusals of 20 MB Node's `fetch` lost 129,
-// Python's client all. So the rest of a body is read and dropped, 16 MiB and a second at most, before the reply says so.
+// Python's client all. So the rest of a body is read and dropped, while a mebibyte a second of it comes, before the reply says so.
 
 /** True for a request whose headers say that a body comes with it. */
 export function hasBody({ headers }: Request): boolean {
@@ -132,16 +132,15 @@ export function hasBody({ headers }: Request): boolean {
 }
 
 /**
- * Lets a reply end its connection where the request's body has not arrived whole. The rest is read on for a moment, and dropped:
- * who is cut off while sending may lose the reply. `elapsedMs` is the time since the request. Never rejects.
+ * Lets a reply end its connection where the request's body has not arrived whole. The rest is read on while it comes, until the
+ * reply is due, and dropped. `elapsedMs` is the time since the request. Never rejects.
  */
 export async function endIfUnread(
   reply: Response,
   request: Request,
   { timer, elapsedMs }: { readonly timer: Timer; readonly elapsedMs: number },
 ): Promise<void> {
-  const waitMs = Math.max(0, Math.min(LINGER_MS, REPLY_DEADLINE_MS - elapsedMs));
-  if (await hasArrived(request, timer, waitMs)) return;
+  if (await hasArrived(request, timer, REPLY_DEADLINE_MS - elapsedMs)) return;
   reply.headers.set("Connection", "close");
 }
 
@@ -152,19 +151,26 @@ async function hasArrived(request: Request, timer: Timer, waitMs: number): Promi
   // Somebody reads it, whose reply was not waited for.
   if (body.locked) return false;
   const reader = body.getReader();
-  const read = new AbortController();
-  const late = timer.sleep(waitMs, read.signal).then(() => null);
-  let readBytes = 0;
-  try {
-    while (readBytes <= LINGER_BYTES) {
-      const part = await Promise.race([reader.read(), late]);
-      if (part === null || part.done) return part !== null;
-      readBytes += part.value.length;
+  const over = new AbortController();
+  let recentBytes = 0;
+  const readOn = async () => {
+    for (;;) {
+      const part = await reader.read();
+      if (part.done) return true;
+      recentBytes += part.value.length;
     }
+  };
+  const stall = async () => {
+    let leftMs = waitMs;
+    do {
+      recentBytes = 0;
+      await timer.sleep(Math.max(0, Math.min(LINGER_MS, leftMs)), over.signal);
+      leftMs -= LINGER_MS;
+    } while (leftMs > 0 && recentBytes >= LINGER_BYTES);
     return false;
-  } catch {
-    return false;
-  } finally {
-    read.abort();
-  }
+  };
+  // One race: each would hold its part until both have ended.
+  const hasEnded = await Promise.race([readOn().catch(() => false), stall()]);
+  over.abort();
+  return hasEnded;
 }

@@ -55,6 +55,19 @@ describe.skipIf(!HAS_PROC)("memory of the service", () => {
     },
   );
 
+  test("D-11.8.5 a body of 600 MiB that is refused is dropped as it comes", async () => {
+    const service = await startService();
+    await service.push("notes", { records: [{ name: "a" }] });
+    const beforeBytes = peakBytes(service);
+    const connection = await RawConnection.open(service.url);
+    const head = ["POST /api/v1/sync/push/notes HTTP/1.1", "Host: localhost"];
+    await connection.write(`${head.join("\r\n")}\r\nContent-Length: ${600 * MIB}\r\n\r\n`);
+    const mebibyte = "x".repeat(MIB);
+    for (let i = 0; i < 600; i++) await connection.write(mebibyte);
+    expect((await connection.readReply()).status).toBe(401);
+    expect(peakBytes(service) - beforeBytes).toBeLessThan(200 * MIB);
+  });
+
   test("D-7.9 a page of 1,500 rows of 200 KB takes the memory of its 32 MiB", async () => {
     const folder = makeTempFolder();
     const filling = await startService({ folder });

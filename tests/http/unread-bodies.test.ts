@@ -1,9 +1,11 @@
 // Replies that go out before the body of their request has come: who sends a byte a second keeps no connection.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { endIfUnread } from "../../src/http/bodies.ts";
+import { SimTime } from "../support/time/sim-time.ts";
 import { ADMIN_ENV } from "./reputation/people.ts";
 import { bodyText, RawConnection } from "./support/raw-http.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
-import { startApp } from "./support/sync-app.ts";
+import { SYNC_KEY, startApp } from "./support/sync-app.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -71,19 +73,47 @@ test("D-11.8.5 a refused request whose body has come leaves its connection open"
   }
 });
 
-test("D-11.8.5 who sends a large body at once reads the refusal behind it", async () => {
-  const { url } = await startApp();
-  const connection = await RawConnection.open(url);
-  const megabyte = "x".repeat(1024 * 1024);
-  await connection.write(
-    `${PUSH} HTTP/1.1\r\n${HOST}\r\nContent-Length: ${8 * megabyte.length}\r\n\r\n`,
-  );
-  for (let i = 0; i < 8; i++) {
-    await connection.write(megabyte);
-  }
-  const reply = await connection.readReply();
-  expect([reply.status, JSON.parse(bodyText(reply))]).toEqual([
-    401,
-    { error: "The X-Sync-Key header is missing or wrong" },
-  ]);
-});
+test.each([
+  [401, "wrong", 8, "The X-Sync-Key header is missing or wrong"],
+  [413, SYNC_KEY, 80, "Body is larger than 33554432 bytes; send fewer records at a time"],
+])(
+  "D-11.8.5 who sends a large body at once reads the %i behind it, on a connection that goes on",
+  async (status, key, mebibytes, error) => {
+    const { url } = await startApp();
+    const connection = await RawConnection.open(url);
+    const mebibyte = "x".repeat(1024 * 1024);
+    const length = `Content-Length: ${mebibytes * mebibyte.length}`;
+    const head = [`${PUSH} HTTP/1.1`, HOST, `X-Sync-Key: ${key}`, length];
+    await connection.write(`${head.join("\r\n")}\r\n\r\n`);
+    for (let i = 0; i < mebibytes; i++) await connection.write(mebibyte);
+    const reply = await connection.readReply();
+    expect([reply.status, JSON.parse(bodyText(reply))]).toEqual([status, { error }]);
+    expect(reply.headers.get("connection")).toBeNull();
+  },
+);
+
+test.each([
+  [700_000, 300, 12, { connection: null, waitedMs: 3_600 }],
+  [700_000, 300, 40, { connection: "close", waitedMs: 9_000 }],
+  [100_000, 300, 12, { connection: "close", waitedMs: 1_000 }],
+  [700_000, 2_000, 1, { connection: "close", waitedMs: 1_000 }],
+])(
+  "D-11.8.5 of a body of %i bytes each %i ms, %i times, the rest is waited for while it comes",
+  async (bytes, everyMs, times, expected) => {
+    const time = new SimTime();
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (sent++ === times) return controller.close();
+        await time.sleep(everyMs);
+        controller.enqueue(new Uint8Array(bytes));
+      },
+    });
+    const request = new Request("http://localhost/", { method: "POST", body });
+    const reply = new Response();
+    const startMs = time.nowMs;
+    await time.run(endIfUnread(reply, request, { timer: time, elapsedMs: 750 }));
+    const waitedMs = time.nowMs - startMs;
+    expect({ connection: reply.headers.get("connection"), waitedMs }).toEqual(expected);
+  },
+);

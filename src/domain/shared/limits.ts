@@ -189,10 +189,9 @@ export const MAX_PROFILE_TEXT_CHARS = 10_000;
 export const REQUEST_DEADLINE_MS = 9_500;
 /** Time after which a request under `/v1` is answered 503 though what it asked the store for goes on. D-8.3. */
 export const REPLY_DEADLINE_MS = 9_750;
-/** Time for which the rest of a body is read on when its reply is known: who is cut off while sending may lose it. D-11.8. */
+/** The rest of a body is read on when its reply is known, while so much of it comes in such a time: who is cut off may lose it. D-11.8. */
 export const LINGER_MS = 1_000;
-/** How much of it: what is read is garbage that has to be collected. */
-export const LINGER_BYTES = 16 * 1024 * 1024;
+export const LINGER_BYTES = 1024 * 1024;
 /** A lookup that is answered later than this after its first read is confirmed by another read. D-8.3. */
 export const MAX_UNCONFIRMED_LOOKUP_MS = 1_000;
 /** Lookups decided in one commit; more wait for the next one. */

@@ -79,8 +79,8 @@ export class DeleteStream {
   /** Null before the first piece. */
   #cursor: Long | null = null;
   readonly #pipeline: readonly Document[];
-  readonly #closing: Promise<never>;
-  #endCalls: (reason: StreamClosed) => void = () => {};
+  #isClosed = false;
+  #endCall: (reason: StreamClosed) => void = () => {};
 
   /** Events of these tables that may have deleted rows, and of barriers. */
   constructor(deps: StreamDeps, tables: Iterable<Table>, start: StreamStart) {
@@ -89,10 +89,6 @@ export class DeleteStream {
     this.#clock = deps.clock;
     this.#pipeline = pipelineOf([...tables], start);
     this.#session = deps.client.startSession({ causalConsistency: false });
-    this.#closing = new Promise((_, reject) => {
-      this.#endCalls = reject;
-    });
-    this.#closing.catch(() => {});
   }
 
   /** The next piece; without events after a second at most. Throws `StreamClosed`, and what the driver throws. */
@@ -113,14 +109,18 @@ export class DeleteStream {
 
   /** Ends the stream, and a call of `next()` under way. Never fails, nor waits for the server. */
   close(): void {
-    this.#endCalls(new StreamClosed());
+    this.#isClosed = true;
+    this.#endCall(new StreamClosed());
     giveUpSession(this.#client, this.#session);
   }
 
   async #run(command: Document): Promise<CursorReply> {
+    if (this.#isClosed) throw new StreamClosed();
     const options = { session: this.#session, ...KEEP_TYPES };
-    // A server that waits for events does not notice at once that it should stop.
-    const replying = Promise.race([this.#db.command(command, options), this.#closing]);
+    // A server that waits for events does not notice at once that it should stop. One promise for all calls would hold their replies.
+    const ending = Promise.withResolvers<never>();
+    this.#endCall = ending.reject;
+    const replying = Promise.race([this.#db.command(command, options), ending.promise]);
     const reply = await Deadline.start(this.#clock, RECORDER_CALLS).race(replying);
     return reply["cursor"] as CursorReply;
   }
