@@ -5,10 +5,11 @@ import { asRequestError, type RequestError } from "./request-error.ts";
 
 /** Something that is loaded from the service, and kept while it is loaded again. */
 export interface Resource<T> {
-  /** Null until the first load has ended well; what is loaded is never null itself. */
+  /** Null until the first load has ended well, and once one by another key failed; what is loaded is never null itself. */
   readonly data: T | null;
   /** Why the last load failed; null when it did not. */
   readonly error: RequestError | null;
+  /** There is more to come, or what is here is of another key. */
   readonly isLoading: boolean;
   /** Loads again. Never rejects. */
   readonly reload: () => Promise<void>;
@@ -55,25 +56,31 @@ export function useResource<T>(
     let timer: number | undefined;
     let isOver = false;
     let waitMs = pollMs;
+    /** Until then the data is that of another key. */
+    let isOfKey = false;
+
+    function know(data: T, isLoading: boolean) {
+      isOfKey = true;
+      setState({ data, error: null, isLoading });
+    }
 
     async function run(): Promise<void> {
       clearTimeout(timer);
       underWay.abort();
       const controller = new AbortController();
       underWay = controller;
-      setState((before) => ({ ...before, isLoading: true }));
       const isDropped = () => isOver || controller.signal.aborted;
       try {
         const data = await loadRef.current(controller.signal, (soFar) => {
-          if (!isDropped()) setState({ data: soFar, error: null, isLoading: true });
+          if (!isDropped()) know(soFar, true);
         });
         waitMs = pollMs;
-        if (!isDropped()) setState({ data, error: null, isLoading: false });
+        if (!isDropped()) know(data, false);
       } catch (failure) {
         if (isDropped()) return;
         const error = asRequestError(failure);
         waitMs = isPassing(error) ? RETRY_MS : pollMs;
-        setState(({ data }) => ({ data, error, isLoading: false }));
+        setState(({ data }) => ({ data: isOfKey ? data : null, error, isLoading: false }));
       }
       if (!isDropped()) schedule();
     }
@@ -91,6 +98,7 @@ export function useResource<T>(
     reloadRef.current = run;
     shown.add(run);
     document.addEventListener("visibilitychange", onVisibility);
+    setState((before) => ({ ...before, isLoading: true }));
     void run();
     return () => {
       isOver = true;

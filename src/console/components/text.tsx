@@ -17,6 +17,7 @@ export function LongText({
   readonly maxChars?: number | undefined;
 }) {
   const [isWhole, setWhole] = useState(false);
+  if (isBlank(text)) return <span class="quiet">blank text</span>;
   if (text.length <= maxChars) return <bdi>{text}</bdi>;
   return (
     <>
@@ -31,6 +32,11 @@ export function LongText({
       </button>
     </>
   );
+}
+
+/** True for a text of which nothing is seen: spaces, and characters without a shape. */
+export function isBlank(text: string): boolean {
+  return !/[^\p{Cc}\p{Cf}\p{Z}]/u.test(text);
 }
 
 export function shortened(text: string, maxChars = SHOWN_CHARS): string {
@@ -80,7 +86,7 @@ export function ValueText({
   if (value === null) return <span class="quiet">null</span>;
   if (value === "") return <span class="quiet">empty text</span>;
   const text = valueText(value);
-  if (text.length <= UNBROKEN_CHARS) return <bdi class="unbroken">{text}</bdi>;
+  if (text.length <= UNBROKEN_CHARS && !isBlank(text)) return <bdi class="unbroken">{text}</bdi>;
   return <LongText text={text} maxChars={maxChars} />;
 }
 

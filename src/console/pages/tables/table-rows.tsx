@@ -8,7 +8,7 @@ import type { Column } from "../../components/data-table.tsx";
 import { NAME_HINTS, type Options, SelectField } from "../../components/form.tsx";
 import { type Filter, type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { PageHead } from "../../components/notes.tsx";
-import { counted, type Fields, ValueText, valueText } from "../../components/text.tsx";
+import { counted, type Fields, isBlank, ValueText, valueText } from "../../components/text.tsx";
 import { queryValue, queryValues } from "../../state/router.ts";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
 import { ALL_TABLES, importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
@@ -172,7 +172,7 @@ function columnsOf(rows: readonly Fields[], listed: ListedTable | null): readonl
 /** The whole of a long value is shown beside the link, which is no place for a button. */
 function RowLink({ address, value }: { readonly address: string; readonly value: unknown }) {
   const text = valueText(value);
-  if (text.length <= LINK_CHARS && text !== "") {
+  if (text.length <= LINK_CHARS && !isBlank(text)) {
     return (
       <a href={address}>
         <ValueText value={value} />
