@@ -169,6 +169,8 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
         const dialog = page.getByRole("dialog");
         await dialog.getByRole("button", { name: "Revoke", exact: true }).click();
         await expectPage(page, "Sign in");
+        await page.getByRole("status").getByText("Your session has ended").waitFor();
+        expect(await page.evaluate("document.activeElement.textContent")).toBe("Sign in");
         await expectGood();
         await page.getByLabel("Username").fill("ana");
         await page.getByLabel("Password").fill(PASSWORD);

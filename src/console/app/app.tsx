@@ -1,16 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
+import type { RequestError } from "../api/request-error.ts";
 import { ActionButton } from "../components/buttons.tsx";
 import { ConfirmDialog } from "../components/confirm-dialog.tsx";
 import { ResourceView } from "../components/notes.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
-import { message, say } from "../state/messages.ts";
+import { message } from "../state/messages.ts";
 import { BASE, leave, leaving, matchAddress, navigate, place } from "../state/router.ts";
 import {
   findSession,
   isAdministrator,
   nextAddress,
+  ownAccount,
   ownName,
   session,
   signInAddress,
@@ -113,7 +114,7 @@ function homeAddress(): string {
 /** The whole console: what surrounds every page, and the page. */
 export function App() {
   useEffect(() => void findSession(), []);
-  const isSignedIn = session.value.kind === "signed_in";
+  const isSignedIn = ownAccount() !== null;
   return (
     <>
       <a class="skip-link" href="#content">
@@ -123,7 +124,12 @@ export function App() {
         <a class="brand" href="/console">
           repsync
         </a>
-        {isSignedIn && <Account />}
+        {isSignedIn && (
+          <div class="account">
+            <bdi class="account-name">{ownName()}</bdi>
+            <ActionButton onPress={() => leave(signOut)}>Sign out</ActionButton>
+          </div>
+        )}
       </header>
       <div class={isSignedIn ? "frame" : "frame frame-narrow"}>
         {isSignedIn && <Navigation />}
@@ -132,36 +138,17 @@ export function App() {
           <CurrentPage />
         </main>
       </div>
-      {leaving.value !== null && <LeaveDialog {...leaving.value} />}
+      {leaving.value !== null && (
+        <ConfirmDialog
+          name="Leave"
+          question={leaving.value.question}
+          onConfirm={leaving.value.go}
+          onClose={() => {
+            leaving.value = null;
+          }}
+        />
+      )}
     </>
-  );
-}
-
-/** D-9.4.10. */
-function LeaveDialog({ question, go }: NonNullable<typeof leaving.value>) {
-  return (
-    <ConfirmDialog
-      name="Leave"
-      question={question}
-      onConfirm={go}
-      onClose={() => {
-        leaving.value = null;
-      }}
-    />
-  );
-}
-
-function Account() {
-  if (session.value.kind !== "signed_in") return null;
-  return (
-    <div class="account">
-      <bdi class="account-name">{session.value.account.username}</bdi>
-      <ActionButton
-        onPress={() => leave(() => signOut().catch((error) => say(asRequestError(error).detail)))}
-      >
-        Sign out
-      </ActionButton>
-    </div>
   );
 }
 

@@ -4,16 +4,13 @@ import { useReply } from "../api/use-resource.ts";
 import { ActionForm, Field, NAME_HINTS } from "../components/form.tsx";
 import { sayOnNextPage } from "../state/messages.ts";
 import { navigate, place } from "../state/router.ts";
-import { SIGN_IN, SIGN_UP, session, signIn } from "../state/session.ts";
+import { SIGN_IN, SIGN_UP, signIn } from "../state/session.ts";
 
 /** The page for signing in. D-9.3. */
 export function SignInPage() {
   const { data: state } = useReply("get /v1/signup", {});
   return (
     <>
-      {session.value.kind === "signed_out" && session.value.hasEnded && (
-        <p class="note">Your session has ended. Sign in again.</p>
-      )}
       <ActionForm
         name="Sign in"
         onSubmit={(typed) => signIn({ username: typed("username"), password: typed("password") })}

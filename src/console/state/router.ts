@@ -53,7 +53,9 @@ export function navigate(address: string, { isReplaced = false, isVisit = true }
 }
 
 /** Somebody wants to leave the page, and is asked first. */
-export const leaving = signal<{ readonly question: string; readonly go: () => void } | null>(null);
+export const leaving = signal<{ readonly question: string; readonly go: () => unknown } | null>(
+  null,
+);
 const questions = new Set<string>();
 
 /** Asks before somebody leaves the page; empty while nothing is lost by it. */
@@ -77,7 +79,7 @@ export function leave(go: () => unknown): unknown {
     question,
     go: () => {
       questions.clear();
-      go();
+      return go();
     },
   };
   return;

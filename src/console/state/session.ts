@@ -3,23 +3,23 @@ import { signal } from "@preact/signals";
 import type { Account, SignIn } from "../api/interface.ts";
 import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
 import { RequestError } from "../api/request-error.ts";
+import { sayOnNextPage } from "./messages.ts";
 import { navigate, place, safeAddress } from "./router.ts";
 
 type Session =
   | { readonly kind: "unknown"; readonly error: RequestError | null }
-  /** `hasEnded`: somebody was signed in before, in this tab. */
-  | { readonly kind: "signed_out"; readonly hasEnded: boolean }
+  | { readonly kind: "signed_out" }
   | { readonly kind: "signed_in"; readonly account: Account };
 
 export const session = signal<Session>({ kind: "unknown", error: null });
 
-/** Tabs have one cookie: whoever signs in in one is signed in in all. */
+/** Tabs have one cookie: whoever signs in or out in one does so in all. */
 let tabs: BroadcastChannel | undefined;
 
 export const SIGN_IN = "/console/sign-in";
 export const SIGN_UP = "/console/sign-up";
 
-/** Asks who is signed in, and again once somebody signs in in another tab. Called once, and when the service could not be reached. */
+/** Asks who is signed in, and again once that changes in another tab. Called once, and when the service could not be reached. */
 export async function findSession(): Promise<void> {
   tabs ??= new BroadcastChannel("sign-in");
   tabs.onmessage = () => {
@@ -27,7 +27,8 @@ export async function findSession(): Promise<void> {
     void findSession();
   };
   listenForSignOut(() => {
-    session.value = { kind: "signed_out", hasEnded: session.value.kind === "signed_in" };
+    if (ownAccount() === null) session.value = { kind: "signed_out" };
+    else endSession("Your session has ended. Sign in again", signInAddress());
   });
   try {
     session.value = { kind: "signed_in", account: await request("get /v1/me") };
@@ -42,8 +43,7 @@ export async function signIn(credentials: SignIn): Promise<void> {
   await request("post /v1/sessions", { body: credentials });
   noteSignIn();
   tabs?.postMessage(null);
-  const account = await request("get /v1/me");
-  session.value = { kind: "signed_in", account };
+  session.value = { kind: "signed_in", account: await request("get /v1/me") };
 }
 
 /** Ends the session. Throws `RequestError` while the service cannot be reached. */
@@ -53,13 +53,15 @@ export async function signOut(): Promise<void> {
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 401) throw error;
   }
-  leave();
+  endSession("");
 }
 
-/** The session is over here, as the one who is signed in asked for. */
-export function leave(): void {
-  session.value = { kind: "signed_out", hasEnded: false };
-  navigate(SIGN_IN);
+/** The session is over: the page for signing in opens, with a sentence on it. */
+export function endSession(text: string, address = SIGN_IN): void {
+  session.value = { kind: "signed_out" };
+  tabs?.postMessage(null);
+  sayOnNextPage(text);
+  navigate(address, { isReplaced: true });
 }
 
 /** The sign-in page with what is shown now as the page to open afterwards. */
@@ -74,11 +76,16 @@ export function nextAddress(): string {
   return next.startsWith(SIGN_IN) || next.startsWith(SIGN_UP) ? "/console" : next;
 }
 
+/** The account of who is signed in; null for nobody. */
+export function ownAccount(): Account | null {
+  return session.value.kind === "signed_in" ? session.value.account : null;
+}
+
 /** The name of who is signed in; empty for nobody. */
 export function ownName(): string {
-  return session.value.kind === "signed_in" ? session.value.account.username : "";
+  return ownAccount()?.username ?? "";
 }
 
 export function isAdministrator(): boolean {
-  return session.value.kind === "signed_in" && session.value.account.role === "administrator";
+  return ownAccount()?.role === "administrator";
 }

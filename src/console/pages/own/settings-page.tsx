@@ -5,8 +5,8 @@ import type { RequestError } from "../../api/request-error.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field } from "../../components/form.tsx";
 import { Card, Facts, Loaded } from "../../components/notes.tsx";
-import { say, sayOnNextPage } from "../../state/messages.ts";
-import { leave, ownName, session } from "../../state/session.ts";
+import { say } from "../../state/messages.ts";
+import { endSession, ownAccount, ownName } from "../../state/session.ts";
 import { change } from "../../state/use-action.ts";
 
 /** The page `Settings`: profile, password, sessions, erasure. D-9.4.10. */
@@ -30,8 +30,9 @@ export function SettingsPage() {
 }
 
 function Account() {
-  if (session.value.kind !== "signed_in") return null;
-  const { username, email, plan, role } = session.value.account;
+  const account = ownAccount();
+  if (account === null) return null;
+  const { username, email, plan, role } = account;
   return (
     <Card title="Account">
       <Facts
@@ -87,8 +88,7 @@ function PasswordForm() {
 function Sessions() {
   async function end() {
     await request("delete /v1/sessions");
-    sayOnNextPage("All your sessions have ended, this one too");
-    leave();
+    endSession("All your sessions have ended, this one too");
   }
 
   return (
@@ -111,8 +111,7 @@ function Sessions() {
 function Erasure() {
   async function erase() {
     await request("delete /v1/me");
-    sayOnNextPage("Your account has been erased");
-    leave();
+    endSession("Your account has been erased");
   }
 
   return (
