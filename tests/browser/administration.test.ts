@@ -120,6 +120,12 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await page.getByRole("button", { name: "Search", exact: true }).click();
       await page.getByText("No record is found here").waitFor();
       await expectGood();
+      await page.getByLabel("Until").fill("12020-01-01T00:00");
+      await page.getByRole("button", { name: "Search", exact: true }).click();
+      const refusal = page.getByRole("alert").getByText("until: Must be an ISO 8601 date and time");
+      await refusal.waitFor();
+      await page.goBack();
+      await refusal.waitFor({ state: "detached" });
       await page.goBack();
       await records.getByRole("cell", { name: "ana", exact: true }).waitFor();
     });

@@ -27,7 +27,7 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
       await page.getByLabel("Full", { exact: true }).check();
       await page.getByRole("button", { name: "Start", exact: true }).click();
       await page.waitForURL(/\/console\/runs\/[^/?]+$/);
-      await page.getByText("success", { exact: true }).waitFor();
+      await page.getByRole("status").getByText("success", { exact: true }).waitFor();
       await expectPage(page, "Runs");
       const row = page.getByRole("row", { name: /^notes/ });
       expect(await row.getByRole("cell").nth(0).textContent()).toBe("1,200");

@@ -48,22 +48,23 @@ export function ActionButton(props: ActionButtonProps) {
 
 interface ErrorNoteProps {
   readonly error: RequestError | null;
-  /** The advice, in place of the error's own. */
-  readonly hint?: string;
   /** Tries again what failed. */
   readonly onRetry?: () => unknown;
 }
 
 /** An error with its advice. Says itself to screen readers. */
-export function ErrorNote({ error, hint, onRetry }: ErrorNoteProps) {
+export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   if (error === null) return null;
-  const whatToDo = hint ?? error.hint;
+  const problems = [...error.problems].map(([name, problem]) => `${name}: ${problem}`);
+  const lines = problems.length === 0 ? [error.detail] : problems;
   return (
     <div class="note bad" role="alert">
-      <p>
-        <bdi>{error.detail}</bdi>
-      </p>
-      {whatToDo !== "" && <p>{whatToDo}</p>}
+      {lines.map((line) => (
+        <p key={line}>
+          <bdi>{line}</bdi>
+        </p>
+      ))}
+      {error.hint !== "" && <p>{error.hint}</p>}
       {error.status >= 500 && error.requestId !== "" && (
         <p>
           The log has the details under <code>{error.requestId}</code>

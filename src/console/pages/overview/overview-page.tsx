@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import type { Overview } from "../../api/interface.ts";
 import { LineChart } from "../../charts/time-charts.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -127,28 +126,26 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 const SPANS = [
-  ["minutes", "A day, by minute"],
+  ["", "A day, by minute"],
   ["hours", "A month, by hour"],
 ] as const;
 
 /** Rows moved and lookups over time. */
 function HistoryCharts({ history }: { readonly history: History }) {
-  const [span, setSpan] = useState(queryValue("span") === "hours" ? "hours" : "minutes");
-  const points =
-    span === "hours"
-      ? withQuiet(history.hours, HOUR_MS, 31 * 24)
-      : withQuiet(history.minutes, MINUTE_MS, 24 * 60);
-
-  function choose(value: string) {
-    setSpan(value);
-    setQuery({ span: value === "minutes" ? "" : value }, { isReplaced: true });
-  }
-
+  const isByHour = queryValue("span") === "hours";
+  const points = isByHour
+    ? withQuiet(history.hours, HOUR_MS, 31 * 24)
+    : withQuiet(history.minutes, MINUTE_MS, 24 * 60);
   return (
     <section aria-labelledby="history">
       <div class="toolbar">
         <h2 id="history">Over time</h2>
-        <SelectField label="Span" value={span} onValue={choose} options={SPANS} />
+        <SelectField
+          label="Span"
+          value={isByHour ? "hours" : ""}
+          onValue={(span) => setQuery({ span }, { isReplaced: true })}
+          options={SPANS}
+        />
       </div>
       <LineChart
         title="Rows moved"

@@ -28,15 +28,13 @@ export function RunDetail({ runId }: { readonly runId: string }) {
   return (
     <>
       <PageHead back={<a href="/console/runs">All runs</a>} shown={runId} />
-      {!isDryRunGone && <ErrorNote error={error ?? streamError} {...(isGone ? GONE : {})} />}
+      {!isDryRunGone && <ErrorNote error={error ?? streamError} />}
       {data !== null && !isGone && <ShownRun run={data} watched={watched} />}
       {isDryRunGone && <DryRunOutcome watched={watched} />}
       <RunLines lines={watched.lines} />
     </>
   );
 }
-
-const GONE = { hint: "The last 1,000 runs are kept." };
 
 interface ShownRunProps {
   readonly run: Run;
@@ -62,7 +60,13 @@ export function ShownRun({ run, watched, children }: ShownRunProps) {
         {isRunning && <LiveProgress watched={watched} />}
         <Facts
           facts={[
-            ["Status", <StatusBadge tone={toneOf(run.status)} text={run.status} />],
+            [
+              "Status",
+              // Screen readers say how it has ended.
+              <span role="status">
+                <StatusBadge tone={toneOf(run.status)} text={run.status} />
+              </span>,
+            ],
             ...(hasCounts ? countsOf(run) : []),
             ["Started", <TimeText at={run.started_at} />],
             run.finished_at === null ? null : ["Finished", <TimeText at={run.finished_at} />],

@@ -219,10 +219,11 @@ function readEntry(text: string): object {
 function PasteByHand({ error }: { readonly error: RequestError }) {
   return (
     <>
-      <ErrorNote
-        error={error}
-        hint="Paste this into the registry file. The table is there within 5 seconds: import the file on its page."
-      />
+      <ErrorNote error={error} />
+      <p>
+        Paste this into the registry file. The table is there within 5 seconds: import the file on
+        its page.
+      </p>
       <pre class="code-line">
         <code>{error.text}</code>
       </pre>
