@@ -71,6 +71,10 @@ describe.skipIf(!chromiumAvailable)("the page Compare", () => {
       ]);
       await page.goBack();
       await price.waitFor();
+      expect(await page.title()).toBe("listings · Compare · repsync");
+      await page.goBack();
+      await page.getByText("No comparison is shown").waitFor();
+      expect(await page.title()).toBe("Compare · repsync");
     });
   });
 

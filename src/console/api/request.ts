@@ -160,13 +160,8 @@ function sendFile(
 }
 
 function headersOf(request: XMLHttpRequest): Headers {
-  const lines = request.getAllResponseHeaders().trim().split("\r\n");
-  return new Headers(
-    lines.map((line): [string, string] => {
-      const [name = "", ...value] = line.split(":");
-      return [name, value.join(":").trim()];
-    }),
-  );
+  const lines = request.getAllResponseHeaders().matchAll(/^(.+?): (.*)$/gm);
+  return new Headers([...lines].map(([, name = "", value = ""]) => [name, value]));
 }
 
 function notSent(): RequestError {

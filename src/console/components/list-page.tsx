@@ -84,7 +84,7 @@ export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O
     ...Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)])),
     ...list.query,
   };
-  // The cast is safe: the generated client types tell which parameters and filters each list takes.
+  // The types of the operations tell which parameters and filters each list takes.
   const query = { ...wanted, cursor, limit: list.limit };
   const options = { path, query } as unknown as RequestOptions<O>;
   const read: ReadList<O> = list.read ?? ((asked) => request(list.from, { ...asked }));

@@ -1,9 +1,9 @@
 // Notes of pages about their data: that it is loaded, why it does not come, that there is none, what it is.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Asked, Reply, RequestOptions } from "../api/interface.ts";
 import { type Resource, useReply } from "../api/use-resource.ts";
-import { setTitle } from "../state/use-page-visit.ts";
+import { useTitle } from "../state/use-page-visit.ts";
 import { ErrorNote } from "./buttons.tsx";
 
 interface CardProps {
@@ -37,7 +37,7 @@ interface PageHeadProps {
 
 /** The head of a page below another one. */
 export function PageHead({ back, shown, children }: PageHeadProps) {
-  useEffect(() => setTitle(shown), [shown]);
+  useTitle(shown);
   return (
     <>
       <p>{back}</p>

@@ -188,8 +188,8 @@ function isBelow(path: string): boolean {
 }
 
 /** An address that may be opened after signing in: a page of this console, else `/console`. */
-export function safeAddress(text: string | null): string {
-  if (text === null || !URL.canParse(text, location.origin)) return BASE;
+export function safeAddress(text: string): string {
+  if (!URL.canParse(text, location.origin)) return BASE;
   const url = new URL(text, location.origin);
   return url.origin === location.origin && isBelow(url.pathname) ? url.pathname + url.search : BASE;
 }

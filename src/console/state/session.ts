@@ -4,7 +4,7 @@ import type { Account, SignIn } from "../api/interface.ts";
 import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
 import { RequestError } from "../api/request-error.ts";
 import { sayOnNextPage } from "./messages.ts";
-import { navigate, place, safeAddress } from "./router.ts";
+import { navigate, place, queryValue, safeAddress } from "./router.ts";
 
 type Session =
   | { readonly kind: "unknown"; readonly error: RequestError | null }
@@ -72,7 +72,7 @@ export function signInAddress(): string {
 
 /** The page to open after signing in. */
 export function nextAddress(): string {
-  const next = safeAddress(new URLSearchParams(place.value.search).get("next"));
+  const next = safeAddress(queryValue("next"));
   return next.startsWith(SIGN_IN) || next.startsWith(SIGN_UP) ? "/console" : next;
 }
 

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { beginPage } from "./messages.ts";
 import { place } from "./router.ts";
 
@@ -51,7 +51,14 @@ export function keepFocus(): void {
 let pageName = "";
 
 /** Names in the title of the tab what the page shows, such as `profiles` of `Tables`; empty for the page alone. */
-export function setTitle(shown: string): void {
+export function useTitle(shown: string): void {
+  useEffect(() => {
+    setTitle(shown);
+    return () => setTitle("");
+  }, [shown]);
+}
+
+function setTitle(shown: string): void {
   document.title = [shown, pageName, "repsync"].filter((part) => part !== "").join(" · ");
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
 import type { CompareRequest, CompareRun } from "../../api/interface.ts";
 import { RequestError } from "../../api/request-error.ts";
@@ -8,7 +8,7 @@ import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, ResourceView } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 import { queryValue, setQuery, whileHere } from "../../state/router.ts";
-import { setTitle } from "../../state/use-page-visit.ts";
+import { useTitle } from "../../state/use-page-visit.ts";
 import { ShownRun } from "../runs/run-detail.tsx";
 import { useWatchedRun } from "../runs/use-watched-run.ts";
 
@@ -80,8 +80,7 @@ function CompareForm() {
 function Comparison({ runId }: { readonly runId: string }) {
   const run = useReply("get /api/v1/sync/runs/{run_id}", { path: { run_id: runId } });
   const { watched } = useWatchedRun(runId);
-  const table = run.data?.kind === "compare" ? run.data.table : "";
-  useEffect(() => setTitle(table), [table]);
+  useTitle(run.data?.kind === "compare" ? run.data.table : "");
   return (
     <ResourceView resource={run} name="the comparison">
       {(data) =>

@@ -22,7 +22,6 @@ interface Watching {
 export function useWatchedRun(runId: string): Watching {
   const [watching, setWatching] = useState<Watching>({ watched: NOTHING_TOLD, error: null });
   useEffect(() => {
-    setWatching({ watched: NOTHING_TOLD, error: null });
     const controller = new AbortController();
     watch(runId, controller.signal, setWatching).catch(() => {});
     return () => controller.abort();

@@ -25,19 +25,13 @@ function OneTable({ name, row }: { readonly name: string; readonly row: string |
   if (row === null) return <TableRows table={name} listed={listed} />;
   return (
     <ResourceView resource={tables} name="the table">
-      {() =>
-        listed === null ? (
-          <EmptyState title="There is no such table" />
-        ) : (
-          <Below key={row} listed={listed} row={row} />
-        )
-      }
+      {() => {
+        if (listed === null) return <EmptyState title="There is no such table" />;
+        if (row === IMPORT) return <ImportPage listed={listed} />;
+        return <RowPage listed={listed} row={row} />;
+      }}
     </ResourceView>
   );
-}
-
-function Below({ listed, row }: { readonly listed: ListedTable; readonly row: string }) {
-  return row === IMPORT ? <ImportPage listed={listed} /> : <RowPage listed={listed} row={row} />;
 }
 
 function Tables() {
