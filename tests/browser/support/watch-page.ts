@@ -85,6 +85,8 @@ async function barriersOf(page: Page, rules: readonly string[] | null): Promise<
   if (!hasAxe) await page.evaluate(AXE);
   const options = {
     resultTypes: ["violations"],
+    // Off by itself, though WCAG 2.2 has it.
+    rules: { "target-size": { enabled: true } },
     ...(rules === null ? {} : { runOnly: { type: "rule", values: rules } }),
   };
   const found = await page.evaluate(
