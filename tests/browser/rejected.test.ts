@@ -65,6 +65,15 @@ describe.skipIf(!chromiumAvailable)("the page Rejected", () => {
       const { local } = await startRejected(backend);
       const { page, expectGood } = await openConsole(local, { as: local.admin, address: ADDRESS });
       const row = page.getByRole("row", { name: /bad/ });
+      // Nothing in the name turns the question around.
+      await page
+        .getByRole("row", { name: /script/ })
+        .getByText("Drop", { exact: true })
+        .click();
+      await page
+        .getByText("name=<script>alert(1)</script>\ufffdgnp.exe of “samples”?")
+        .waitFor({ timeout: 5_000 });
+      await page.getByRole("button", { name: "Back", exact: true }).click();
       await row.getByRole("button", { name: "Drop", exact: true }).click();
       const dialog = page.getByRole("dialog", {
         name: "Drop the rejected record name=bad of “samples”?",

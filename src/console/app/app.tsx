@@ -4,6 +4,7 @@ import type { RequestError } from "../api/request-error.ts";
 import { ActionButton } from "../components/buttons.tsx";
 import { ConfirmDialog } from "../components/confirm-dialog.tsx";
 import { ResourceView } from "../components/notes.tsx";
+import { Sentence } from "../components/text.tsx";
 import { PAGES, type PageEntry } from "../pages/pages.ts";
 import { message } from "../state/messages.ts";
 import { BASE, leave, leaving, matchAddress, navigate, place } from "../state/router.ts";
@@ -134,7 +135,13 @@ export function App() {
       <div class={isSignedIn ? "frame" : "frame frame-narrow"}>
         {isSignedIn && <Navigation />}
         <main id="content" tabIndex={-1}>
-          <div role="status">{message.value && <p class="note message">{message.value}</p>}</div>
+          <div role="status">
+            {message.value && (
+              <p class="note message">
+                <Sentence text={message.value} />
+              </p>
+            )}
+          </div>
           <CurrentPage />
         </main>
       </div>

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import { say } from "../state/messages.ts";
 import { useAction } from "../state/use-action.ts";
+import { Sentence } from "./text.tsx";
 
 interface ActionButtonProps {
   /** The button is busy until the promise settles, and shows why it failed. */
@@ -61,7 +62,7 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
     <div class="note bad" role="alert">
       {lines.map((line) => (
         <p key={line}>
-          <bdi>{line}</bdi>
+          <Sentence text={line} />
         </p>
       ))}
       {error.hint !== "" && <p>{error.hint}</p>}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ActionButton } from "./buttons.tsx";
 import { ActionForm, type Typed } from "./form.tsx";
+import { Sentence } from "./text.tsx";
 
 interface ConfirmDialogProps {
   /** The name of the control that asks, such as `Revoke`. */
@@ -36,7 +37,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   return (
     <dialog ref={dialog} aria-labelledby={titleId} onCancel={close} onClose={close}>
       <h2 id={titleId}>
-        <bdi>{question}</bdi>
+        <Sentence text={question} />
       </h2>
       <ActionForm
         name={name}

@@ -45,6 +45,14 @@ export function shortened(text: string, maxChars = SHOWN_CHARS): string {
   return text.length > maxChars ? `${begin}…` : text;
 }
 
+/** Characters that turn what comes after them around, up to the end of the line. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A sentence with texts of others in it, none of which turns the rest of it around. */
+export function Sentence({ text }: { readonly text: string }) {
+  return <bdi>{text.replaceAll(TURNS, "\ufffd")}</bdi>;
+}
+
 /** A time of the service (ISO 8601), local, with UTC when pointed at. */
 export function TimeText({ at }: { readonly at: string | null }) {
   if (at === null) return <>never</>;

@@ -187,7 +187,13 @@ describe.skipIf(!chromiumAvailable)("API keys", () => {
       await page.getByLabel("Name").press("Control+V");
       expect(await page.getByLabel("Name").inputValue()).toBe(key);
       await rowOf(page, HOSTILE).waitFor();
-      await makeKey(page, "W".repeat(100));
+      const long = "W".repeat(100);
+      await makeKey(page, long);
+      await expectGood();
+      await rowOf(page, long).getByRole("button", { name: "Revoke", exact: true }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("button", { name: "Revoke", exact: true }).click();
+      await page.getByText("Revoked the key “W").waitFor();
       await expectGood();
     });
   });
