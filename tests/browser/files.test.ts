@@ -75,11 +75,12 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
       await expectGood();
       const bad =
         "sku,title,qty,colour\na,Blue shirt,1,x\nb,Red hat with a feather,5,\nd,Socks,many,\n";
-      await field(page, "File").setInputFiles(fileOf(bad));
+      const long = `${"W".repeat(100)}\u202e.csv`;
+      await field(page, "File").setInputFiles(fileOf(bad, long));
       await page.getByText("d,Socks,many").waitFor();
       await field(page, "Whole").press("Space");
       await page.getByRole("button", { name: "Preview", exact: true }).press("Enter");
-      await page.getByText("What the import of week.csv would do").waitFor();
+      await page.getByText("W\ufffd.csv would do").waitFor();
       const failed = page.getByRole("row", { name: /^4 / });
       await failed.getByText("qty is not a whole number").waitFor();
       await failed.getByText("many", { exact: true }).waitFor();

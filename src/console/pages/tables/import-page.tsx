@@ -4,7 +4,7 @@ import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
 import { Card, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
-import { bytesText, counted } from "../../components/text.tsx";
+import { bytesText, counted, Sentence } from "../../components/text.tsx";
 import { CancelRun } from "../runs/run-state.tsx";
 import { FileFields, readChoice } from "./file-choice.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";
@@ -136,7 +136,7 @@ export function ImportWork({ table, work }: ImportWorkProps) {
   }
   return (
     <Focused key="ended">
-      <Card title={titleOf(state)}>
+      <Card title={<Sentence text={titleOf(state)} />}>
         <ImportOutcome ended={state} />
         <div class="actions">
           {isDryRun ? (
