@@ -60,6 +60,20 @@ describe.skipIf(!chromiumAvailable)("a list", () => {
     await expectGood();
   });
 
+  test("D-14.5 can be read while more of it is looked for", async () => {
+    const { page } = await openItems([{ k: "k1", v: "a" }]);
+    await page.getByRole("link", { name: "k1", exact: true }).waitFor();
+    const found = { items: [{ k: "k2", v: "a" }], next_cursor: "x", total: null };
+    await page.route("**/rows/items?*", async (route) => {
+      if (!route.request().url().includes("cursor")) await route.fulfill({ json: found });
+    });
+    await page.getByLabel("Holds").fill("a");
+    await page.getByRole("button", { name: "Add filter", exact: true }).click();
+    await page.getByText("1 row so far, looking on").waitFor();
+    await page.getByRole("link", { name: "k2", exact: true }).waitFor();
+    expect(await page.locator("[aria-busy]").count()).toBe(0);
+  });
+
   test("D-9.1 says of a text of which nothing is seen that it is blank", async () => {
     const { page, expectGood } = await openItems([{ k: " \u200b", v: "\u00a0" }]);
     await page.getByRole("link", { name: "Open", exact: true }).waitFor();

@@ -11,6 +11,8 @@ export interface Resource<T> {
   readonly error: RequestError | null;
   /** There is more to come, or what is here is of another key. */
   readonly isLoading: boolean;
+  /** What is here is of another key. */
+  readonly isStale: boolean;
   /** Loads again. Never rejects. */
   readonly reload: () => Promise<void>;
 }
@@ -25,6 +27,8 @@ export async function reloadShown(): Promise<void> {
 
 /** Milliseconds until something is loaded again from a service that did not answer. */
 const RETRY_MS = 5_000;
+
+const KNOWN = { error: null, isLoading: false, isStale: false };
 
 interface ResourceOptions {
   /** The key of what is loaded, such as the filter: when it changes, the resource is loaded again. */
@@ -45,6 +49,7 @@ export function useResource<T>(
     data: null,
     error: null,
     isLoading: true,
+    isStale: false,
   });
   const loadRef = useRef(load);
   loadRef.current = load;
@@ -56,13 +61,6 @@ export function useResource<T>(
     let timer: number | undefined;
     let isOver = false;
     let waitMs = pollMs;
-    /** Until then the data is that of another key. */
-    let isOfKey = false;
-
-    function know(data: T, isLoading: boolean) {
-      isOfKey = true;
-      setState({ data, error: null, isLoading });
-    }
 
     async function run(): Promise<void> {
       clearTimeout(timer);
@@ -72,15 +70,15 @@ export function useResource<T>(
       const isDropped = () => isOver || controller.signal.aborted;
       try {
         const data = await loadRef.current(controller.signal, (soFar) => {
-          if (!isDropped()) know(soFar, true);
+          if (!isDropped()) setState({ data: soFar, ...KNOWN, isLoading: true });
         });
         waitMs = pollMs;
-        if (!isDropped()) know(data, false);
+        if (!isDropped()) setState({ data, ...KNOWN });
       } catch (failure) {
         if (isDropped()) return;
         const error = asRequestError(failure);
         waitMs = isPassing(error) ? RETRY_MS : pollMs;
-        setState(({ data }) => ({ data: isOfKey ? data : null, error, isLoading: false }));
+        setState(({ data, isStale }) => ({ ...KNOWN, data: isStale ? null : data, error }));
       }
       if (!isDropped()) schedule();
     }
@@ -98,7 +96,7 @@ export function useResource<T>(
     reloadRef.current = run;
     shown.add(run);
     document.addEventListener("visibilitychange", onVisibility);
-    setState((before) => ({ ...before, isLoading: true }));
+    setState((before) => ({ ...before, isLoading: true, isStale: before.data !== null }));
     void run();
     return () => {
       isOver = true;

@@ -88,10 +88,7 @@ function Waiting({ error }: { readonly error: RequestError | null }) {
   return (
     <>
       {error !== null && <h1>repsync</h1>}
-      <ResourceView
-        resource={{ data: null, error, isLoading: true, reload: findSession }}
-        name="the console"
-      >
+      <ResourceView resource={{ data: null, error, reload: findSession }} name="the console">
         {() => null}
       </ResourceView>
     </>

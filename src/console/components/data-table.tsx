@@ -23,21 +23,21 @@ export interface DataTableProps<Row> {
   readonly keyOf: (row: Row, position: number) => string | number;
   /** Rows stand closer to each other. */
   readonly isDense?: boolean;
-  /** The rows are being loaded again. */
-  readonly isLoading?: boolean;
+  /** The rows are about to give way to others. */
+  readonly isStale?: boolean;
   /** Shown in place of a table without rows. */
   readonly empty?: ComponentChildren;
 }
 
 /** A table that scrolls inside its own frame where it is too wide. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, keyOf, isLoading = false, empty } = props;
+  const { caption, columns, rows, keyOf, isStale = false, empty } = props;
   const captionId = useId();
-  if (rows.length === 0 && empty !== undefined && !isLoading) return <>{empty}</>;
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
     <section class="table-frame" aria-labelledby={captionId} tabIndex={0}>
-      <table class={props.isDense ? "dense" : undefined} aria-busy={isLoading ? "true" : undefined}>
+      <table class={props.isDense ? "dense" : undefined} aria-busy={isStale ? "true" : undefined}>
         <caption id={captionId} class={props.isCaptionHidden ? "for-readers" : undefined}>
           <bdi>{caption}</bdi>
         </caption>

@@ -114,8 +114,8 @@ export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O
             {...list}
             columns={typeof list.columns === "function" ? list.columns(items) : list.columns}
             rows={items}
-            isLoading={resource.isLoading}
-            empty={empty}
+            isStale={resource.isStale}
+            empty={resource.isLoading ? undefined : empty}
           />
         )}
       </ResourceView>

@@ -136,7 +136,7 @@ interface ViewProps<T> {
 }
 
 interface ResourceViewProps<T> extends ViewProps<T> {
-  readonly resource: Resource<T>;
+  readonly resource: Pick<Resource<T>, "data" | "error" | "reload">;
 }
 
 /** Something that is loaded: that it is on its way, why it does not come, or what `children` make of it. */
