@@ -96,9 +96,7 @@ export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O
   const [title, text] = (isFiltered ? list.unmatched : undefined) ?? list.empty;
   const empty =
     cursor === "" ? (
-      <EmptyState title={title}>
-        <p>{text}</p>
-      </EmptyState>
+      <EmptyState title={title}>{text}</EmptyState>
     ) : (
       <EmptyState title="There is nothing on this page" />
     );

@@ -74,7 +74,7 @@ export function EmptyState({ title, children }: EmptyStateProps) {
       <p>
         <strong>{title}</strong>
       </p>
-      {children}
+      {children !== undefined && <p>{children}</p>}
     </div>
   );
 }

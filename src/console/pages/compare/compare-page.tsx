@@ -10,6 +10,7 @@ import { counted } from "../../components/text.tsx";
 import { queryValue, setQuery, whileHere } from "../../state/router.ts";
 import { useTitle } from "../../state/use-page-visit.ts";
 import { ShownRun } from "../runs/run-detail.tsx";
+import { ENABLE_SYNC } from "../runs/run-state.tsx";
 import { useWatchedRun } from "../runs/use-watched-run.ts";
 
 type Repair = NonNullable<CompareRun["repair"]>;
@@ -32,10 +33,8 @@ export function ComparePage() {
       <CompareForm />
       {runId === "" ? (
         <EmptyState title="No comparison is shown">
-          <p>
-            Choose a table and start. Earlier comparisons are among the{" "}
-            <a href="/console/runs">runs</a>.
-          </p>
+          Choose a table and start. Earlier comparisons are among the{" "}
+          <a href="/console/runs">runs</a>.
         </EmptyState>
       ) : (
         <Comparison key={runId} runId={runId} />
@@ -50,12 +49,7 @@ function CompareForm() {
     <Loaded from="get /api/v1/sync/status" name="the tables">
       {({ tables }) =>
         tables.length === 0 ? (
-          <EmptyState title="Synchronization is disabled">
-            <p>
-              Set <code>SYNC_ENABLED=true</code> and <code>SYNC_API_KEY</code>, and start the
-              service again.
-            </p>
-          </EmptyState>
+          <EmptyState title="Synchronization is disabled">{ENABLE_SYNC}</EmptyState>
         ) : (
           <Card title="Compare a table with the remote's">
             <ActionForm

@@ -1,11 +1,13 @@
 import type { Overview } from "../../api/interface.ts";
+import { RequestError } from "../../api/request-error.ts";
 import { LineChart } from "../../charts/time-charts.tsx";
+import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, StatusBadge } from "../../components/notes.tsx";
 import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
-import { runAddress, toneOf } from "../runs/run-state.tsx";
+import { ENABLE_SYNC, runAddress, toneOf } from "../runs/run-state.tsx";
 
 const POLL_MS = 15_000;
 
@@ -15,9 +17,19 @@ export function OverviewPage() {
     <Loaded from="get /api/v1/sync/overview" name="the overview" pollMs={POLL_MS}>
       {(data) => (
         <>
-          <RegistryNote problem={data.registry_problem} />
+          {data.registry_problem !== null && <RegistryNote problem={data.registry_problem} />}
           <DeploymentCards overview={data} />
-          <TableStates overview={data} />
+          <DataTable
+            caption="Tables"
+            columns={COLUMNS}
+            rows={data.tables}
+            keyOf={({ table }) => table}
+            empty={
+              <EmptyState title="There are no tables">
+                Name a registry file in <code>SYNC_TABLES</code>.
+              </EmptyState>
+            }
+          />
           <HistoryCharts history={data.history} />
         </>
       )}
@@ -26,16 +38,9 @@ export function OverviewPage() {
 }
 
 /** The note that the registry file is not what is served. D-14.6. */
-function RegistryNote({ problem }: { readonly problem: string | null }) {
-  if (problem === null) return null;
-  return (
-    <div class="note bad" role="alert">
-      <p>The registry file cannot be taken up, and the tables stay as they were.</p>
-      <p>
-        <bdi>{problem}</bdi>
-      </p>
-    </div>
-  );
+function RegistryNote({ problem }: { readonly problem: string }) {
+  const hint = "The registry file cannot be taken up, and the tables stay as they were.";
+  return <ErrorNote error={new RequestError(0, { detail: problem, hint })} />;
 }
 
 /** Health, synchronization, remote and schedule, each with what to do where something is missing. */
@@ -51,10 +56,7 @@ function DeploymentCards({ overview }: { readonly overview: Overview }) {
         {overview.sync_enabled ? (
           <p>Synchronization is enabled</p>
         ) : (
-          <p>
-            Synchronization is disabled. Set <code>SYNC_ENABLED=true</code> and{" "}
-            <code>SYNC_API_KEY</code>, and start the service again.
-          </p>
+          <p>Synchronization is disabled. {ENABLE_SYNC}</p>
         )}
       </Card>
       <Card title="Remote">
@@ -175,24 +177,6 @@ function withQuiet(told: History["hours"], stepMs: number, count: number): Histo
 type TableState = Overview["tables"][number];
 
 /** Each table at both ends. */
-function TableStates({ overview }: { readonly overview: Overview }) {
-  return (
-    <DataTable
-      caption="Tables"
-      columns={COLUMNS}
-      rows={overview.tables}
-      keyOf={({ table }) => table}
-      empty={
-        <EmptyState title="There are no tables">
-          <p>
-            Name a registry file in <code>SYNC_TABLES</code>.
-          </p>
-        </EmptyState>
-      }
-    />
-  );
-}
-
 const COLUMNS: readonly Column<TableState>[] = [
   {
     title: "Table",

@@ -133,13 +133,9 @@ function HowItCame({ explanation }: { readonly explanation: Explanation }) {
 function NoPlatforms() {
   return (
     <EmptyState title="No verified platform yet">
-      <p>
-        The score comes from your accounts on other platforms, once they are verified as yours. They
-        arrive here from the service where you linked them.
-      </p>
-      <p>
-        To look up others, you need no score: <a href="/console/api-keys">make an API key</a>.
-      </p>
+      The score comes from your accounts on other platforms, once they are verified as yours. They
+      arrive here from the service where you linked them. To look up others, you need no score:{" "}
+      <a href="/console/api-keys">make an API key</a>.
     </EmptyState>
   );
 }
@@ -147,10 +143,8 @@ function NoPlatforms() {
 function NoProfile() {
   return (
     <EmptyState title="This account has no profile">
-      <p>So there is no score, and nobody can look it up.</p>
-      <p>
-        To look up others, you need none: <a href="/console/api-keys">make an API key</a>.
-      </p>
+      So there is no score, and nobody can look it up. To look up others, you need none:{" "}
+      <a href="/console/api-keys">make an API key</a>.
     </EmptyState>
   );
 }

@@ -71,9 +71,7 @@ function Days({ days }: { readonly days: Usage["days"] }) {
   if (days.every(({ calls }) => calls === 0)) {
     return (
       <EmptyState title="No calls in the last 31 days">
-        <p>
-          <a href="/console/api-keys">Make an API key</a>, and try the line below.
-        </p>
+        <a href="/console/api-keys">Make an API key</a>, and try the line below.
       </EmptyState>
     );
   }

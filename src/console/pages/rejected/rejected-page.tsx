@@ -80,9 +80,7 @@ const OUTCOMES = {
 /** A rejected record: the reason, and all of its fields. */
 function RejectedDetail({ id }: { readonly id: string }) {
   const gone = (
-    <EmptyState title="This record waits no more">
-      <p>It was written or dropped.</p>
-    </EmptyState>
+    <EmptyState title="This record waits no more">It was written or dropped.</EmptyState>
   );
   return (
     <>
@@ -115,7 +113,7 @@ function RejectedDetail({ id }: { readonly id: string }) {
             </div>
             {data.record === null ? (
               <EmptyState title="The record is gone">
-                <p>It was removed where it comes from. Drop it here.</p>
+                It was removed where it comes from. Drop it here.
               </EmptyState>
             ) : (
               <FieldsTable caption="The record" fields={data.record} />

@@ -1,8 +1,8 @@
 // Common parts of runs and comparisons: their work in words, how far they have come, the way to cancel them, why they failed.
 import type { Run } from "../../api/interface.ts";
-import { asRequestError } from "../../api/request-error.ts";
+import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { reloadShown, useReply } from "../../api/use-resource.ts";
-import { ActionButton } from "../../components/buttons.tsx";
+import { ActionButton, ErrorNote } from "../../components/buttons.tsx";
 import { ProgressBar, type Tone } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 import { change } from "../../state/use-action.ts";
@@ -67,17 +67,18 @@ export function CancelRun({ runId }: { readonly runId: string }) {
   return <ActionButton onPress={cancel}>Cancel</ActionButton>;
 }
 
+/** Advice while synchronization is disabled. */
+export const ENABLE_SYNC = (
+  <>
+    Set <code>SYNC_ENABLED=true</code> and <code>SYNC_API_KEY</code>, and start the service again.
+  </>
+);
+
 /** Why a run failed, or is not whole, and what to do. */
 export function RunFailure({ run }: { readonly run: Run }) {
   if (run.error !== undefined) {
-    return (
-      <div class="note bad">
-        <p>
-          <bdi>{run.error}</bdi>
-        </p>
-        <p>{adviceOn(run)}</p>
-      </div>
-    );
+    const failure = new RequestError(0, { detail: run.error, hint: adviceOn(run) });
+    return <ErrorNote error={failure} />;
   }
   if (run.kind === "compare" || run.error_count === 0) return null;
   return (

@@ -97,7 +97,7 @@ function KnownRow({ listed, row: key }: RowPageProps) {
       {({ items: [row] }) =>
         row === undefined ? (
           <EmptyState title="There is no such row">
-            <p>It was deleted, or its key was changed.</p>
+            It was deleted, or its key was changed.
           </EmptyState>
         ) : (
           <RowCard listed={listed} row={row} />
