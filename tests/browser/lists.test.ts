@@ -60,6 +60,22 @@ describe.skipIf(!chromiumAvailable)("a list", () => {
     await expectGood();
   });
 
+  test("D-9.1 is where it was after a reload, and after Back from a row", async () => {
+    const records = Array.from({ length: 50 }, (_, n) => ({ k: `k${n}`, v: "a" }));
+    const { page } = await openItems(records);
+    const rows = page.getByText("50 rows", { exact: true });
+    await rows.waitFor();
+    await page.evaluate("window.scrollTo(0, 400)");
+    await page.reload();
+    await rows.waitFor();
+    await waitUntil(page, "window.scrollY === 400");
+    await page.getByRole("link", { name: "k20", exact: true }).dispatchEvent("click");
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    expect(await page.evaluate("window.scrollY")).toBe(0);
+    await page.goBack();
+    await waitUntil(page, "window.scrollY === 400");
+  });
+
   test("D-14.5 can be read while more of it is looked for", async () => {
     const { page } = await openItems([{ k: "k1", v: "a" }]);
     await page.getByRole("link", { name: "k1", exact: true }).waitFor();

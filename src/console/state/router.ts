@@ -35,7 +35,8 @@ export function startRouter(): void {
       leave(() => history.back());
     }
   });
-  window.addEventListener("pagehide", rememberScroll);
+  // Chromium drops what pagehide writes when the page is loaded anew.
+  window.addEventListener("beforeunload", rememberScroll);
   document.addEventListener("click", followLink);
 }
 
