@@ -1,5 +1,6 @@
 // The pages Accounts and Audit. D-9.4.7, D-8.8.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readKeptHeads } from "../../src/domain/reputation/audit/kept-heads.ts";
 import { dataOf, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -107,6 +108,12 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await page.getByText("3 records in 2 chains").waitFor();
       await page.getByText("Heads", { exact: true }).click();
       await page.getByRole("table", { name: "Heads of the chains" }).waitFor();
+      const saving = page.waitForEvent("download");
+      await page.getByRole("link", { name: "Save as file" }).click();
+      const saved = await saving;
+      expect(saved.suggestedFilename()).toBe("audit-heads.json");
+      const kept = readKeptHeads(await Bun.file(await saved.path()).text());
+      expect(kept.map(({ statement }) => statement.seq).sort()).toEqual([1, 2]);
       const records = page.getByRole("table", { name: "Records of the audit log" });
       expect(await records.getByRole("row").count()).toBe(4);
       await expectGood();

@@ -8,7 +8,6 @@ import { localText, NAME_HINTS, utcText } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
 import { counted, TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
 import { useAction } from "../../state/use-action.ts";
 
 /** Times are typed as local ones and stand in the address in UTC. */
@@ -170,16 +169,6 @@ function Verdict({ result: { problem, records, chains } }: { readonly result: Do
 }
 
 function Heads() {
-  function download(text: string) {
-    const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = "audit-heads.json";
-    link.click();
-    URL.revokeObjectURL(url);
-    say("The heads are saved: keep the file on another machine");
-  }
-
   return (
     <details>
       <summary>Heads</summary>
@@ -204,9 +193,9 @@ function Heads() {
             />
             <div class="actions">
               <CopyButton of="the heads" text={() => JSON.stringify(found)} />
-              <ActionButton onPress={() => download(JSON.stringify(found))}>
+              <a href="/v1/admin/audit/heads" download="audit-heads.json">
                 Save as file
-              </ActionButton>
+              </a>
             </div>
           </>
         )}
