@@ -78,6 +78,21 @@ describe.skipIf(!chromiumAvailable)("the page Compare", () => {
     });
   });
 
+  test("D-9.4.4 null and the text null differ", async () => {
+    const { local, remote } = await startPair();
+    await local.push("notes", { records: [{ name: "n", body: null }] });
+    await remote.push("notes", { records: [{ name: "n", body: "null" }] });
+    const address = `${ADDRESS}?table=notes`;
+    const { page } = await openConsole(local, { as: local.admin, address });
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    const body = page.getByRole("row", { name: /^body/ });
+    await body.waitFor();
+    expect(await body.getByRole("cell").allTextContents()).toEqual([
+      "null (differs)",
+      "null (differs)",
+    ]);
+  });
+
   test("D-9.4.4 a comparison under way is shown after a reload, and Cancel ends it", async () => {
     const remote = await startRunApp();
     await remote.push("notes", { records: notes(3) });

@@ -75,6 +75,11 @@ export function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** True for values of one text; null is another one than its word. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return valueText(a) === valueText(b) && (a === null) === (b === null);
+}
+
 /** A key of a row as text: `shop=a, sku=b`. */
 export function keyText(key: Fields): string {
   return Object.entries(key)

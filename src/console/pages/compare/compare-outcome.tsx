@@ -4,10 +4,10 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import {
   type Fields,
   FieldsText,
+  isSame,
   keyText,
   shortened,
   ValueText,
-  valueText,
 } from "../../components/text.tsx";
 import type { Difference, WatchedRun } from "../runs/use-watched-run.ts";
 
@@ -75,7 +75,7 @@ function SideBySide({ found }: { readonly found: Difference }) {
   );
 }
 
-const isDifferent = ({ here, there }: CellPair) => valueText(here) !== valueText(there);
+const isDifferent = ({ here, there }: CellPair) => !isSame(here, there);
 
 const PAIR_COLUMNS: readonly Column<CellPair>[] = [
   { title: "Column", isHeader: true, cell: ({ column }) => <bdi>{column}</bdi> },

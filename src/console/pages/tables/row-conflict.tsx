@@ -5,7 +5,7 @@ import { ActionButton } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { CheckField, type Typed } from "../../components/form.tsx";
 import { Focused } from "../../components/notes.tsx";
-import { type Fields, ValueText, valueText } from "../../components/text.tsx";
+import { type Fields, isSame, ValueText } from "../../components/text.tsx";
 
 /** A write of a row. */
 interface RowWrite {
@@ -119,8 +119,4 @@ function namesOf({ was, mine, now }: RowVersions): readonly string[] {
     (name) => !isSame(was?.[name], now?.[name]) || !isSame({ ...was, ...mine }[name], now?.[name]),
   );
   return differing.length === 0 ? names : differing;
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return valueText(a) === valueText(b) && (a === null) === (b === null);
 }
