@@ -90,7 +90,7 @@ describe.skipIf(!chromiumAvailable)("a list", () => {
     expect(await page.locator("[aria-busy]").count()).toBe(0);
   });
 
-  test("D-9.1 says of a text of which nothing is seen that it is blank", async () => {
+  test("D-9.4.2 says of a text of which nothing is seen that it is blank", async () => {
     const { page, expectGood } = await openItems([{ k: " \u200b", v: "\u00a0" }]);
     await page.getByRole("link", { name: "Open", exact: true }).waitFor();
     expect(await page.getByText("blank text", { exact: true }).count()).toBe(2);

@@ -20,7 +20,7 @@ async function signIn(page: Page, username: string): Promise<void> {
 
 describe.skipIf(!chromiumAvailable)("tabs", () => {
   onReputationBackends("two tabs", (backend) => {
-    test("D-9.3 what one tab does the other sees, and signing out ends both", async () => {
+    test("D-9.3, D-9.4.11 what one tab does the other sees, and signing out ends both", async () => {
       const app = await startReputation(backend);
       const ana = await Person.signUp(app, "ana");
       const address = "/console/consents";
