@@ -9,7 +9,7 @@ import { NAME_HINTS, type Options, SelectField } from "../../components/form.tsx
 import { type Filter, type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { PageHead } from "../../components/notes.tsx";
 import { counted, type Fields, isBlank, ValueText, valueText } from "../../components/text.tsx";
-import { queryValue, queryValues } from "../../state/router.ts";
+import { place, queryValue, queryValues } from "../../state/router.ts";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
 import { ALL_TABLES, importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
 
@@ -207,7 +207,7 @@ function TakeRows({ table, rows }: TakeRowsProps) {
         options={FORMATS}
       />
       <CopyButton
-        key={format}
+        key={format + place.value.search}
         text={() => textOf(format, rows)}
         of={`the rows of this page as ${format.toUpperCase()}`}
       />
