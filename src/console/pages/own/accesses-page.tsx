@@ -3,7 +3,7 @@ import type { Access, List } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/time-charts.tsx";
-import { SelectField } from "../../components/form.tsx";
+import { localText, SelectField } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
@@ -131,14 +131,14 @@ async function countByDay(
       signal,
     });
     for (const { at, decision } of items) {
-      const day = days.get(localDate(new Date(at)));
+      const day = days.get(localDate(at));
       if (day === undefined) continue;
       day.calls++;
       if (decision === "denied") day.denied++;
     }
     onRead((part - 1) * PART_ITEMS + items.length);
     const last = items.at(-1);
-    const isOver = last === undefined || localDate(new Date(last.at)) < (earliest ?? "");
+    const isOver = last === undefined || localDate(last.at) < (earliest ?? "");
     if (next_cursor === null || isOver) return { days: [...days.values()], isCut: false };
     cursor = next_cursor;
   }
@@ -148,16 +148,14 @@ async function countByDay(
 /** The last days by their dates, the oldest first, with nothing counted. */
 function lastDays() {
   const now = new Date();
+  const noon = (day: number) => new Date(now.getFullYear(), now.getMonth(), day, 12).toISOString();
   const dates = Array.from({ length: DAYS }, (_, i) =>
-    localDate(new Date(now.getFullYear(), now.getMonth(), now.getDate() - (DAYS - 1 - i), 12)),
+    localDate(noon(now.getDate() - (DAYS - 1 - i))),
   );
   return new Map(dates.map((date) => [date, { date, calls: 0, denied: 0 }]));
 }
 
 /** `YYYY-MM-DD` in local time. */
-function localDate(time: Date): string {
-  const [month, day] = [time.getMonth() + 1, time.getDate()].map((part) =>
-    String(part).padStart(2, "0"),
-  );
-  return `${time.getFullYear()}-${month}-${day}`;
+function localDate(utc: string): string {
+  return localText(utc).slice(0, 10);
 }
