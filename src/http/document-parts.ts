@@ -21,7 +21,7 @@ const REQUEST_ID = {
 export function replyDocument(
   description: string,
   content: Readonly<Record<string, object>> | null,
-  headers: Readonly<Record<string, object>> = {},
+  headers: Readonly<Record<string, object>>,
 ): ReplyDocument {
   const all = { ...REQUEST_ID, ...headers };
   return content === null ? { description, headers: all } : { description, headers: all, content };

@@ -103,7 +103,7 @@ const PAGE_HEADERS = {
 export function events<Schema extends TSchema>(
   description: string,
   event: Schema,
-  headers: HeaderDocs = {},
+  headers: HeaderDocs,
 ): ReplyKind<AsyncGenerator<Named<Static<Schema>> | StreamComment, void, undefined>> {
   const naming = namingOf(event);
   // No type: readers of the document take it for the whole stream, or for each event.
@@ -164,7 +164,7 @@ export function file(description: string, types: readonly string[]): ReplyKind<S
 export function plain(
   description: string,
   type: string | null,
-  headers: HeaderDocs = {},
+  headers: HeaderDocs,
 ): ReplyKind<string | null> {
   const content = type === null ? null : { [type]: { schema: Type.String() } };
   return {

@@ -17,18 +17,15 @@ interface Manifest {
   readonly pages: readonly string[];
 }
 
-/** Reads what the set-up built into a folder, and keeps it until it is built anew. */
+const CONSOLE = new URL("../../../dist/console/", import.meta.url);
+const ASSETS = new URL("../../../dist/swagger-ui/", import.meta.url);
+
+/** Reads the console that the set-up built, and keeps it until it is built anew. */
 export class BuiltConsoleFiles implements ConsoleFiles {
-  readonly #folder: URL;
   #kept: { readonly builtAtMs: number; readonly built: BuiltConsole } | null = null;
 
-  /** The folder of the build, with a slash at its end; that of this package when absent. */
-  constructor(folder = new URL("../../../dist/console/", import.meta.url)) {
-    this.#folder = folder;
-  }
-
   async read(): Promise<BuiltConsole | null> {
-    const manifest = new URL("console.json", this.#folder);
+    const manifest = new URL("console.json", CONSOLE);
     const builtAtMs = await stat(manifest).then(
       ({ mtimeMs }) => mtimeMs,
       () => null,
@@ -50,7 +47,7 @@ export class BuiltConsoleFiles implements ConsoleFiles {
 
   async #readFile(name: string): Promise<readonly [string, ConsoleFile]> {
     const [bytes, gzip] = await Promise.all(
-      [name, `${name}.gz`].map((each) => readFile(new URL(each, this.#folder))),
+      [name, `${name}.gz`].map((each) => readFile(new URL(each, CONSOLE))),
     );
     const contentType = CONTENT_TYPES[extname(name)] ?? "application/octet-stream";
     return [
@@ -59,8 +56,6 @@ export class BuiltConsoleFiles implements ConsoleFiles {
     ];
   }
 }
-
-const ASSETS = new URL("../../../dist/swagger-ui/", import.meta.url);
 
 /** Reads what the set-up copied from the package `swagger-ui-dist`. */
 export class InstalledAssets implements DocsAssets {

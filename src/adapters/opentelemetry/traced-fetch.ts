@@ -6,7 +6,7 @@ type Send = (url: string, init: RequestInit) => Promise<Response>;
 const TEMPLATE = /\/api\/v1\/sync\/[a-z-]+/;
 
 /** Sends requests with a span each, and the headers by which the other end goes on with the trace. */
-export function tracedFetch(tracing: Tracing, send: Send = fetch): Send {
+export function tracedFetch(tracing: Tracing): Send {
   return (url, init) => {
     const { hostname, port, protocol, origin, pathname } = new URL(url);
     const method = init.method ?? "GET";
@@ -21,7 +21,7 @@ export function tracedFetch(tracing: Tracing, send: Send = fetch): Send {
       `${method} ${path}`.trim(),
       async (span) => {
         const headers = { ...(init.headers as Record<string, string>), ...tracing.headers() };
-        const reply = await send(url, { ...init, headers });
+        const reply = await fetch(url, { ...init, headers });
         span.set({ "http.response.status_code": reply.status });
         if (reply.status >= 400) span.fail(String(reply.status));
         return reply;

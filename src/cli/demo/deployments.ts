@@ -56,13 +56,13 @@ interface ApiRequest {
 }
 
 /** Sends a request and parses its reply. Throws, with the text of the reply, when the status is another one. */
-export async function callApi<Body>(url: string, request: ApiRequest = {}): Promise<Body> {
+export async function callApi<Body>(url: string, request: ApiRequest): Promise<Body> {
   const response = await send(url, request);
   return (await response.json()) as Body;
 }
 
 /** The `data` of a reply of the reputation interface. R-2.6. */
-export async function callData<Data>(url: string, request: ApiRequest = {}): Promise<Data> {
+export async function callData<Data>(url: string, request: ApiRequest): Promise<Data> {
   return (await callApi<Record<"data", Data>>(url, request)).data;
 }
 

@@ -30,7 +30,6 @@ export const BUSINESS = {
 
 /** The reply of a lookup.. */
 interface Reputation {
-  readonly username: string;
   readonly score: number;
   readonly star_level: number;
   readonly verified_platforms: number;

@@ -3,6 +3,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import {
   isEmail,
+  isPassword,
   isSignUpUsername,
   ROLES,
   SIGN_UP_USERNAME,
@@ -33,11 +34,15 @@ import {
   someText,
   Text,
   Time,
-  textOf,
 } from "./parts.ts";
 
 const NullableTime = nullable(Time);
 const NullableCount = nullable(Count);
+const NewPassword = checked<string>(
+  { type: "string", minLength: MIN_PASSWORD_CHARS, maxLength: MAX_PASSWORD_CHARS },
+  isPassword,
+  `Must be a text of ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
+);
 /** Texts without control characters, and those that may have line breaks and tabs, as patterns of the document. */
 const LINE = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 const LINES = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
@@ -96,7 +101,7 @@ export const SignUpSchema = model(
       isEmail,
       "Must be an e-mail address",
     ),
-    password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
+    password: NewPassword,
     display_name: ProfileLine,
   },
   { examples: [{ ...NEWCOMER, email: "ana@example.com", display_name: "Ana" }] },
@@ -112,7 +117,7 @@ export const SignUpStateSchema = model("SignUpState", {
 
 export const PasswordChangeSchema = model("PasswordChange", {
   current_password: someText(),
-  new_password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
+  new_password: NewPassword,
 });
 
 export const SignInSchema = model(
@@ -241,7 +246,7 @@ export const AccountItemSchema = model("AccountItem", ACCOUNT_ITEM);
 export const AccountUsageSchema = model("AccountUsage", { ...ACCOUNT_ITEM, usage: UsageSchema });
 
 export const PasswordResetSchema = model("PasswordReset", {
-  new_password: textOf(MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS),
+  new_password: NewPassword,
 });
 
 /** A text of a profile, or null. What arrives by sync is kept as it is. D-11.3. */

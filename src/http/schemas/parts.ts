@@ -67,13 +67,6 @@ export function someText(): TUnsafe<string> {
   return checked({ type: "string", minLength: 1 }, fits, "Must be a text that is not empty");
 }
 
-/** A text whose number of characters (code points) is within both bounds. */
-export function textOf(minLength: number, maxLength: number): TUnsafe<string> {
-  const fits = (value: unknown) => isTextOf(value, minLength, maxLength);
-  const detail = `Must be a text of ${minLength} to ${maxLength} characters`;
-  return checked({ type: "string", minLength, maxLength }, fits, detail);
-}
-
 /** An object with exactly these fields. Clients generated from the document name its type so. */
 export function model<Fields extends TProperties>(
   name: string,
