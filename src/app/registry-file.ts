@@ -103,7 +103,11 @@ export function fileProblemText(path: string, problem: FileProblem): string {
 }
 
 /** The registry of a file's text. Throws `invalid_request` with every problem that the file has, or would have. */
-export function requireRegistry(path: string, source: string, verb = "has"): Registry {
+export function requireRegistry(
+  path: string,
+  source: string,
+  verb: "has" | "would have" = "has",
+): Registry {
   const { registry, problems } = readRegistryFile(source);
   if (registry !== null) return registry;
   const details = problems.map((problem) => ({ pointer: "", detail: problemText(problem) }));

@@ -1,4 +1,5 @@
 // Files without times, read into a stamped table on the command line. D-14.2.
+import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +18,26 @@ const NOTES: TableEntry = {
   columns: { name: { type: "text" }, at: { type: "datetime" }, body: { type: "text" } },
 };
 const WRITTEN = "2024-05-01T10:00:00.250Z";
+
+test("D-14.2.6 where `tables stamp` cannot be, the registry file stays as it was", async () => {
+  const folder = makeTempFolder();
+  const database = new Database(join(folder, "store.db"));
+  database.run("CREATE TABLE airports (code TEXT PRIMARY KEY, updated_at TEXT AS (code))");
+  database.close();
+  const path = join(folder, "tables.json");
+  const env = { STORAGE_URL: "sqlite:store.db", SYNC_TABLES: "tables.json" };
+  const stamp = () => runCli(["tables", "stamp", "airports"], { folder, env });
+  const registry =
+    '{"tables": {"airports": {"upsert_key": ["code"], "columns": {"code": {"type": "text"}}}}}';
+  writeFileSync(path, registry);
+  const refused = await stamp();
+  expect([refused.code, refused.stdout, refused.stderr.includes("updated_at")]).toEqual([
+    ...[2, "", true],
+  ]);
+  expect(readFileSync(path, "utf8")).toBe(registry);
+  writeFileSync(path, "{");
+  expect((await stamp()).stderr).toStartWith('"tables.json" has problems:\n- line 1, ');
+});
 
 onEveryBackend("a stamped table on the command line", (backend) => {
   async function makeDeployment() {

@@ -284,7 +284,7 @@ async function putTables(
       put = withEntry(put, name, entry);
       for (const difference of differences) output.warn(`  ${name}: ${difference}`);
     }
-    requireRegistry(path, put);
+    requireRegistry(path, put, "would have");
     await writeText(path, [put]);
   });
 }

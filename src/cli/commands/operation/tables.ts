@@ -59,8 +59,6 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
   return EXIT.success;
 }
 
-const WOULD_HAVE = "would have";
-
 /** Lets repsync keep the time of a table: in the registry file, and in the table. D-14.2. */
 async function stamp(tools: CommandTools, tableName: string): Promise<void> {
   const path = configuredFile();
@@ -76,7 +74,7 @@ async function stamp(tools: CommandTools, tableName: string): Promise<void> {
 /** Writes the entry, and prepares the table by it. Where that cannot be, the file stays as it was. */
 async function stampIn(tools: CommandTools, path: string, tableName: string): Promise<TableEntry> {
   const before = await readTextFile(path);
-  const { name } = findTable(requireRegistry(path, before, WOULD_HAVE), tableName);
+  const { name } = findTable(requireRegistry(path, before), tableName);
   const there = tablesOf(before);
   const given = Object.hasOwn(there, name) ? there[name] : undefined;
   if (given === undefined) {
@@ -104,7 +102,7 @@ async function prepareBy(
   { name, entry }: { readonly name: string; readonly entry: TableEntry },
 ): Promise<TableEntry> {
   const text = withEntry(before, name, entry);
-  requireRegistry(path, text, WOULD_HAVE);
+  requireRegistry(path, text, "would have");
   await writeText(path, [text]);
   try {
     await open();
