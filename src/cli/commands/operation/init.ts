@@ -62,14 +62,14 @@ async function init({ output }: CommandTools, folder: string): Promise<void> {
     return isNew;
   };
   const hasNewSettings = await write(SETTINGS, starterSettings(), OWNER_ONLY);
-  const hasNewTables = await write(TABLES, STARTER_TABLES);
+  await write(TABLES, STARTER_TABLES);
   output.printJson({ folder, written, left });
   if (hasNewSettings) {
     output.print(
       `Sign in as admin with the ADMIN_PASSWORD of ${join(folder, SETTINGS)}; SYNC_API_KEY stands there, too`,
     );
   }
-  if (hasNewTables && !hasNewSettings && !(await namesTables(folder))) {
+  if (!hasNewSettings && !(await namesTables(folder))) {
     output.print(`${SETTINGS} names no registry: set SYNC_TABLES=./${TABLES} to use ${TABLES}`);
   }
   const place = folder === process.cwd() ? "" : ` in ${folder}`;
