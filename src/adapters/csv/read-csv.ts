@@ -15,7 +15,6 @@ interface CsvRecord {
 }
 
 const PART_RECORDS = 1_000;
-const OWN = { configurable: true, enumerable: true, writable: true };
 
 const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   CSV_INVALID_CLOSING_QUOTE: "text follows the closing quote of a field",
@@ -85,13 +84,8 @@ function toRecord(names: readonly string[], texts: readonly CsvField[], line: nu
     const problem = `has ${countOf(texts.length, "field")} where the header names ${names.length}`;
     return { ...place, record: null, problem };
   }
-  const record: Record<string, CsvField> = {};
-  for (const [i, name] of names.entries()) {
-    // Assigned, this name would be no field.
-    if (name === "__proto__")
-      Object.defineProperty(record, name, { ...OWN, value: texts[i] ?? null });
-    else record[name] = texts[i] ?? null;
-  }
+  // Assigned, `__proto__` would be no field.
+  const record = Object.fromEntries(names.map((name, i) => [name, texts[i] ?? null]));
   return { ...place, record, problem: null };
 }
 

@@ -78,7 +78,7 @@ export class CsvSplitter {
       if (stop === -1) return this.#pause(end, text.length);
       if (text[stop] === '"') {
         // A quote within a field would make one record of all that follows: csv-parse refuses the line.
-        if (!this.#beginsField(stop)) return this.#refused(stop);
+        if (!this.#beginsField(stop)) return text.length;
         [this.#isInQuotes, hasQuotes, at] = [true, true, stop + 1];
         continue;
       }
@@ -100,12 +100,6 @@ export class CsvSplitter {
     const before = this.#text[at - 1];
     // Behind a quote it is the second of two, within the field that the first one seemed to end.
     return before === undefined || '"\r\n'.includes(before) || before === this.#delimiter;
-  }
-
-  #refused(at: number): number {
-    const lineEnd = this.#text.slice(at).search(/[\r\n]/);
-    this.#isInQuotes = false;
-    return lineEnd === -1 ? this.#text.length : at + lineEnd;
   }
 
   #cut(end: number, hasQuotes: boolean): CsvBlock {

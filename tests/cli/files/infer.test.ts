@@ -107,6 +107,8 @@ describe("repsync tables infer", () => {
       { Shop_ID: 1, Sku: "b", Gro_e: null, Open: true },
       { Shop_ID: 2, Sku: "a", Gro_e: "b", Open: false },
     ]);
+    file("odd.csv", "id,__proto__\n1,2\n");
+    expect(withoutStamp(await tryOut("odd.csv", "odd"))).toEqual([{ id: 1, proto__: 2 }]);
     file("tabs.csv", "id\tname\n1\ta,b\n");
     expect((await cli("tables", "infer", "tabs.csv")).stderr).toContain("(csv, separated by tab)");
   });
@@ -270,6 +272,17 @@ describe("repsync tables infer", () => {
     file(name, text);
     const ended = await cli("tables", "infer", name);
     expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, "", `${message}\n`]);
+  });
+
+  test("D-14.1 what becomes no column and what cannot be read is told, and a built-in table that it replaces", async () => {
+    file("profiles.ndjson", '{"username":"a","":1}\n{"username":\n{"username":"b"}\n');
+    const { code, stdout, stderr } = await cli("tables", "infer", "profiles.ndjson");
+    expect([code, Object.keys(JSON.parse(stdout).tables.profiles.columns)]).toEqual([
+      ...[0, ["username", "updated_at"]],
+    ]);
+    expect(stderr).toContain('\n  left out, as no column can have the name: ""\n');
+    expect(stderr).toContain("\n  left out: 1 record that cannot be read; line 2 is not JSON\n");
+    expect(stderr).toContain("\n  it replaces the built-in table profiles\n");
   });
 
   test("D-10.2, D-4.12.3 a path that is no file, and a name that is no table's, are exit code 2", async () => {
