@@ -158,12 +158,13 @@ function unknownNames(env: Environment): readonly string[] {
     const hint = near === null ? `; SYNC_ settings are ${all}` : `; did you mean ${near}?`;
     return `${name} is not a setting${hint}`;
   });
-  const { WORKERS = "" } = env;
-  if (WORKERS === "" || WORKERS === "1") return problems;
   // D-11.5.
-  const instead =
-    "start several processes on the store instead, each with a PORT of its own, behind a proxy";
-  return [...problems, `WORKERS is no setting any more: ${instead}`];
+  if ((env["WORKERS"] || "1") !== "1") {
+    const instead =
+      "start several processes on the store instead, each with a PORT of its own, behind a proxy";
+    problems.push(`WORKERS is no setting any more: ${instead}`);
+  }
+  return problems;
 }
 
 /** Names that are set and are no settings, though they resemble one, each with that one; `SYNC_` names are problems. D-14.9. */

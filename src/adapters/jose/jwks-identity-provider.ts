@@ -102,7 +102,7 @@ export class JwksIdentityProvider implements IdentityProvider {
 }
 
 function issuedAtMsOf(iat: unknown): number | null {
-  return typeof iat === "number" && Number.isFinite(iat) ? iat * 1000 : null;
+  return typeof iat === "number" ? iat * 1000 : null;
 }
 
 /** Marks network errors: jose throws `TypeError` for bad keys too. */

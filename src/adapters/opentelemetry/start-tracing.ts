@@ -4,7 +4,7 @@
 // errors, tables, counts and run ids; paths, messages and rows stay out, as they name people.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { type Context, isSpanContextValid, TraceFlags, trace } from "@opentelemetry/api";
+import { type Context, TraceFlags, trace } from "@opentelemetry/api";
 import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import {
@@ -101,8 +101,7 @@ export class CallerSampler implements Sampler {
 
   shouldSample(context: Context, traceId: string): SamplingResult {
     const parent = trace.getSpanContext(context);
-    const isBegun = parent === undefined || !isSpanContextValid(parent);
-    if (isBegun) return this.#byId.shouldSample(context, traceId);
+    if (parent === undefined) return this.#byId.shouldSample(context, traceId);
     const isWanted = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
     if (parent.isRemote !== true) return isWanted ? KEPT : PASSED;
     const { doesCallerDecide, isCallerLimited, rate } = this.#sampling;

@@ -215,6 +215,7 @@ describe("identity provider", () => {
     keepResource(() => server.stop(true));
     const app = await startApp({ env: { ...env, JWT_JWKS_URL: server.url.href } });
     expect(await codeOf(app, await sign({ sub: "x" }))).toBe(200);
+    expect(await codeOf(app, await sign({ sub: "x", exp: 1 }))).toBe("token_expired");
     const stranger = await generateKeyPair("ES256", { extractable: true });
     expect(await codeOf(app, await sign({ sub: "x" }, stranger.privateKey))).toBe("token_invalid");
   });
