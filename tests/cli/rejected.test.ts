@@ -25,6 +25,17 @@ describe("repsync rejected", () => {
     expect((await cli("rejected drop 00000000")).stdout).toBe(`Dropped ${second}\n`);
     expect((await cli("rejected list")).stdout).toBe("No record waits\n");
   });
+
+  test("D-14.9.1 of many ids that begin alike ten are named", async () => {
+    const { local, cli } = await startPair({ remote: SHORT_NOTES });
+    await fill(local, [..."abcdefghijkl"], "long");
+    expect((await cli("sync push notes")).code).toBe(3);
+    const { items } = (await cli("rejected list --json")).json;
+    const ids = items.map(({ id }: { readonly id: string }) => id);
+    expect((await cli("rejected drop 00000000")).stderr).toBe(
+      `Several ids begin with "00000000": ${ids.slice(0, 10).join(", ")} and 2 more\n`,
+    );
+  });
 });
 
 describe("repsync rejected retry", () => {

@@ -241,13 +241,18 @@ test("D-11.7 of alerts about one account and type the first goes at once, the ot
 });
 
 test("D-11.7 a stop sends what was gathered at once", async () => {
-  const { time, alerts, received, outbox, deliveries } = startInstances(1);
+  const { time, alerts, received, outbox, deliveries, start } = startInstances(1);
   for (const keyId of ["key-1", "key-2", "key-3"]) await alerts.raise({ ...REVOKED, keyId });
   time.advance(5_000);
   expect(received).toHaveLength(1);
   await time.run(deliveries[0]?.stop() ?? Promise.resolve());
   expect(received.slice(1).map(toldBy)).toEqual(["key.revoked ana key-3 2"]);
   expect(await outbox.count()).toBe(0);
+  // The next one sends from its first look on.
+  start();
+  await alerts.raise({ ...REVOKED, keyId: "key-4" });
+  time.advance(1_500);
+  expect(received.slice(2).map(toldBy)).toEqual(["key.revoked ana key-4"]);
 });
 
 test("D-11.7 a receiver that does not answer holds up no stop, and what was gathered is sent after the next start", async () => {

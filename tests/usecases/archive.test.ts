@@ -44,7 +44,13 @@ const WITH_BYTES: DumpedPart = {
 
 test("D-10.7 an archive gives back what was put into it, digits, bytes and rests included", async () => {
   const file = newFile();
-  const parts = [...PARTS, WITH_REST, WITH_BYTES];
+  const long = Array.from({ length: 3 }, (_, i) => ({ row: { name: `${i}`.repeat(50_000) } }));
+  const parts = [
+    ...PARTS,
+    { of: "rows", name: "notes", items: long },
+    WITH_REST,
+    WITH_BYTES,
+  ] as const;
   const told: number[] = [];
   const job = {
     facts: FACTS,

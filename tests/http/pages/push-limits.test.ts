@@ -124,6 +124,12 @@ describe("the size of a push body after decompression", () => {
     expect((await app.pushGzip("notes", large)).status).toBe(200);
     expect((await app.pushGzip("notes", joinBytes(utf8(" "), large))).status).toBe(413);
     expect((await app.pushGzip("notes", joinBytes(spaces, spaces, spaces))).status).toBe(413);
+    const cut = await app.send("/api/v1/sync/push/notes", {
+      method: "POST",
+      headers: { "X-Sync-Key": SYNC_KEY, "Content-Encoding": "gzip" },
+      body: gzip(large).slice(0, -1),
+    });
+    expect([cut.status, cut.json["type"]]).toEqual([422, "integrity_error"]);
   });
 });
 

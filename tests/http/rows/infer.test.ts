@@ -40,7 +40,24 @@ test("D-14.4.3 a guess tells what the registry needs, and why", async () => {
   const other = await app.ask("/infer?name=p&key=sku,price&timestamp=none", fileOf(csv));
   expect(other.json).toMatchObject({ key: { columns: ["sku", "price"] } });
   const twice = await app.ask("/infer?name=p", fileOf('[{"a":1},{"a":1}]', "application/json"));
-  expect(twice.json).toMatchObject({ entry: null, key: null, records: 2 });
+  expect(twice.json).toMatchObject({
+    ...{ entry: null, key: null, records: 2 },
+    warnings: ["No columns identify a row: name the key, or number the rows"],
+  });
+  const damaged = '{"id":1,"":1,"n":1}\n{"id":\n{"id":2,"n":"x"}\n';
+  const part = await app.ask(
+    "/infer?name=p&type=n=integer",
+    fileOf(damaged, "application/x-ndjson"),
+  );
+  expect(part.json).toMatchObject({
+    warnings: [
+      'Left out, as no column can have the name: ""',
+      "Left out: 1 that cannot be read; line 2 is not JSON",
+    ],
+  });
+  expect((part.json["columns"] as object[])[1]).toMatchObject({
+    problems: ['1 of its values, the first "x" in line 3'],
+  });
 });
 
 test("D-14.4.3 what no table can be guessed from is 400", async () => {
