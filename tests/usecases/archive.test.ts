@@ -90,6 +90,13 @@ test("D-10.7 a backup is refused that no restore would bring back whole, and nam
   await expect(writing).rejects.toMatchObject({ kind: "conflict", problems: [{ detail }] });
 });
 
+test("D-10.7 an archive that cannot be written fails", async () => {
+  const file = newFile();
+  const nowhere = { ...file, path: join(file.path, "x.backup") };
+  const writing = writeArchive(nowhere, dumpedDeployment(), { facts: FACTS });
+  await expect(writing).rejects.toMatchObject({ kind: "file_failed" });
+});
+
 test("D-10.7 an archive that was changed anywhere, or cut, is damaged", async () => {
   const file = newFile();
   await writeArchive(file, dumpedDeployment(), { facts: FACTS });

@@ -41,7 +41,7 @@ export async function* readCompressed(path: string): AsyncGenerator<string> {
   const gunzip = createGunzip({ chunkSize: UNPACKED_BYTES });
   const source = createReadStream(path, { start: ARCHIVE_MAGIC.length });
   source.once("error", (error) => gunzip.destroy(error)).pipe(gunzip);
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let left = "";
   try {
     for await (const chunk of gunzip) {
@@ -49,20 +49,11 @@ export async function* readCompressed(path: string): AsyncGenerator<string> {
       left = lines.pop() ?? "";
       yield* lines;
     }
-    decoder.decode();
   } catch (error) {
-    throw readFailure(error);
+    throw String(codeOf(error)).startsWith("Z_") ? backupDamaged(error) : error;
   } finally {
     source.destroy();
     gunzip.destroy();
   }
   if (left !== "") throw backupDamaged();
-}
-
-/** The error of a read: `damaged` for what unpacking finds wrong; any other is not about the file. */
-function readFailure(error: unknown): unknown {
-  const code = String(codeOf(error));
-  return code.startsWith("Z_") || code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-    ? backupDamaged(error)
-    : error;
 }
