@@ -49,4 +49,8 @@ test("D-10.7 of several instances that cannot make a backup one raises the alert
     expect(await outbox.count()).toBe(times);
     clock.advance(HOUR_MS);
   }
+  const [alert] = await outbox.due(clock.nowMs(), 1);
+  expect(JSON.parse(alert?.body ?? "").error).toBe(
+    '"…" cannot be made: a part of its path is no folder',
+  );
 });

@@ -8,7 +8,6 @@ import type {
   NewBackupOptions,
 } from "../../ports/copies/store-copies.ts";
 import type { StoreKind } from "../../ports/copies/store-dump.ts";
-
 import { readCompressed, writeCompressed } from "./compressed-lines.ts";
 
 const SQLITE_MAGIC = "SQLite format 3\0";
@@ -58,12 +57,7 @@ export class NodeBackupFiles implements BackupFiles {
   }
 
   async list(folder: string): Promise<readonly string[]> {
-    try {
-      return await readdir(folder);
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return [];
-      throw failed(folder, "read", error);
-    }
+    return await told(folder, "read", () => readdir(folder));
   }
 
   async makeFolder(folder: string): Promise<void> {
@@ -88,9 +82,12 @@ async function refuseTaken(
     throw new AppError("invalid_request", `"${path}" is the store itself`);
   }
   if (isForced) return;
-  throw new AppError("invalid_request", `"${path}" is there already`, {
-    hint: "Say --force to replace it",
-  });
+  throw alreadyThere(path);
+}
+
+function alreadyThere(path: string): AppError {
+  const hint = "Say --force to replace it";
+  return new AppError("invalid_request", `"${path}" is there already`, { hint });
 }
 
 async function startOf(file: FileHandle, path: string): Promise<string> {
@@ -123,10 +120,7 @@ async function giveName(tempPath: string, path: string): Promise<void> {
     await link(tempPath, path);
   } catch (error) {
     const code = codeOf(error) ?? "";
-    if (code === "EEXIST") {
-      const message = `"${path}" is there already: --force replaces it`;
-      throw new AppError("invalid_request", message, { cause: error });
-    }
+    if (code === "EEXIST") throw alreadyThere(path);
     if (!NO_LINKS.includes(code)) throw error;
     return await rename(tempPath, path);
   }
