@@ -55,7 +55,7 @@ function withErrors(runs: readonly ListedRun[], lines: readonly string[], width:
   const indent = longest(lines);
   const free = width - indent - 2;
   if (free < 1 || runs.every(({ error }) => error === undefined)) return [...lines];
-  const texts = ["error", ...runs.map(({ error = "" }) => error)];
+  const texts = ["error", ...runs.map(({ error }) => error)];
   return lines.map((line, i) => {
     const text = showHidden(texts[i] ?? "");
     if (text === "") return line;

@@ -110,8 +110,7 @@ async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
   try {
     return await fetch(url, options);
   } catch (cause) {
-    if (cause instanceof TypeError) throw new Error("The keys cannot be fetched", { cause });
-    throw cause;
+    throw new Error("The keys cannot be fetched", { cause });
   }
 }
 

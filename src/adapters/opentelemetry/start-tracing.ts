@@ -84,7 +84,7 @@ const KEPT: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
 const PASSED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
 
 /**
- * Spans below one of this process are kept as that is. Traces that begin here are kept at the rate. Those of callers are kept
+ * Spans below one of this process are kept, as none is made below one that is not. Traces that begin here are kept at the rate. Those of callers are kept
  * by their trace id, so that deployments with one rate keep the same ones, and as a caller chooses the ids, no more than the
  * rate allows of all that callers sent.
  */
@@ -102,8 +102,8 @@ export class CallerSampler implements Sampler {
   shouldSample(context: Context, traceId: string): SamplingResult {
     const parent = trace.getSpanContext(context);
     if (parent === undefined) return this.#byId.shouldSample(context, traceId);
+    if (parent.isRemote !== true) return KEPT;
     const isWanted = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
-    if (parent.isRemote !== true) return isWanted ? KEPT : PASSED;
     const { doesCallerDecide, isCallerLimited, rate } = this.#sampling;
     if (doesCallerDecide && !isCallerLimited) return isWanted ? KEPT : PASSED;
     // Every request of a caller earns its part of a trace.

@@ -58,7 +58,7 @@ function ownPlace({ url }: JoinedDeployment): string {
   const { hostname, port } = new URL(url);
   const isBeside = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
   if (!isBeside) return "# PORT=3000";
-  const own = Number(port || 80) === 3000 ? 3001 : 3000;
+  const own = Number(port) === 3000 ? 3001 : 3000;
   return `PORT=${own}\nSESSION_COOKIE=repsync_session_${own}`;
 }
 

@@ -51,11 +51,23 @@ test("D-10.9 a caller that wants no trace kept has none kept, and what it did no
   expect([kept >= 19, kept <= 20]).toEqual([true, true]);
 });
 
+test("D-10.9 all spans of a trace that is kept are kept", () => {
+  const sampler = new CallerSampler(WITHIN);
+  const isKeptBelow = (traceId: string) => {
+    const parent = { traceId, spanId: SPAN_ID, traceFlags: TraceFlags.SAMPLED };
+    const context = trace.setSpanContext(ROOT_CONTEXT, parent);
+    return sampler.shouldSample(context, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
+  };
+  expect(randomIds(100).filter(isKeptBelow)).toHaveLength(100);
+});
+
 test("D-10.9 without a rate of its own the service follows its caller", () => {
-  const sampling = { rate: 1, doesCallerDecide: true, isCallerLimited: false };
   const ids = randomIds(100);
-  expect(countKept(new CallerSampler(sampling), ids)).toBe(100);
-  expect(countKept(new CallerSampler(sampling), ids, false)).toBe(0);
+  for (const rate of [0, 1]) {
+    const sampling = { rate, doesCallerDecide: true, isCallerLimited: false };
+    expect(countKept(new CallerSampler(sampling), ids)).toBe(100);
+    expect(countKept(new CallerSampler(sampling), ids, false)).toBe(0);
+  }
 });
 
 test("D-10.9 two deployments with one rate keep the same traces", () => {
