@@ -9,10 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createFile } from "../../src/app/disk/create-file.ts";
 import { readEnvFile } from "../../src/app/environment.ts";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { runCliProcess } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 
 afterEach(releaseResources);
@@ -113,13 +115,16 @@ describe("repsync init", () => {
   test("D-10.2 of several at once one writes each file, whole", async () => {
     const folder = join(makeTempFolder(), "deep", "er");
     const all = await Promise.all(
-      Array.from({ length: 4 }, () => runCli(["init", "--json", "--folder", folder])),
+      Array.from({ length: 4 }, () => runCliProcess(["init", "--json", "--folder", folder])),
     );
     expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
     const written = all.flatMap(({ json }) => json.written as string[]);
     expect(written.sort()).toEqual([join(folder, ".env"), join(folder, "tables.json")]);
     expect(readdirSync(folder).sort()).toEqual([".env", "tables.json"]);
     expect(Object.keys(settingsOf(folder))).toHaveLength(7);
+    const path = join(folder, "other");
+    const made = await Promise.all([1, 2, 3].map(() => createFile(path, { text: "whole" })));
+    expect(made.sort()).toEqual([false, false, true]);
   });
 
   test("D-10.2, D-4.12 a folder that cannot be made or written is one line", async () => {

@@ -86,7 +86,7 @@ describe("repsync init --join", () => {
     });
     expect(stdout).toContain("Tables as there: guests, lists, prices, orders\n");
     expect(stdout).toContain('"serialize": false');
-    expect(stdout).toContain("ok    remote: ");
+    expect(stdout).toContain("ok    remote: it answers, and sync is enabled there\n");
     expect(stdout).not.toContain(SYNC_KEY);
     const ran = await runCli(["sync", "pull", "guests"], { folder: branch });
     expect(ran.code).toBe(0);
@@ -176,6 +176,13 @@ describe("repsync init --join", () => {
       ]);
     }
     expect((await runCli(["init", "--key-file", "key"])).code).toBe(2);
+    const folder = makeTempFolder();
+    writeFileSync(join(folder, "key"), "\n");
+    const args = ["init", "--join", "http://127.0.0.1:1", "--key-file", "key"];
+    expect(await runCli(args, { folder })).toMatchObject({
+      code: 2,
+      stderr: '"key" holds no key\n',
+    });
   });
 
   test("D-14.8 beside a deployment on this machine it gets a port and a cookie of its own", async () => {

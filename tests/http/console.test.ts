@@ -73,6 +73,7 @@ describe("pages", () => {
     const moved = await raw("GET /console/runs//?a=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect([moved.status, moved.headers.get("location")]).toEqual([308, "/console/runs?a=1"]);
     expect(moved.headers.get("content-security-policy")).toBe(POLICY);
+    expect(moved.headers.has("x-request-id")).toBe(true);
   });
 });
 

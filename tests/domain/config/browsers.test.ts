@@ -22,6 +22,7 @@ test.each([
   "https://app.example/path",
   "ftp://app.example",
   "https://a@b.c",
+  "https://a b",
 ])("D-8.6 CORS_ORIGINS may not be %s", (origin) => {
   const message = "CORS_ORIGINS must be origins such as https://app.example, with commas between";
   expect(refused(() => read({ CORS_ORIGINS: `http://a.b,${origin}` }))).toEqual([

@@ -221,6 +221,7 @@ describe("CORS", () => {
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get("access-control-allow-methods")).toContain("GET");
       expect(preflight.headers.get("access-control-allow-headers")).toContain("X-API-Key");
+      expect(preflight.headers.has("x-request-id")).toBe(true);
       const reply = await app.send(path, { headers: { Origin: ORIGIN } });
       const exposed = reply.headers.get("access-control-expose-headers") ?? "";
       expect(exposed).toContain("Retry-After");
