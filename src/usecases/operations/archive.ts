@@ -11,7 +11,7 @@ import type {
   CopyCounts,
   CopyJob,
 } from "../../ports/copies/store-copies.ts";
-import type { Dump, DumpedPart, DumpedStore, DumpOptions } from "../../ports/copies/store-dump.ts";
+import type { Dump, DumpedPart, DumpedStore } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { COLLECTIONS } from "../../repositories/collections.ts";
 import { ItemProgress, requireKept } from "./copy-store.ts";
@@ -93,9 +93,9 @@ export class Archive implements Backup {
     return { facts: reading.facts, counts };
   }
 
-  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+  async dump(): Promise<Dump> {
     const reading = await ArchiveReading.open(this.#file);
-    return { about: reading.about, parts: reading.parts(stop), close: () => reading.close() };
+    return { about: reading.about, parts: reading.parts(), close: () => reading.close() };
   }
 }
 
@@ -130,11 +130,8 @@ class ArchiveReading {
     return end.counts;
   }
 
-  async *parts(stop: AbortSignal | undefined): AsyncGenerator<DumpedPart> {
-    for await (const part of this.#read()) {
-      stop?.throwIfAborted();
-      if (!("digests" in part)) yield part;
-    }
+  async *parts(): AsyncGenerator<DumpedPart> {
+    for await (const part of this.#read()) if (!("digests" in part)) yield part;
   }
 
   async *#read(): AsyncGenerator<DumpedPart | Ending> {
