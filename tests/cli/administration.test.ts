@@ -16,12 +16,14 @@ onOneBackend("accounts by the command line", (backend) => {
     expect(await lookUp(key)).toEqual([200, null]);
     const listed = await cli(["accounts", "list", "--json"]);
     expect(listed.json.items).toMatchObject([{ username: "acme" }, { username: "ana" }]);
+    const first = await cli(["accounts", "list", "--limit", "1"]);
+    expect(first.stdout).toMatch(/\nacme .*\nMore: --cursor \S+\n$/);
     const found = await cli(["accounts", "list", "--query", "ANA@"]);
     expect(found.stdout).toMatch(/^username +email .*\nana +ana@example.com +user +free +active /);
     expect((await cli(["accounts", "list", "--query", "%"])).stdout).toBe("No such account\n");
     const shown = await cli(["accounts", "show", "acme"]);
     expect(shown.stdout).toContain("acme  user, active, plan free");
-    expect(shown.stdout).toMatch(/this month +1 of /);
+    expect(shown.stdout).toContain("this month    1 of 1,000 calls\n");
     expect((await cli(["plan", "show", "acme"])).stdout).toMatch(/^"acme" is on the plan free: /);
 
     const suspended = await cli(["accounts", "suspend", "acme", "--json"]);
@@ -52,6 +54,8 @@ onOneBackend("accounts by the command line", (backend) => {
     const unasked = await cli(["accounts", "erase", "ana"]);
     expect([unasked.code, unasked.stdout]).toEqual([2, ""]);
     expect(unasked.stderr).toContain("--yes");
+    const unknown = await cli(["accounts", "erase", "nobody"]);
+    expect(unknown).toMatchObject({ code: 1, stderr: "There is no such account\n" });
     expect(await lookUp(key)).toEqual([200, null]);
     const erased = await cli(["accounts", "erase", "ana", "--yes", "--json"]);
     expect(erased).toMatchObject({ code: 0, json: { username: "ana", status: "erased" } });

@@ -4,7 +4,7 @@ import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts"
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
+import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { NOTES, startPair } from "./support/running-pair.ts";
 
@@ -114,6 +114,26 @@ describe("repsync doctor", () => {
     );
     expect(stdout).not.toContain("another key");
     expect(code).toBe(1);
+  });
+
+  test("D-4.12 tells a remote that fails at the key from one that refuses it", async () => {
+    const server = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1" },
+      fetch: ({ url }) =>
+        url.endsWith("/status")
+          ? Response.json({
+              ...{ sync_enabled: true, tables: ["profiles"], table_counts: { profiles: 0 } },
+              ...{ last_sync: {}, server_time: new Date().toISOString() },
+              features: { gzip: true, sha256: true, incremental: true },
+            })
+          : new Response("no", { status: 500 }),
+    });
+    keepResource(() => server.stop(true));
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: server.url.href.slice(0, -1) };
+    const { code, stdout } = await runCli(["doctor"], { folder, env });
+    expect([code, stdout.includes("the remote refuses it")]).toEqual([1, false]);
+    expect(stdout).toMatch(/\nfail {2}remote key: [^\n]* 500/);
   });
 
   test.each([

@@ -236,9 +236,18 @@ describe("tables infer and import", () => {
     [["import", "a", "a.csv", "--append"], "--append is for tables whose rows are numbered"],
     [["import", "a", "a.csv", "--number-rows"], '--number-rows needs the upsert key ["row"]'],
     [["import", "a"], "Name a file to import"],
+    [["import", "--all", "others.db"], "The registry has no table of the file: orders"],
+    [["import", "--all", "empty.db"], "The registry has no table of the file: none"],
+    [["import", "a", "empty.db"], 'The SQLite file has no table "a"; it has none'],
     [["import", "--all", "a.csv"], '--all is for SQLite files, and "a.csv" is none'],
   ])("D-14.1 %p is a wrong command line, exit code 2", async ([command = "", ...args], message) => {
     file("a.csv", "id,v\n1,2\n");
+    const others = new Database(join(folder, "others.db"));
+    others.run("CREATE TABLE orders (id INTEGER)");
+    others.close();
+    const empty = new Database(join(folder, "empty.db"));
+    empty.run("PRAGMA user_version = 1");
+    empty.close();
     if (command === "import") await infer("a.csv");
     const ended =
       command === "infer" ? await cli("tables", "infer", ...args) : await cli("import", ...args);

@@ -294,11 +294,15 @@ describe("repsync tables infer", () => {
       ["/dev/null"],
       ["a.csv", "--table", "a b"],
       ["a.csv", "--table", "repsync_a"],
+      ["a.csv", "--into", "folder.csv"],
     ]) {
       const ended = await cli("tables", "infer", ...args);
       expect([args, ended.code, ended.stdout]).toEqual([args, 2, ""]);
       expect(ended.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
     }
+    symlinkSync("nowhere", join(folder, "link.json"));
+    const led = await cli("tables", "infer", "a.csv", "--into", "link.json");
+    expect([led.code, led.stderr.includes('"link.json" cannot be read')]).toEqual([1, true]);
   });
 });
 

@@ -88,6 +88,9 @@ describe("what is no table", () => {
     expect(await failure("a.json", features)).toBe(
       'Line 2: a JSON file must hold one array of objects; for one object per line name the format ndjson (--format); "features" holds one here: name the path features',
     );
+    expect(await failure("d.json", '{"tags": [1], "owner": {"id": 1}}')).toBe(
+      "Line 1: a JSON file must hold one array of objects; for one object per line name the format ndjson (--format)",
+    );
     expect(await failure("b.json", features, "data")).toBe(
       'Line 2: there is no array at "data" in the JSON document',
     );

@@ -131,6 +131,7 @@ describe("readEnvFile()", () => {
     ['A="b" # "said"', "b"],
     ['A="it\'s $HOME \\n"', "it's $HOME \\n"],
     ["A=`b'c\"`", "b'c\""],
+    ['A = "b c"', "b c"],
     ["A=b=c", "b=c"],
     ["A=$B $" + "{C}", "$B $" + "{C}"],
     ["A=it's", "it's"],

@@ -67,6 +67,7 @@ test("D-14.4.3 what no table can be guessed from is 400", async () => {
     ["", fileOf("a\n1\n")],
     ["name=t&type=a", fileOf("a\n1\n")],
     ["name=t&key=none_such", fileOf("a\n1\n")],
+    ["name=t&decimal=x", fileOf("a\n1\n")],
     ["name=t", fileOf("")],
     ["name=t", fileOf("a\n", "text/plain")],
     ["name=t", fileOf("{", "application/json")],
