@@ -104,7 +104,7 @@ export function storeHeld(
 
 /** The error for a store that is to be filled, but not empty. */
 export function storeNotEmpty(what: string): AppError {
-  const hint = "Name a new one (for restore, in STORAGE_URL)";
+  const hint = "Name an empty one as STORAGE_URL";
   return new AppError("invalid_request", `The store to be filled is not empty: ${what}`, { hint });
 }
 

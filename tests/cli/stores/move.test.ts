@@ -125,7 +125,9 @@ onEveryBackend("a move", (to) => {
     const full = await cli(url, ["move", target]);
     expect(full).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^The store to be filled is/),
+      stderr: expect.stringMatching(
+        /^The store to be filled is not empty: .*\nName an empty one as the new address\n$/,
+      ),
     });
     await writeFact(target, "filled_by", "move");
     await expect(restart(target)).rejects.toThrow("was not filled to its end by repsync move");

@@ -55,7 +55,7 @@ onEveryBackend("what restore refuses", (backend) => {
     const full = await cli(url, ["restore", file]);
     expect([full.code, full.stderr]).toEqual([
       2,
-      'The store to be filled is not empty: table "notes" has rows\nName a new one (for restore, in STORAGE_URL)\n',
+      'The store to be filled is not empty: table "notes" has rows\nName an empty one as STORAGE_URL\n',
     ]);
     const other = await backend.makeUrl();
     const service = await startApp({
@@ -73,7 +73,7 @@ onEveryBackend("what restore refuses", (backend) => {
     const taken = await cli(withAccount, ["restore", file]);
     expect([taken.code, taken.stderr]).toEqual([
       2,
-      "The store to be filled is not empty: it has accounts\nName a new one (for restore, in STORAGE_URL)\n",
+      "The store to be filled is not empty: it has accounts\nName an empty one as STORAGE_URL\n",
     ]);
   });
 

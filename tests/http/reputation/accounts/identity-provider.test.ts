@@ -244,6 +244,14 @@ describe("identity provider", () => {
     expect(requests.count - before).toBe(1);
   });
 
+  test("D-5.4 a provider whose reply has no list of keys is 503", async () => {
+    const { env, sign } = await startProvider();
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({}) });
+    keepResource(() => server.stop(true));
+    const app = await startApp({ env: { ...env, JWT_JWKS_URL: server.url.href } });
+    expect(await codeOf(app, await sign({ sub: "x" }))).toBe("unavailable");
+  });
+
   test("D-5.4, D-6.3, D-5.4.5 signing out ends the token at once, however its signature is written, and no other", async () => {
     const { env, sign } = await startProvider("ES256");
     const app = await startApp({ env });
