@@ -65,17 +65,16 @@ export class AlertOutbox {
 
   /**
    * Makes one of all alerts about an account and of a type that were not tried yet (`gatheredBody`): the last one, to be due
-   * at a time in milliseconds since 1970. One commit. Resolves to its id, null when there is none.
+   * at a time in milliseconds since 1970. One commit.
    */
-  async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<string | null> {
-    return await this.#documents.transact({ name: "alerts.gather" }, async (tx) => {
+  async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<void> {
+    await this.#documents.transact({ name: "alerts.gather" }, async (tx) => {
       const [all] = await tx.read({ from: ALERTS, stretch: alertsAbout(account) });
       const untried = all.filter((alert) => alert.type === type && alert.attempts === 0);
       const last = untried.at(-1);
-      if (last === undefined) return null;
+      if (last === undefined) return;
       for (const { id } of untried.slice(0, -1)) tx.remove(ALERTS, [id]);
       tx.put(ALERTS, { ...last, body: gatheredBody(untried.map(({ body }) => body)), dueAtMs });
-      return last.id;
     });
   }
 

@@ -140,13 +140,13 @@ export class AlertDelivery {
     return this.#windows.leftMs(alert, this.#deps.clock.monotonicMs());
   }
 
-  /** Makes one alert of all that are about the same, to be sent after so long; resolves to its id. */
-  async #gather({ account, type }: WaitingAlert, waitMs: number): Promise<string | null> {
+  /** Makes one alert of all that are about the same, to be sent after so long. */
+  async #gather({ account, type }: WaitingAlert, waitMs: number): Promise<void> {
     const { outbox, clock } = this.#deps;
-    return account === null ? null : await outbox.gather({ account, type }, clock.nowMs() + waitMs);
+    if (account !== null) await outbox.gather({ account, type }, clock.nowMs() + waitMs);
   }
 
-  /** Sends what waits for the end of a window, once. What cannot be sent before the stop is over waits in the store. */
+  /** Sends what waits for the end of a window, once, with all else that is due. What cannot be sent before the stop is over waits in the store. */
   async #deliverGathered(): Promise<void> {
     const { outbox, clock, ids } = this.#deps;
     const untilMs = clock.nowMs() + ALERT_WINDOW_MS;
@@ -157,13 +157,8 @@ export class AlertDelivery {
     const lease = await tryLease(this.#deps, LEASE_NAME, ids.next(), this.#ending.signal);
     if ("heldBy" in lease) return;
     try {
-      const gathered = new Set<string | null>();
-      for (const alert of waiting) gathered.add(await this.#gather(alert, 0));
-      const due = await outbox.due(clock.nowMs(), MAX_LOOKED_AT);
-      await this.#deliverAll(
-        due.filter(({ id }) => gathered.has(id)),
-        lease,
-      );
+      for (const alert of waiting) await this.#gather(alert, 0);
+      await this.#deliverAll(await outbox.due(clock.nowMs(), MAX_LOOKED_AT), lease);
     } finally {
       await lease.release();
     }
