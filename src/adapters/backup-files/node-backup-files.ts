@@ -44,7 +44,7 @@ export class NodeBackupFiles implements BackupFiles {
     if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
     if (start.startsWith(ARCHIVE_MAGIC)) return null;
     const [, version] = OTHER_ARCHIVE.exec(start) ?? [];
-    if (version !== undefined) checkBackupFormat(version === "1" ? 1 : Infinity);
+    if (version !== undefined) checkBackupFormat(Number(version));
     throw new AppError("invalid_request", `"${path}" is no backup of repsync`);
   }
 

@@ -96,6 +96,14 @@ onEveryBackend("what restore refuses", (backend) => {
       expect([name, refused.code, refused.stdout]).toEqual([name, code, ""]);
       expect(refused.stderr).toMatch(/^[A-Z"].*[^.]\n$/);
     }
+    for (const [format, told] of [
+      [1, "The backup has format 1, which repsync 0.1.0 is the last to read\nRestore it with"],
+      [3, "A later version of repsync made the backup\nRestore it with"],
+    ] as const) {
+      writeFileSync(path("other"), `repsync backup ${format}\n`);
+      const refused = await cli(store, ["restore", path("other")]);
+      expect([refused.code, refused.stderr]).toMatchObject([2, expect.stringContaining(told)]);
+    }
     expect(await rows(store)).toBe(0);
     expect((await cli(store, ["restore", file])).code).toBe(0);
     expect(await rows(store)).toBe(1);

@@ -75,8 +75,7 @@ async function stamp(tools: CommandTools, tableName: string): Promise<void> {
 async function stampIn(tools: CommandTools, path: string, tableName: string): Promise<TableEntry> {
   const before = await readTextFile(path);
   const { name } = findTable(requireRegistry(path, before), tableName);
-  const there = tablesOf(before);
-  const given = Object.hasOwn(there, name) ? there[name] : undefined;
+  const given = tablesOf(before)[name];
   if (given === undefined) {
     throw new AppError(
       "invalid_request",
