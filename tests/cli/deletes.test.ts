@@ -80,5 +80,8 @@ describe("repsync deletes drop", () => {
     expect(await namesOf(local)).toEqual(["a", "b", "c"]);
     expect(await namesOf(remote)).toEqual(["a", "b", "c"]);
     expect((await cli("deletes drop notes --json")).json).toEqual({ table: "notes", dropped: 0 });
+    expect((await cli("deletes drop notes")).stdout).toBe(
+      "notes: 0 deletes dropped; all of them were sent\n",
+    );
   });
 });

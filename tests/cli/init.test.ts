@@ -44,6 +44,7 @@ describe("repsync init", () => {
       expect(stdout).not.toContain(String(settings[secret]));
     }
     expect(stdout).toContain(`the ADMIN_PASSWORD of ${join(folder, ".env")}`);
+    expect(stdout).toStartWith(`Wrote ${join(folder, ".env")}\n`);
     expect(stdout).toContain("\nNext: repsync tables infer FILE --into tables.json,");
     expect(readFileSync(join(folder, "tables.json"), "utf8")).toContain("// ");
 

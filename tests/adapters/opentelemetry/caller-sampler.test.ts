@@ -70,6 +70,11 @@ test("D-10.9 without a rate of its own the service follows its caller", () => {
   }
 });
 
+test("D-10.9 a service that asks no caller keeps what the rate says, wanted or not", () => {
+  const sampling = { rate: 1, doesCallerDecide: false, isCallerLimited: true };
+  expect(countKept(new CallerSampler(sampling), randomIds(100), false)).toBe(100);
+});
+
 test("D-10.9 two deployments with one rate keep the same traces", () => {
   const [first, second] = [new CallerSampler(WITHIN), new CallerSampler(WITHIN)];
   const begun = randomIds(5_000).map((id) => {

@@ -199,6 +199,12 @@ describe("tables infer and import", () => {
     expect(imported.stderr).not.toContain("another table's");
     const again = await cli("import", "--all", "shop.db", "--json");
     expect(again.json.tables.map((one: { same: number }) => one.same)).toEqual([2, 1]);
+    const path = join(folder, "tables.json");
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replace('"type": "text"', '"type": "text", "max_length": 1'),
+    );
+    expect((await cli("import", "--all", "shop.db")).code).toBe(3);
   });
 
   test("D-14.1 of tables of a SQLite file that would have one name, one has it, and the others are told", async () => {
@@ -237,6 +243,7 @@ describe("tables infer and import", () => {
     [["import", "a", "a.csv", "--append"], "--append is for tables whose rows are numbered"],
     [["import", "a", "a.csv", "--number-rows"], '--number-rows needs the upsert key ["row"]'],
     [["import", "a"], "Name a file to import"],
+    [["delete", "a", "9223372036854775808"], 'No row of "a" can have this key: id (integer)'],
     [["import", "--all", "others.db"], "The registry has no table of the file: orders"],
     [["import", "--all", "empty.db"], "The registry has no table of the file: none"],
     [["import", "a", "empty.db"], 'The SQLite file has no table "a"; it has none'],
@@ -249,9 +256,8 @@ describe("tables infer and import", () => {
     const empty = new Database(join(folder, "empty.db"));
     empty.run("PRAGMA user_version = 1");
     empty.close();
-    if (command === "import") await infer("a.csv");
-    const ended =
-      command === "infer" ? await cli("tables", "infer", ...args) : await cli("import", ...args);
+    if (command !== "infer") await infer("a.csv");
+    const ended = await cli(...(command === "infer" ? ["tables"] : []), command, ...args);
     expect([ended.code, ended.stdout]).toEqual([2, ""]);
     expect(ended.stderr).toContain(message);
   });
