@@ -62,6 +62,7 @@ onOneBackend("accounts by the command line", (backend) => {
     expect(await lookUp(key)).toEqual([404, "profile_not_found"]);
     expect((await signIn("ana")).status).toBe(401);
     await cli(["admin", "create", "root"], PASSWORD);
+    expect((await cli(["accounts", "show", "root"])).stdout).toContain("e-mail        none\n");
     const last = await cli(["accounts", "erase", "root", "--yes", "--json"]);
     expect(last).toMatchObject({
       code: 1,

@@ -84,6 +84,9 @@ describe("repsync init --join", () => {
         prices: { ...PRICES, direction: "pull", columns: SHOWN },
       },
     });
+    expect(stdout).toStartWith(
+      `Wrote ${join(branch, "tables.json")}\nWrote ${join(branch, ".env")}\n`,
+    );
     expect(stdout).toContain("Tables as there: guests, lists, prices, orders\n");
     expect(stdout).toContain('"serialize": false');
     expect(stdout).toContain("ok    remote: it answers, and sync is enabled there\n");

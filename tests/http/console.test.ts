@@ -85,7 +85,7 @@ function loadedLater(script: string): readonly string[] {
 
 /** A file is kept for ever, and sent with gzip to whoever takes it. */
 async function expectFile(send: SyncApp["send"], url: string, file: string): Promise<Reply> {
-  const reply = await send(file, { headers: { "Accept-Encoding": "br, gzip" } });
+  const reply = await send(file, { headers: { "Accept-Encoding": "br, GZIP" } });
   expect([reply.status, reply.headers.get("content-encoding")]).toEqual([200, "gzip"]);
   expect(reply.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
   expect(reply.headers.get("vary")).toBe("Accept-Encoding");

@@ -90,7 +90,16 @@ onEveryBackend("what restore refuses", (backend) => {
     const at = backend === SQLITE_FILE ? whole.indexOf(BODY) : whole.length >> 1;
     flipped[at] = (flipped[at] ?? 0) ^ 1;
     writeFileSync(path("flipped"), flipped);
-    const expected = { missing: 2, foreign: 2, empty: 2, cut: 1, head: 1, flipped: 1, ".": 2 };
+    const expected = {
+      missing: 2,
+      "foreign/x": 2,
+      foreign: 2,
+      empty: 2,
+      cut: 1,
+      head: 1,
+      flipped: 1,
+      ".": 2,
+    };
     for (const [name, code] of Object.entries(expected)) {
       const refused = await cli(store, ["restore", path(name)]);
       expect([name, refused.code, refused.stdout]).toEqual([name, code, ""]);

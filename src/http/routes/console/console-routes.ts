@@ -54,8 +54,8 @@ function fileReply(exchange: Exchange, { contentType, bytes, gzip }: ConsoleFile
 }
 
 function takesGzip(accepted: string): boolean {
-  const codings = accepted.toLowerCase().split(",");
-  return codings.some((coding) => /^ *(?:x-)?gzip *(?:; *q=(?!0(?:\.0*)? *$).*)?$/.test(coding));
+  const codings = accepted.split(",");
+  return codings.some((coding) => /^ *(?:x-)?gzip *(?:; *q=(?!0(?:\.0*)? *$).*)?$/i.test(coding));
 }
 
 function pageReply(exchange: Exchange, html: string, status: number): Response {
