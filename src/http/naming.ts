@@ -21,13 +21,9 @@ interface Shape {
   readonly patternProperties?: Readonly<Record<string, Shape>>;
 }
 
-const namings = new WeakMap<TSchema, (value: unknown) => unknown>();
-
 /** Makes the function that copies a value with the names of its schema, in their order; rows in it are not copied. */
 export function namingOf(schema: TSchema): (value: unknown) => unknown {
-  const naming = namings.get(schema) ?? combine([schema as Shape]) ?? ((value) => value);
-  namings.set(schema, naming);
-  return naming;
+  return combine([schema as Shape]) ?? ((value) => value);
 }
 
 /** Joins the fields of all parts of a choice: a name means the same in each. */
