@@ -289,6 +289,11 @@ describe("repsync on accounts", () => {
       "",
       "calls_per_month: Must be a whole",
     ],
+    [
+      ["plan", "set", "root", "enterprise", "--rate-limit-per-minute", "0"],
+      "",
+      "rate_limit_per_minute: Must be a whole",
+    ],
   ])("D-4.12, D-11.3.1 %p is a wrong command line, exit code 2", async (args, input, text) => {
     const folder = makeTempFolder();
     const admin = { ADMIN_USERNAME: "root", ADMIN_PASSWORD: "another password" };

@@ -1,5 +1,7 @@
 // A deployment in use is moved from a file to a replica set, and back.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { MongoClient } from "mongodb";
+import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import {
   type Backend,
@@ -9,7 +11,9 @@ import {
   POSTGRESQL,
   SQLITE_FILE,
 } from "../../http/support/backends.ts";
+import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { runCli } from "../support/run-cli.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
 
@@ -68,6 +72,29 @@ onBackends([MONGODB], "moves", () => {
 
   test("D-10.7 everything moves to a store of the same kind", async () => {
     await moveAround([MONGODB, MONGODB]);
+  });
+
+  test("D-12.5 a row without a number of its own is named, and nothing moves to another kind of store", async () => {
+    const [url, to] = await Promise.all([MONGODB.makeUrl(), SQLITE_FILE.makeUrl()]);
+    const columns = {
+      id: { type: "integer", auto_increment: true },
+      name: { type: "text" },
+    } as const;
+    const folder = makeTempFolder();
+    const env = {
+      ...serviceEnv(folder, { lists: { upsert_key: ["name"], columns } }),
+      STORAGE_URL: url,
+    };
+    const file = ["import", "lists", "-", "--format", "csv"];
+    expect((await runCli(file, { folder, env, input: "name\nb\n" })).code).toBe(0);
+    const client = new MongoClient(url);
+    await client.db().collection("lists").insertOne({ name: "a" });
+    await client.close();
+    const { code, stderr } = await runCli(["move", to], { folder, env });
+    expect([code, stderr]).toEqual([
+      1,
+      'A copy could not have some of the rows as they are:\n- table "lists", row ["a"]: it has no id, and rows of the table are numbered: give it a number of its own\nMend or remove these values, and try again\n',
+    ]);
   });
 });
 
