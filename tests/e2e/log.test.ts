@@ -104,11 +104,13 @@ describe("log lines", () => {
     rmSync(join(folder, "repsync.db"));
     expect((await service.push("notes", { records: [{ name: "a" }] }, WITH_ID)).status).toBe(500);
     expect((await service.send("/v1/health", { headers: WITH_ID })).status).toBe(503);
+    expect((await service.send("/metrics")).status).toBe(200);
     await service.stop();
-    const [push, health] = linesOf(service);
+    const [push, health, metrics] = linesOf(service);
     expect(push).toMatchObject({ level: 50, msg: "Push failed", table: "notes" });
     expect(JSON.stringify(push)).toContain("The database file is gone");
     expect(health).toMatchObject({ level: 50, msg: "Store does not answer" });
+    expect(metrics).toMatchObject({ level: 50, msg: "Store cannot be read for the metrics" });
   });
 
   test.skipIf(!POSTGRESQL.isAvailable)(

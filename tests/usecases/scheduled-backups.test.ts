@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
@@ -6,15 +6,20 @@ import { Leases } from "../../src/repositories/leases.ts";
 import { Settings } from "../../src/repositories/settings.ts";
 import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { startBackups } from "../../src/usecases/operations/scheduled-backups.ts";
+import { makeTempFolder } from "../http/support/make-temp-folder.ts";
+import { releaseResources } from "../http/support/resources.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
+
+afterEach(releaseResources);
 
 const HOUR_MS = 3_600_000;
 /** A file is in the way of the folder. */
 const PLAN = { cronText: "@hourly", folder: `${import.meta.path}/backups`, keep: 7 };
 
-test("D-10.7 of several instances that cannot make a backup one raises the alert", async () => {
+/** Instances on one store in memory. */
+function makeInstances(copies: Partial<FullStorage> = {}) {
   const clock = new FakeClock();
   const documents = ownDocuments(clock);
   const outbox = new AlertOutbox(documents);
@@ -37,10 +42,14 @@ test("D-10.7 of several instances that cannot make a backup one raises the alert
     ...{ clock, logger, ids, scheduler, timer, files: new NodeBackupFiles() },
     ...{ leases: new Leases(documents), settings: new Settings(documents) },
     ...{ alerts: new Alerts({ outbox, clock, ids }), deploymentId: "0123456789ab" },
-    // Nothing comes as far as the store.
-    ...{ copies: {} as FullStorage, mac: { hmacHex: () => "" } as never },
+    ...{ copies: copies as FullStorage, mac: { hmacHex: () => "" } as never },
     ...{ version: "1", outsideSecrets: [], storePaths: [] },
   };
+  return { clock, outbox, logger, works, deps };
+}
+
+test("D-10.7 of several instances that cannot make a backup one raises the alert", async () => {
+  const { clock, outbox, logger, works, deps } = makeInstances();
   startBackups(deps, PLAN);
   startBackups(deps, PLAN);
   for (const times of [1, 2]) {
@@ -53,4 +62,22 @@ test("D-10.7 of several instances that cannot make a backup one raises the alert
   expect(JSON.parse(alert?.body ?? "").error).toBe(
     '"…" cannot be made: a part of its path is no folder',
   );
+});
+
+test("D-10.7 a backup that a stop ends is no failure", async () => {
+  const begun = Promise.withResolvers<void>();
+  const { outbox, logger, works, deps } = makeInstances({
+    dump: ({ stop } = {}) => {
+      begun.resolve();
+      return new Promise((_, reject) => {
+        stop?.addEventListener("abort", () => reject(stop.reason));
+      });
+    },
+  });
+  const schedule = startBackups(deps, { ...PLAN, folder: makeTempFolder() });
+  void works[0]?.();
+  await begun.promise;
+  await schedule.stop();
+  expect(logger.lines.filter(({ level }) => level === "error")).toEqual([]);
+  expect(await outbox.count()).toBe(0);
 });

@@ -243,6 +243,7 @@ describe("tables infer and import", () => {
     [["import", "a", "a.csv", "--append"], "--append is for tables whose rows are numbered"],
     [["import", "a", "a.csv", "--number-rows"], '--number-rows needs the upsert key ["row"]'],
     [["import", "a"], "Name a file to import"],
+    [["import", "a", "-"], "Standard input or output has no known file extension"],
     [["delete", "a", "9223372036854775808"], 'No row of "a" can have this key: id (integer)'],
     [["import", "--all", "others.db"], "The registry has no table of the file: orders"],
     [["import", "--all", "empty.db"], "The registry has no table of the file: none"],

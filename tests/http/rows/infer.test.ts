@@ -44,6 +44,10 @@ test("D-14.4.3 a guess tells what the registry needs, and why", async () => {
     ...{ entry: null, key: null, records: 2 },
     warnings: ["No columns identify a row: name the key, or number the rows"],
   });
+  const numbers = await app.ask("/infer?name=p", fileOf('[{"a":1.5},{"a":2}]', "application/json"));
+  expect((numbers.json["warnings"] as string[])[0]).toBe(
+    "a tells rows apart, but no key may be numeric: try type a=text key a",
+  );
   const damaged = '{"id":1,"":1,"n":1}\n{"id":\n{"id":2,"n":"x"}\n';
   const part = await app.ask(
     "/infer?name=p&type=n=integer",

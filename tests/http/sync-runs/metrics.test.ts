@@ -139,6 +139,9 @@ onBackends([SQLITE_FILE, MONGODB], "metrics()", (backend) => {
       'repsync_lookups_total{code="rate_limited",outcome="limited"}': 1,
       'repsync_lookups_total{code="api_key_invalid",outcome="refused"}': 1,
     });
+    // Reading them counts nothing.
+    const again = pick(await readSamples(app), /^repsync_lookup/);
+    expect(again).toEqual(pick(samples, /^repsync_lookup/));
     const cached = (name: string) => samples.get(`repsync_lookup_cache_${name}{}`);
     // The person, and the caller by key.
     const entries = 2;
