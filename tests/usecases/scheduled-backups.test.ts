@@ -81,3 +81,25 @@ test("D-10.7 a backup that a stop ends is no failure", async () => {
   expect(logger.lines.filter(({ level }) => level === "error")).toEqual([]);
   expect(await outbox.count()).toBe(0);
 });
+
+test("D-10.7 of several instances one makes the backup of a time", async () => {
+  let made = 0;
+  const { clock, logger, works, deps } = makeInstances({
+    backUp: async ({ path }) => {
+      made++;
+      await Bun.write(path, "a backup");
+      return { tables: 0, rows: 0, accounts: 0 };
+    },
+  });
+  const plan = { ...PLAN, folder: makeTempFolder() };
+  startBackups(deps, plan);
+  startBackups(deps, plan);
+  for (const times of [1, 2]) {
+    await Promise.all(works.map((work) => work()));
+    clock.advance(1_000);
+    for (const work of works) await work();
+    expect(made).toBe(times);
+    clock.advance(HOUR_MS);
+  }
+  expect(logger.lines.filter(({ level }) => level === "error")).toEqual([]);
+});

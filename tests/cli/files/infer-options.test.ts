@@ -188,16 +188,15 @@ describe("tables infer and import", () => {
     const inferred = await infer("shop.db");
     expect(inferred.stderr).toContain("\n  warn: v: 1 blob becomes a text in base64\n");
     expect(inferred.stderr).toEndWith("Left out: view seen\nNext: repsync import --all shop.db\n");
+    const imported = await cli("import", "--all", "shop.db");
+    expect(imported).toMatchObject({
+      ...{ code: 0, stderr: "" },
+      stdout: "a: 2 rows imported: 2 new\nb_c: 1 row imported: 1 new\n",
+    });
     database.run("CREATE TABLE z (id INTEGER PRIMARY KEY)");
     database.close();
-    const imported = await cli("import", "--all", "shop.db");
-    expect([imported.code, imported.stdout]).toEqual([
-      0,
-      "a: 2 rows imported: 2 new\nb_c: 1 row imported: 1 new\n",
-    ]);
-    expect(imported.stderr).toContain("Left out, as the registry has no such table: z\n");
-    expect(imported.stderr).not.toContain("another table's");
     const again = await cli("import", "--all", "shop.db", "--json");
+    expect(again.stderr).toBe("Left out, as the registry has no such table: z\n");
     expect(again.json.tables.map((one: { same: number }) => one.same)).toEqual([2, 1]);
     const path = join(folder, "tables.json");
     writeFileSync(
