@@ -208,6 +208,15 @@ describe("signing in and up", () => {
   });
 });
 
+test("D-8.6 a Host that is no host makes no page an own one", async () => {
+  const { raw } = await startApp();
+  const headers = "Content-Type: application/json\r\nContent-Length: 2";
+  const reply = await raw(
+    `POST /v1/sessions HTTP/1.1\r\nHost: ::/?#\r\nOrigin: https://app.example\r\n${headers}\r\n\r\n{}`,
+  );
+  expect(reply.status).toBe(403);
+});
+
 describe("CORS", () => {
   const ORIGIN = "https://app.example";
   const PATHS = ["/v1/me", "/v1/public/profiles/x/reputation", "/api/v1/sync/status"];
