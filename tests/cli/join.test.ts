@@ -196,7 +196,7 @@ describe("repsync init --join", () => {
     });
     expect(of("http://localhost:3001")).toMatchObject({ PORT: "3000" });
     expect(of("https://shop.example")).not.toHaveProperty("PORT");
-    for (const key of ["a b#c", "it's # so", `"'x`]) {
+    for (const key of ["a b#c", "it's # so", `"'x`, "a'\"`b"]) {
       expect(of("https://shop.example", key)["SYNC_REMOTE_KEY"]).toBe(key);
     }
   });

@@ -62,10 +62,10 @@ function ownPlace({ url }: JoinedDeployment): string {
   return `PORT=${own}\nSESSION_COOKIE=repsync_session_${own}`;
 }
 
-/** The value as the file takes it whatever it holds: bare, or in the quotes that it does not have. */
+/** The value as the file takes it: bare, or in the quotes that it does not have; bare, too, where it has all of them. */
 function quoted(key: string): string {
   if (/^[\w.~+/=-]+$/.test(key)) return key;
-  const quote = ["'", '"', "`"].find((sign) => !key.includes(sign)) ?? "'";
+  const quote = ["'", '"', "`"].find((sign) => !key.includes(sign)) ?? "";
   return `${quote}${key}${quote}`;
 }
 
