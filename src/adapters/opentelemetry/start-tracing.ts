@@ -105,7 +105,7 @@ export class CallerSampler implements Sampler {
     if (parent.isRemote !== true) return KEPT;
     const isWanted = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
     const { doesCallerDecide, isCallerLimited, rate } = this.#sampling;
-    if (doesCallerDecide && !isCallerLimited) return isWanted ? KEPT : PASSED;
+    if (!isCallerLimited) return isWanted ? KEPT : PASSED;
     // Every request of a caller earns its part of a trace.
     this.#allowed = Math.min(MAX_SAVED, this.#allowed + rate);
     if (doesCallerDecide && !isWanted) return PASSED;

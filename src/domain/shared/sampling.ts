@@ -6,7 +6,7 @@ export interface Sampling {
   readonly rate: number;
   /** True: the caller's traces are kept where it wants them. */
   readonly doesCallerDecide: boolean;
-  /** True: of the caller's traces no more are kept than the rate allows. */
+  /** True: of the caller's traces no more are kept than the rate allows; false only where the caller decides. */
   readonly isCallerLimited: boolean;
 }
 
