@@ -75,6 +75,8 @@ onOneBackend("repsync beside a service", (backend) => {
     expect(await lookUp(first.key)).toEqual([401, "api_key_revoked"]);
     expect(await lookUp(rotated.json.key)).toEqual([200, null]);
     // Another account's key is none of this one's.
+    const later = ["keys", "rotate", "acme", rotated.json.id, "--overlap-seconds", "60"];
+    expect((await cli(later)).stdout).toContain(`; ${rotated.json.id} ends in 60 s\n`);
     const foreign = await cli(["keys", "revoke", "ana", rotated.json.id.slice(0, 8)]);
     expect([foreign.code, foreign.stderr]).toEqual([1, "There is no such API key\n"]);
     const revoked = await cli(["keys", "revoke", "acme", rotated.json.id.slice(0, 4), "--json"]);

@@ -88,6 +88,7 @@ describe("repsync init --join", () => {
       `Wrote ${join(branch, "tables.json")}\nWrote ${join(branch, ".env")}\n`,
     );
     expect(stdout).toContain("Tables as there: guests, lists, prices, orders\n");
+    expect(stdout).toContain("\nNext: repsync sync both, ");
     expect(stdout).toContain('"serialize": false');
     expect(stdout).toContain("ok    remote: it answers, and sync is enabled there\n");
     expect(stdout).not.toContain(SYNC_KEY);
