@@ -50,7 +50,7 @@ export class Deadline {
 
   /** Waits before try number `tries` + 1, longer each time, at most until tries end. */
   pause(tries: number, mostMs = LONGEST_PAUSE_MS): Promise<void> {
-    const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
+    const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** tries);
     // The fraction of the clock differs between callers that collided, so that they do not collide again.
     const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
     return sleep(Math.min(pauseMs, this.#leftMs(this.#lastTryMs)));

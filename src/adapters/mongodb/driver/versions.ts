@@ -12,7 +12,7 @@ import { optionsIn, type StoreDeps } from "./operations.ts";
 /** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>`, which counts for everybody. */
 export const VERSIONS: InternalCollection = { name: "repsync_versions" };
 
-/** Names whose versions a commit raises; `everybody` when they are too many, or unknown. */
+/** Names whose versions a commit raises; `everybody` when they are unknown. */
 export type ChangedNames = readonly string[] | "everybody";
 
 /** The changes of a commit. */
@@ -111,8 +111,7 @@ export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames
   if (!isOfPeople(table)) return [];
   // A row that is found by other columns may have had another username, which is not known here.
   if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
-  const names = new Set(rows.map((row) => String(row["username"])));
-  return names.size > MAX_NAMED ? "everybody" : [...names];
+  return [...new Set(rows.map((row) => String(row["username"])))];
 }
 
 export function joinedNames(some: ChangedNames, others: ChangedNames): ChangedNames {

@@ -146,7 +146,7 @@ function makeUpsert(table: Table, row: Row): MadeUpsert {
     time: rowTime(table, row),
     estimatedBytes: [filter, changed, inserted].reduce(addBytes, UPSERT_BYTES),
     filter,
-    update: updateOf(changed, inserted),
+    update: { $set: changed, $setOnInsert: inserted },
     document: { ...filter, ...changed, ...inserted },
   };
 }
@@ -163,14 +163,6 @@ function addValue(target: Fields, table: Table, column: Column, value: ColumnVal
     // An empty one takes the place of a text that an earlier push left.
     target[UNPARSED_FIELD] = value === null ? {} : { [column.name]: JSON.stringify(value) };
   }
-}
-
-function updateOf(changed: Fields, inserted: Fields): Document {
-  const update: Document = {};
-  if (Object.keys(changed).length > 0) update["$set"] = changed;
-  if (Object.keys(inserted).length > 0) update["$setOnInsert"] = inserted;
-  // Without an operator the document would replace the row.
-  return Object.keys(update).length > 0 ? update : { $setOnInsert: {} };
 }
 
 function addBytes(sum: number, fields: Fields): number {
