@@ -70,7 +70,7 @@ export async function isUsed({
         tx,
         tables.map((table) => new Layout(table, schema)),
       );
-      return (await isPrepared(tx)) || (await readFacts(tx)).size > 0;
+      return await isPrepared(tx);
     });
   } finally {
     await database.close();

@@ -6,7 +6,6 @@ import {
   storeHeld,
   storeNotEmpty,
 } from "../../../domain/shared/store-format.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { EmptyStore, StoreClaim } from "../../../ports/copies/store-copies.ts";
 import {
@@ -242,16 +241,15 @@ async function writeTombstones(
 ): Promise<void> {
   const { keyColumns } = layout.table;
   const names = nameText(keyColumns);
-  const unique = [...new Map(items.map((one) => [keyText(layout.table, one.key), one])).values()];
   const lists = layout.casts(keyColumns);
   const at = keyColumns.length;
   const text = `insert into ${layout.deleted} (${names}, deleted_at, taken_ms, place)
     select * from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[], $${at + 2}::text[]::int8[], $${at + 3}::text[]::int8[])`;
   await tx.query(text, [
-    ...layout.keyLists(unique.map(({ key }) => key)),
-    textList(unique.map(({ deletedAt }) => deletedAt)),
-    textList(unique.map(({ takenAtMs }) => String(takenAtMs))),
-    textList(unique.map(({ place }) => String(place))),
+    ...layout.keyLists(items.map(({ key }) => key)),
+    textList(items.map(({ deletedAt }) => deletedAt)),
+    textList(items.map(({ takenAtMs }) => String(takenAtMs))),
+    textList(items.map(({ place }) => String(place))),
   ]);
 }
 

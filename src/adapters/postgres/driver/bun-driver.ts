@@ -13,7 +13,7 @@ export type Lines = readonly (readonly unknown[])[];
 export interface Connection {
   /** Sends a statement at once, also while others are under way. Throws `Failure`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<Lines>;
-  /** Sends statements without parameters, separated by semicolons; resolves to what the last one did, such as `COMMIT`. */
+  /** Sends statements without parameters, separated by semicolons; resolves to what a single one did, such as `COMMIT`. */
   script(text: string): Promise<string>;
   /** Gives it back; one that is broken, or in the middle of something, is closed. */
   readonly release: (isUsable: boolean) => void;
@@ -144,7 +144,7 @@ class BunConnection implements Connection {
   async script(text: string): Promise<string> {
     try {
       const done = await this.#sql.unsafe(text).simple().execute();
-      return String((Array.isArray(done) && "command" in done ? done : done?.at?.(-1))?.command);
+      return String(done.command);
     } catch (error) {
       throw new Failure(error);
     }

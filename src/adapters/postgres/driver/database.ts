@@ -185,7 +185,7 @@ export class PostgresDatabase {
     const { clock, callLimit = SYNC_CALLS } = this.#deps;
     const limit = options.limit ?? callLimit;
     const { triesMs, endMs } = limit;
-    const lastTryMs = beganMs + Math.min(triesMs, endMs);
+    const lastTryMs = beganMs + triesMs;
     const hasTurns = how.isOneMoment && !how.isReadOnly && isShort(limit);
     let turn: Attempt["turn"] = hasTurns ? "shared" : null;
     let last: Failure | null = null;

@@ -47,14 +47,12 @@ export async function prepareFacts(
     checkFormat(facts, isNew);
     await examine(tx);
     const known = facts.get("deployment_id");
-    const deploymentId = known ?? randomBytes(12).toString("hex");
-    const isMade = !facts.has("format");
-    if (isMade || known === undefined) {
-      await tx.script(MAKE_SCHEMA);
-      await setFact(tx, "deployment_id", deploymentId);
-      await setFact(tx, "format", String(STORE_FORMAT));
-    }
-    return { deploymentId, isNew: isMade };
+    if (known !== undefined) return { deploymentId: known, isNew: false };
+    const deploymentId = randomBytes(12).toString("hex");
+    await tx.script(MAKE_SCHEMA);
+    await setFact(tx, "deployment_id", deploymentId);
+    await setFact(tx, "format", String(STORE_FORMAT));
+    return { deploymentId, isNew: true };
   });
 }
 
