@@ -1,4 +1,5 @@
 // A deployment in use is moved from a file to a replica set, and back.
+import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
@@ -133,13 +134,18 @@ onEveryBackend("a move", (to) => {
       expect.stringMatching(/^There is no store/),
     ]);
     if (to.holds === "own types") {
+      const tool = new Database(url.slice("sqlite:".length));
+      tool.run("INSERT INTO samples (a_text) VALUES ('without a key')");
       const odd = await cli(url, ["move", target]);
       const lines = [
         "The new store cannot hold some of the rows:",
         '- table "samples", row ["odd"]: column "an_integer" (integer) cannot hold the text "no number"; column "a_datetime" (datetime) cannot hold the text "soon"',
         '- table "samples", row ["json"]: column "a_text" (text) cannot hold the text "nul \\u0000 in it"',
+        '- table "samples", row [null]: column "name" is of the key, and may not be null',
       ];
       expect([odd.code, odd.stderr]).toEqual([1, `${lines.join("\n")}\n`]);
+      tool.run("DELETE FROM samples WHERE name IS NULL");
+      tool.close();
       const held = await restart(url);
       const plain = { an_integer: null, a_boolean: null, a_datetime: null, a_text: null };
       const records = ["odd", "json"].map((name) => ({ name, required: "r", ...plain }));

@@ -45,6 +45,7 @@ export function documentRowChanges(harness: DocumentTablesHarness): void {
       const table = await store.tableWith(itemsTable(), ...rows);
       await store.transact(async (tx) => {
         await tx.tables.change(table, "k", "a", { v: 5, at: T2, absent: 1 });
+        await tx.tables.change(table, "k", "b", { absent: 1 });
         await tx.tables.change(table, "k", "z", { v: 5 });
         await tx.tables.change(table, "absent", "a", { v: 5 });
       });

@@ -76,6 +76,9 @@ export class EmptyPostgres implements EmptyStore {
   refusals(table: Table, row: Row): readonly string[] {
     const unheld = table.columns.flatMap((column) => {
       const value = fieldOf(row, column.name);
+      if (value === null && column.isKey) {
+        return [`column "${column.name}" is of the key, and may not be null`];
+      }
       return held(column, value) === undefined ? [refusalOf(column, value)] : [];
     });
     return hasRoom(table, row) ? unheld : [...unheld, LONG_KEY];
