@@ -144,8 +144,7 @@ function functionText(layout: Layout, event: Event): string {
   const unbury = `
   delete from ${deleted} as d
     using (select ${keys.join(", ")}, ${timeText(layout, "a")} as repsync_at from rows_after as a) as r
-    where ${on("d", "r")} and r.repsync_at > d.deleted_at and (r.repsync_at <= repsync_ahead or d.deleted_at > repsync_ahead)
-    or ${on("d", "r")} and r.repsync_at <= repsync_ahead and d.deleted_at > repsync_ahead;`;
+    where ${on("d", "r")} and (r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at);`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"
