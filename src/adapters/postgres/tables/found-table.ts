@@ -96,8 +96,8 @@ where k.place <= i.indnkeyatts order by k.place`;
 const INDEXES = `
 select json_build_object('name', n.relname, 'columns', array(${INDEX_COLUMNS}), 'isUnique', i.indisunique, 'isDeferrable', not i.indimmediate,
   'isAscending', 0 = all (i.indoption::int2[]))
-from pg_index as i join pg_class as n on n.oid = i.indexrelid join pg_am as m on m.oid = n.relam
-where i.indrelid = c.oid and i.indisvalid and i.indpred is null and i.indexprs is null and m.amname = 'btree' and not exists (
+from pg_index as i join pg_class as n on n.oid = i.indexrelid
+where i.indrelid = c.oid and i.indisvalid and i.indpred is null and i.indexprs is null and not exists (
   select from unnest(i.indkey::int2[], i.indcollation::oid[], i.indclass::oid[]) as k(attnum, collated, class)
   join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum join pg_opclass as p on p.oid = k.class
   where k.collated <> a.attcollation or not p.opcdefault)`;

@@ -59,6 +59,16 @@ const FITTING: Readonly<Record<string, readonly [sql: string, indexes: readonly 
      create unique index u on items (a, b) where b > 5; create unique index v on items (a, b, at)`,
     ["UNIQUE repsync_key", "repsync_order"],
   ],
+  "with one of an expression, and one in another order of texts": [
+    `create table public.items (${COLUMNS}); create unique index u on items (a, b, lower(note));
+     create unique index v on items (a text_pattern_ops, b)`,
+    ["UNIQUE repsync_key", "repsync_order"],
+  ],
+  "with one whose making failed": [
+    `create table public.items (${COLUMNS}); create unique index u on items (a, b);
+     update pg_index set indisvalid = false where indexrelid = 'u'::regclass`,
+    ["UNIQUE repsync_key", "repsync_order"],
+  ],
   "with a key that brings another column along": [
     `create table public.items (${COLUMNS}); create unique index u on items (a, b) include (note)`,
     ["repsync_order"],

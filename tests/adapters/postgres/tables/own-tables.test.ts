@@ -36,6 +36,16 @@ async function prepared({ url }: TestDatabase, table: Table, schema = "public") 
 }
 
 describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () => {
+  databaseTest("D-2.4 a start makes nothing anew that is as it has to be", async (database) => {
+    const entries = () => database.sql`select name, xmin::text from repsync._tables`.values();
+    for (const table of [ITEMS, DELETING]) {
+      await prepared(database, table);
+      const kept = await entries();
+      expect(await prepared(database, table)).toBeNull();
+      expect(await entries()).toEqual(kept);
+    }
+  });
+
   databaseTest(
     "D-11.4.2 one that another program has put in its place is neither dropped nor altered",
     async (database) => {
