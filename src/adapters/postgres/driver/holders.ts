@@ -39,20 +39,25 @@ end $body$`;
 
 export class Holder {
   readonly #database: PostgresDatabase;
-  readonly #process = randomBytes(12).toString("hex");
-  readonly #id: string;
+  readonly #own: readonly [id: string, process: string];
   #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor(database: PostgresDatabase, { isFiller = false } = {}) {
     this.#database = database;
-    this.#id = isFiller ? FILLER : this.#process;
+    const process = randomBytes(12).toString("hex");
+    this.#own = [isFiller ? FILLER : process, process];
   }
 
   /** False when another process has the id. A renewal that fails is made up for by the next one. */
   async begin(): Promise<boolean> {
-    await this.#database.change("holder.make", (tx) => tx.script(MAKE));
-    if (!(await this.#renew())) return false;
-    this.#timer ??= setInterval(() => void this.#renew().catch(() => {}), RENEW_EVERY_MS);
+    const { length } = await this.#database.change("holder.begin", async (tx) => {
+      // Not beside a claim, which looks for holders before it is seen.
+      await tx.script(MAKE);
+      return await tx.query(RENEW, this.#own);
+    });
+    if (length === 0) return false;
+    const renew = () => this.#database.ask("holder.renew", RENEW, this.#own);
+    this.#timer ??= setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS);
     this.#timer.unref();
     return true;
   }
@@ -62,14 +67,9 @@ export class Holder {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
-    await this.#database.ask("holder.end", END, [this.#id, this.#process]).catch(() => {});
-    if (this.#id !== FILLER) return;
+    await this.#database.ask("holder.end", END, this.#own).catch(() => {});
+    if (this.#own[0] !== FILLER) return;
     await this.#database.change("holder.leave", (tx) => tx.script(LEAVE)).catch(() => {});
-  }
-
-  async #renew(): Promise<boolean> {
-    const kept = await this.#database.ask("holder.renew", RENEW, [this.#id, this.#process]);
-    return kept.length > 0;
   }
 }
 

@@ -1,12 +1,16 @@
 import { describe, expect } from "bun:test";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
+import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
+import { Holder } from "../../../../src/adapters/postgres/driver/holders.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { EmptyStore } from "../../../../src/ports/copies/store-copies.ts";
 import { copyStore, moveStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { copiesContract, copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { POSTGRESQL } from "../../../http/support/backends.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest, type TestDatabase } from "../support.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
+import { databaseTest, type TestDatabase, watchedDriver } from "../support.ts";
 
 copiesContract(copiesOf(POSTGRESQL));
 
@@ -46,6 +50,38 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
 });
 
 describe.skipIf(!postgresAvailable)("PostgreSQL as the target of a copy", () => {
+  databaseTest(
+    "D-10.7 a service that begins while a store is taken is seen, or sees it",
+    async (database) => {
+      const { sql, url } = database;
+      await database.open();
+      const tool = await sql.reserve();
+      let claiming: Promise<unknown> = Promise.resolve();
+      const driver = watchedDriver(url, async (statement, text) => {
+        if (text.startsWith("\ninsert into repsync._holders")) {
+          claiming = copiesOf(POSTGRESQL)
+            .claim(url)
+            .then(
+              (target) => target.giveUp().then(() => "taken"),
+              (error) => error.message,
+            );
+          const waits = `select from pg_locks as l join pg_database as d on d.oid = l.database
+          where d.datname = current_database() and not granted`;
+          await pollUntil("the claim to wait", async () => (await sql.unsafe(waits)).length > 0);
+        }
+        return await statement();
+      });
+      const holder = new Holder(new PostgresDatabase({ driver, clock: new SystemClock() }));
+      await tool.unsafe("begin; lock table repsync._facts in share row exclusive mode");
+      await holder.begin();
+      await tool.unsafe("rollback");
+      tool.release();
+      expect(await claiming).toContain("A running service, or another command, holds the store");
+      await holder.end();
+      await driver.close();
+    },
+  );
+
   databaseTest("D-12.5 nothing is left of a copy that was given up", async ({ sql, url }) => {
     await sql.unsafe("drop schema repsync cascade");
     const table = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
