@@ -179,7 +179,7 @@ function foreignProblems(layout: Layout, found: Found, there: FoundTable): strin
     const problem = columnProblem(column, there);
     return problem === null ? [] : [`column "${column.name}" ${problem}`];
   });
-  const deferrable = there.indexes.filter((index) => index.isUnique && index.isDeferrable);
+  const deferrable = there.indexes.filter(({ isDeferrable }) => isDeferrable);
   const makes = indexChanges(layout, found).filter((text) => text.startsWith("create"));
   const lacking = there.isOwned || columns.length > 0 ? [] : makes;
   return [
