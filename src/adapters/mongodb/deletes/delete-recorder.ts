@@ -139,11 +139,11 @@ export class DeleteRecorder {
   async #acquire(tables: ReadonlyMap<string, Table>): Promise<RecorderState | null> {
     if (tables.size === 0) return null;
     const state = await this.#states.read();
-    const isOurs = state !== null && areSame(state.tables, tables);
-    // Instances with another registry were started later; once they are gone, ours counts again.
-    if (!isOurs && (state === null || (await this.#states.isAbandoned()))) {
+    if (state === null || !areSame(state.tables, tables)) {
+      // Instances with another registry were started later; once they are gone, ours counts again.
+      if (state !== null && !(await this.#states.isAbandoned())) return null;
       await this.#configure(tables);
-    } else if (!isOurs) return null;
+    }
     return await this.#states.acquire(this.#id, tables);
   }
 

@@ -79,15 +79,14 @@ export class RecorderStates {
    * with other tables loses its turn.
    */
   async configure(tables: ReadonlyMap<string, Table>): Promise<void> {
-    const before = await this.read();
-    if (tables.size === 0 && before === null) return;
-    if (before !== null && areSame(before.tables, tables)) return;
+    if (areSame((await this.read())?.tables ?? {}, tables)) return;
     const { barrier, ...now } = await this.#now();
     await writeTogether(this.#deps, async (tx) => {
       const options = { session: tx };
       const state = await this.#states.findOne({ _id: STATE_ID }, options);
-      if (state !== null && areSame(state.tables, tables)) return;
-      const planned = planTables(state?.tables ?? {}, tables, now);
+      const recorded = state?.tables ?? {};
+      if (areSame(recorded, tables)) return;
+      const planned = planTables(recorded, tables, now);
       for (const name of planned.otherKeys) {
         await tombstonesOf(this.#deps.db).deleteMany({ table: name }, options);
       }
