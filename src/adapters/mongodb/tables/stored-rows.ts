@@ -140,10 +140,9 @@ function keyFilters(table: Table, keys: readonly KeyOfRow[]): Document[] {
     }),
   );
   const limits = { ...LIMITS, maxItems: MAX_CLAUSES, bytesOf: ({ bytes }: Clause) => bytes };
-  return cutBatches(clauses, limits).map((batch) => {
-    const [first, ...others] = batch.map(({ condition }) => condition);
-    return first !== undefined && others.length === 0 ? first : { $or: [first, ...others] };
-  });
+  return cutBatches(clauses, limits).map((batch) => ({
+    $or: batch.map(({ condition }) => condition),
+  }));
 }
 
 /** Groups keys by the values of all columns but the last one, or but the first one where that would be many groups. */
