@@ -164,8 +164,7 @@ export class ServerTransaction {
     this.isCommitting = true;
     const committed = this.#noting(this.#connection.script("commit"));
     // The server rolls back where a statement failed, and what it said about that statement is thrown.
-    await Promise.all([committed, ...this.#last]);
-    const done = await committed;
+    const [done] = await Promise.all([committed, ...this.#last]);
     if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));
     this.#end(true);
   }
@@ -174,7 +173,7 @@ export class ServerTransaction {
   async rollBack(): Promise<void> {
     if (this.#isOver) return;
     if (this.#started === null) return this.#end(true);
-    const isGone = this.failure !== null && this.failure.state === null;
+    const isGone = this.failure?.state === null;
     const rolledBack = () => this.#connection.script("rollback").then(() => true);
     this.#end(!isGone && (await rolledBack().catch(() => false)));
   }
@@ -254,7 +253,6 @@ export async function within<T>(work: Promise<T>, ms: number, late: () => Error)
   const end = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), ms);
   });
-  work.catch(() => {});
   try {
     return await Promise.race([work, end]);
   } finally {
