@@ -1,6 +1,6 @@
 // Places in the order of a table, as conditions on it.
 import { fieldOf } from "../../../domain/shared/json.ts";
-import { compareDateTimes } from "../../../domain/shared/time.ts";
+import { firstMsFrom } from "../../../domain/shared/time.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { held } from "./columns.ts";
@@ -60,14 +60,15 @@ export function comparison(
   return `(${columns.map(({ text }) => text).join(", ")}) ${sign} (${values.join(", ")})`;
 }
 
-/** The first value of the order that is at or after a time; for days that of the next one, unless it is midnight. */
-export function sinceText(layout: Layout, sinceTime: string): string {
+const DAY_MS = 86_400_000;
+
+/** The first value of the order that is at or after a time; null for all, and of a table without times. */
+export function sinceOf(layout: Layout, sinceTime: string | null): string | null {
   const [time] = layout.order();
-  if (time?.type !== "date") return sinceTime;
-  const day = sinceTime.slice(0, 10);
-  if (compareDateTimes(`${day}T00:00:00Z`, sinceTime) === 0) return day;
-  const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString();
-  return next.startsWith("+") ? "10000-01-01" : next.slice(0, 10);
+  if (sinceTime === null || !time?.isTime) return null;
+  if (time.type !== "date") return sinceTime;
+  const day = new Date(Math.ceil(firstMsFrom(sinceTime) / DAY_MS) * DAY_MS).toISOString();
+  return day.startsWith("+") ? "10000-01-01" : day.slice(0, 10);
 }
 
 const SERVER_TEXTS: Readonly<Record<string, RegExp>> = {

@@ -29,7 +29,7 @@ import {
   positionAt,
   positionOf,
   readPosition,
-  sinceText,
+  sinceOf,
 } from "./positions.ts";
 import { prepareTables } from "./prepare.ts";
 import { findRows } from "./rows-by-value.ts";
@@ -297,11 +297,6 @@ async function countRows(
 /** The condition for rows at or after the time that is the first parameter. */
 function isSince([time]: readonly OrderColumn[]): string {
   return `${time?.text} >= $1::text::${time?.type}`;
-}
-
-function sinceOf(layout: Layout, sinceTime: string | null): string | null {
-  if (sinceTime === null || layout.table.timestampColumn === null) return null;
-  return sinceText(layout, sinceTime);
 }
 
 function boundsOf(
