@@ -42,6 +42,17 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
     expect(await abortedTransactions(database)).toBe(aborted);
   });
 
+  it("S-4.2.10 another record than the one that an attempt before saw refused is judged anew", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    await database.db.command({ collMod: "items", validator: { v: { $type: "int" } } });
+    let attempts = 0;
+    const { failures, changed } = await storage.documents.transact({ name: "test.write" }, (tx) =>
+      tx.tables.write(ITEMS, asWrites([{ k: "a", at: LATE, v: ++attempts < 3 ? null : 1 }])),
+    );
+    expect([failures, changed]).toEqual([[], 1]);
+  });
+
   it("D-7.8 once another instance has a lease, nothing more comes of writes that were under way", async (database) => {
     const storage = await database.open();
     const other = await database.open();
