@@ -141,5 +141,18 @@ describe.skipIf(!postgresAvailable)(
         expect(await scene.at("c")).toBe("null");
       },
     );
+
+    databaseTest("D-2.4 rows that get numbers keep their times", async (database) => {
+      const storage = await database.open();
+      const table = makeTable(ENTRY);
+      await storage.tables.prepare([table]);
+      await writeTo(storage, table, [{ index: 0, row: { k: "a", at: LONG_AGO } }]);
+      const columns = { id: { type: "integer", auto_increment: true }, ...ENTRY.columns } as const;
+      const numbered = makeTable({ ...ENTRY, columns });
+      await storage.tables.prepare([numbered]);
+      const rows = await storage.tables.byKeys(numbered, [{ k: "a" }], "page");
+      expect(rows).toMatchObject([{ k: "a", at: LONG_AGO }]);
+      expect(await database.sql`select id from public.items`.values()).toEqual([["1"]]);
+    });
   },
 );

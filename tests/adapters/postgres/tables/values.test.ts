@@ -50,6 +50,15 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
     ]);
   });
 
+  it("D-12.1 a range that ends at keys with a NUL has the rows between them", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await table.write({ k: "a" }, { k: "b" }, { k: "c" });
+    const from = { afterKey: { k: "a\u0000z" }, throughKey: { k: "b\u0000" } };
+    const { rows } = await storage.tables.page(ITEMS, { from, limitRows: 9 });
+    expect(rows.map(({ k }) => k)).toEqual(["b"]);
+  });
+
   it("D-12.1 a zero loses its sign, and is the same when it comes again", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
