@@ -86,7 +86,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     }
   });
 
-  it("D-4.6 rows without a key, or with a list in it, are left out", async (database) => {
+  it("D-4.6, D-14.5 rows without a key, or with a list in it, are left out", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([EVENTS]);
     await database.db
@@ -102,6 +102,10 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     const row = { shop: "b", n: 4, at: "2024-01-01T00:00:00Z" };
     const query = { after: null, sinceTime: null, limitRows: 10 };
     expect(await readAfter(storage.tables, EVENTS, query)).toEqual([row]);
+    for (const order of ["key", "-key", "-time"] as const) {
+      const page = { from: { cursor: null }, order, limitRows: 10 };
+      expect((await storage.tables.page(EVENTS, page)).rows).toEqual([row]);
+    }
     const range = { afterKey: null, throughKey: null };
     expect(await readKeyRange(storage.tables, EVENTS, range, 10)).toEqual([row]);
     const through = { afterKey: null, throughKey: { shop: null, n: 2 } };
