@@ -11,7 +11,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { PullPage } from "../rows/page.ts";
 import { compareKeys, convertKey, type UpsertKey } from "../rows/row-key.ts";
-import type { KnownRow, RowMemory } from "../rows/row-memory.ts";
+import type { RowMemory } from "../rows/row-memory.ts";
 import type { Table } from "../table/table.ts";
 
 /** Pages at least this long are not in the order of their keys by accident. */
@@ -24,17 +24,22 @@ const ROWS_PER_REPEATED = 64;
 const MAX_GROWTH = 4;
 const MIN_GROWTH_ROWS = 10_000;
 
-interface GroupOptions {
-  readonly table: Table;
-  /** True for a record's canonical time when the record belongs to the group. */
-  isMember(time: string | null): boolean;
-  /** Names the group in messages, such as `without a timestamp`. */
-  readonly label: string;
-  /** Null when the group comes first; where it begins, or nearly, when it comes last (the rows without a timestamp). */
-  readonly lastFrom: number | null;
-  /** Rows seen before, as `noteRecord` keeps them; the group adds its own. */
-  readonly seen: RowMemory;
+/** A request for a page of a pull. */
+export interface CursorRequest {
+  /** A timestamp as the peer sent it; null for every row. */
+  readonly since: string | null;
+  readonly offset: number;
+  readonly limit: number;
 }
+
+/** The page that was asked for, with the canonical times of its records. */
+export interface ArrivedPage {
+  readonly page: PullPage;
+  readonly times: readonly (string | null)[];
+}
+
+/** Asks for pages, each of which it is given. Throws `remote_invalid`. */
+export type Asking<Result = void> = Generator<CursorRequest, Result, ArrivedPage>;
 
 export interface BroughtRecords {
   /** Records that did not come before with the same content. */
@@ -43,90 +48,30 @@ export interface BroughtRecords {
   readonly repeated: number;
 }
 
-interface GroupPage extends BroughtRecords {
-  /** The place on the page at which the rows behind the group begin, once all of the group has been seen; null before that. */
-  readonly end: number | null;
+export const NOTHING: BroughtRecords = { records: [], repeated: 0 };
+
+interface Group {
+  readonly table: Table;
+  /** True for a record's canonical time when the record belongs to the group. */
+  isMember(time: string | null): boolean;
+  /** Names the group in messages, such as `without a timestamp`. */
+  readonly label: string;
+  /** Null when the group comes first; where it begins, or nearly, when it comes last (the rows without a timestamp). */
+  readonly lastFrom: number | null;
+  /** Rows seen before, as `noteRecords` keeps them; the group adds its own. */
+  readonly seen: RowMemory;
+  ask(offset: number): Asking<ArrivedPage>;
+  /** Takes the members of a page. */
+  bring(brought: BroughtRecords): void;
+}
+
+/** The end of a group all of which has been seen. */
+interface GroupEnd {
+  readonly last: PullPage;
+  /** The place on the last page at which the rows behind the group begin. */
+  readonly end: number;
   /** False when rows may stand between the group and `end`, as pages of one row never show both. */
   readonly isEndSure: boolean;
-}
-
-/** Rows of a page, from `start` to before `end`. */
-interface PageRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-const NOTHING: BroughtRecords = { records: [], repeated: 0 };
-
-export class PullGroup {
-  readonly #options: GroupOptions;
-  readonly #walk: GroupWalk;
-  readonly #rows: GroupRows;
-  #firstTotal: number | null = null;
-
-  constructor(options: GroupOptions) {
-    this.#options = options;
-    this.#walk = new GroupWalk(options.lastFrom ?? 0, options.label);
-    this.#rows = new GroupRows(options.table, options.seen);
-  }
-
-  get offset(): number {
-    return this.#walk.offset;
-  }
-
-  /** Takes the reply, with the canonical times of its records. Throws `remote_invalid`. */
-  accept(page: PullPage, times: readonly (string | null)[]): GroupPage {
-    const { table, seen, isMember } = this.#options;
-    this.#firstTotal ??= page.total;
-    checkGrowth(seen.size, this.#firstTotal);
-    const { start, end } = findMembers(times, isMember);
-    if (start === end) return this.#acceptNone(page);
-    const members = page.records.slice(start, end);
-    const walk = this.#walk;
-    const { pass } = walk;
-    // A pass that finds a member at once, though it did not begin at the first row, may have begun inside the group.
-    const isLate =
-      pass.start === null && start === 0 && walk.begin > 0 && walk.offset === walk.begin;
-    pass.start ??= walk.offset + start;
-    const hasGap = !followsOn(table, pass, page, members);
-    if (table.timestampColumn === null) this.#rows.expect(page.total);
-    const brought = this.#rows.note(members);
-    if (isLate) this.#again(page.limit);
-    else if (hasGap) walk.stepBack(page);
-    else if (end === page.records.length && page.hasMore) walk.goOn(page, seen.size);
-    else if (this.#isProof(walk.offset + end - pass.start, members)) {
-      return { ...brought, end, isEndSure: true };
-    } else this.#again();
-    return { ...brought, end: null, isEndSure: false };
-  }
-
-  /** The group has moved, has shrunk or is gone; where pages have one row it may have been read whole. */
-  #acceptNone(page: PullPage): GroupPage {
-    const walk = this.#walk;
-    const isBehind = this.#options.lastFrom !== null && page.records.length > 0;
-    if (isBehind && page.hasMore) {
-      walk.skip(page.records.length);
-      checkGrowth(walk.offset - walk.begin, this.#firstTotal ?? 0);
-      return { ...NOTHING, end: null, isEndSure: false };
-    }
-    if (isBehind || walk.offset === 0) return { ...NOTHING, end: 0, isEndSure: true };
-    const groupRows = walk.offset - (walk.pass.start ?? walk.offset);
-    if (page.limit === 1 && groupRows > 0 && this.#rows.isComplete(groupRows, [])) {
-      return { ...NOTHING, end: 0, isEndSure: false };
-    }
-    this.#again(page.limit);
-    return { ...NOTHING, end: null, isEndSure: false };
-  }
-
-  #again(earlierRows = 0): void {
-    this.#rows.beginPass();
-    this.#walk.again(earlierRows);
-  }
-
-  #isProof(groupRows: number, members: readonly JsonObject[]): boolean {
-    const isOnOnePage = members.length === groupRows;
-    return this.#walk.pass.isOrdered || isOnOnePage || this.#rows.isComplete(groupRows, members);
-  }
 }
 
 /** A pass through the group, from its beginning to its end. */
@@ -136,6 +81,59 @@ interface Pass {
   /** Key of the last member; null when rows are not in the order of their keys. */
   lastKey: UpsertKey | null;
   isOrdered: boolean;
+}
+
+/** Reads a group, from the page that has arrived on where there is one. */
+export function* walkGroup(
+  { table, isMember, label, lastFrom, seen, ask, bring }: Group,
+  first: ArrivedPage | null = null,
+): Asking<GroupEnd> {
+  const rows = new GroupRows(table, seen);
+  const walk = new GroupWalk(lastFrom ?? 0, label);
+  const again = (earlierRows = 0) => {
+    rows.beginPass();
+    walk.again(earlierRows);
+  };
+  let firstTotal: number | null = null;
+  for (let arrived = first ?? (yield* ask(walk.offset)); ; arrived = yield* ask(walk.offset)) {
+    const { page, times } = arrived;
+    firstTotal ??= page.total;
+    checkGrowth(seen.size, firstTotal);
+    const { pass } = walk;
+    const { start, end } = findMembers(times, isMember);
+    if (start === end) {
+      // The group has moved, has shrunk or is gone; where pages have one row it may have been read whole.
+      const isBehind = lastFrom !== null && page.records.length > 0;
+      const groupRows = walk.offset - (pass.start ?? walk.offset);
+      if (isBehind && page.hasMore) {
+        walk.offset += page.records.length;
+        checkGrowth(walk.offset - walk.begin, firstTotal);
+      } else if (isBehind || walk.offset === 0) return { last: page, end: 0, isEndSure: true };
+      else if (page.limit === 1 && groupRows > 0 && rows.isComplete(groupRows, [])) {
+        return { last: page, end: 0, isEndSure: false };
+      } else again(page.limit);
+      continue;
+    }
+    const members = page.records.slice(start, end);
+    // A pass that finds a member at once, though it did not begin at the first row, may have begun inside the group.
+    const isLate =
+      pass.start === null && start === 0 && walk.begin > 0 && walk.offset === walk.begin;
+    pass.start ??= walk.offset + start;
+    const hasGap = !followsOn(table, pass, page, members);
+    if (table.timestampColumn === null) rows.expect(page.total);
+    bring(rows.note(members));
+    const groupRows = walk.offset + end - pass.start;
+    if (isLate) again(page.limit);
+    else if (hasGap) walk.stepBack(page);
+    else if (end === page.records.length && page.hasMore) walk.goOn(page, seen.size);
+    else if (
+      pass.isOrdered ||
+      members.length === groupRows ||
+      rows.isComplete(groupRows, members)
+    ) {
+      return { last: page, end, isEndSure: true };
+    } else again();
+  }
 }
 
 /** The place up to which a group is read. It moves on, back, or to the beginning again. */
@@ -161,11 +159,6 @@ class GroupWalk {
     this.offset += page.records.length - Math.min(page.records.length - 1, overlap);
     if (this.offset - (this.pass.start ?? 0) <= MAX_GROWTH * (seenRows + page.limit)) return;
     throw new AppError("remote_invalid", "The remote sends the same rows again and again");
-  }
-
-  /** Moves past a page without members. */
-  skip(rows: number): void {
-    this.offset += rows;
   }
 
   /** Goes back half a page, as rows may have been skipped. Throws `remote_invalid` after too many times. */
@@ -206,14 +199,9 @@ class GroupRows {
 
   note(members: readonly JsonObject[]): BroughtRecords {
     const union = this.#union;
-    let repeated = 0;
-    const records = members.filter((record) => {
-      const known = noteRecord(this.#seen, this.#table, record, union.note);
-      if (known.note !== union.note) union.rows++;
-      if (known.note > 0 && !known.isSame) repeated++;
-      return !known.isSame;
-    });
-    return { records, repeated };
+    const { fresh, ...brought } = noteRecords(this.#seen, this.#table, members, union.note);
+    union.rows += fresh;
+    return brought;
   }
 
   /** More different rows than the group has are of several moments, so what comes from now on is counted alone. */
@@ -239,15 +227,22 @@ class GroupRows {
   }
 }
 
-/** Notes a record as it was sent, and tells what was known of it. */
-export function noteRecord(
+/** Notes records as they were sent: what they bring, and how many of them were not known by this note. */
+export function noteRecords(
   memory: RowMemory,
   table: Table,
-  record: JsonObject,
+  all: readonly JsonObject[],
   note: number,
-): KnownRow {
-  const key = JSON.stringify(table.keyColumns.map(({ name }) => record[name] ?? null));
-  return memory.note({ key, content: JSON.stringify(record) }, note);
+): BroughtRecords & { readonly fresh: number } {
+  let [repeated, fresh] = [0, 0];
+  const records = all.filter((record) => {
+    const key = JSON.stringify(table.keyColumns.map(({ name }) => record[name] ?? null));
+    const known = memory.note({ key, content: JSON.stringify(record) }, note);
+    if (known.note !== note) fresh++;
+    if (known.note > 0 && !known.isSame) repeated++;
+    return !known.isSame;
+  });
+  return { records, repeated, fresh };
 }
 
 /** Refuses rows without end: far more than the peer spoke of at first. Throws `remote_invalid`. */
@@ -276,11 +271,11 @@ function followsOn(
   return true;
 }
 
-/** The members on a page, which stand together. */
+/** The members on a page, which stand together: from `start` to before `end`. */
 function findMembers(
   times: readonly (string | null)[],
   isMember: (time: string | null) => boolean,
-): PageRange {
+): { readonly start: number; readonly end: number } {
   const start = times.findIndex(isMember);
   if (start === -1) return { start: times.length, end: times.length };
   const length = times.slice(start).findIndex((time) => !isMember(time));
