@@ -20,7 +20,7 @@ import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejecti
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import type { RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
+import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
 import { recordsFrom } from "./pull-table.ts";
 import { hasExtension } from "./remote-check.ts";
@@ -28,59 +28,31 @@ import { inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
-export interface PushRows {
-  /** The next rows in the order of the table; empty at the end. */
-  readonly rows: readonly Row[];
-  /** Timestamp of the last row as kept; null when it has none. Every row before it has been read. */
-  readonly readUpTo: string | null;
-  /** True when nothing was left behind these rows at the moment of reading. */
-  readonly isLast: boolean;
-}
-
-/** Reads the rows of a push by position, never by offset, so that rows that move are not skipped. */
-export class PushReader {
-  readonly #tables: TableStore;
-  readonly #table: Table;
-  readonly #markerTime: string | null;
-  readonly #size: BatchSize;
-  #after: Row | null = null;
-  #sinceTime: string | null = null;
-  #isAtTimeless: boolean;
-
-  /** `sinceTime` is the marker's time, canonical; null for every row. `size` cuts what is read. */
-  constructor(tables: TableStore, table: Table, sinceTime: string | null, size: BatchSize) {
-    this.#tables = tables;
-    this.#table = table;
-    this.#markerTime = sinceTime;
-    this.#size = size;
-    this.#isAtTimeless = table.timestampColumn !== null && sinceTime !== null;
-  }
-
-  async read(): Promise<PushRows> {
-    const limitRows = this.#size.rows;
-    const query: RowsQuery = { from: { after: this.#after }, limitRows, columns: "sent" };
-    const since = { ...query, sinceTime: this.#sinceTime };
-    const { rows: found } = await this.#tables.page(this.#table, since);
-    if (!this.#isAtTimeless) return this.#take(found, limitRows);
-    // Rows without a timestamp come first.
-    const timeless = found.filter((row) => rowTimeText(this.#table, row) === null);
-    if (timeless.length > 0 && timeless.length === found.length) {
-      return this.#take(found, limitRows);
+/**
+ * Reads the rows of a push by position, never by offset, so that rows that move are not skipped: those without a timestamp, then
+ * those from a marker's time on, canonical; null for every row. `size` cuts what is read.
+ */
+export async function* readPush(
+  tables: TableStore,
+  table: Table,
+  markerTime: string | null,
+  size: BatchSize,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  // Rows without a timestamp match no marker, and come first.
+  const isApart = table.timestampColumn !== null && markerTime !== null;
+  for (const sinceTime of isApart ? [null, markerTime] : [markerTime]) {
+    const isWanted = (row: Row) =>
+      !isApart || sinceTime !== null || rowTimeText(table, row) === null;
+    for (let after: Row | null = null, isEnd = false; !isEnd; ) {
+      const limitRows = size.rows;
+      const query: RowsQuery = { from: { after }, sinceTime, limitRows, columns: "sent" };
+      const found: RowsPage = await tables.page(table, query);
+      const wanted = found.rows.filter(isWanted);
+      const rows = wanted.slice(0, rowsThatFit(wanted));
+      if (rows.length > 0) yield rows;
+      isEnd = rows.length === wanted.length && rows.length < limitRows;
+      after = rows.at(-1) ?? null;
     }
-    this.#isAtTimeless = false;
-    this.#sinceTime = this.#markerTime;
-    this.#after = null;
-    if (timeless.length === 0) return await this.read();
-    return { rows: timeless, readUpTo: null, isLast: false };
-  }
-
-  #take(found: readonly Row[], limitRows: number): PushRows {
-    const rows = found.slice(0, rowsThatFit(found));
-    const last = rows.at(-1);
-    this.#after = last ?? this.#after;
-    const isLast = !this.#isAtTimeless && rows.length === found.length && found.length < limitRows;
-    const readUpTo = last === undefined ? null : rowTimeText(this.#table, last);
-    return { rows, readUpTo, isLast };
   }
 }
 
@@ -144,13 +116,11 @@ async function firstSent(
   sinceTime: string | null,
 ): Promise<readonly Row[]> {
   const { tables, maxPageRows } = deps;
-  const reader = new PushReader(tables, table, sinceTime, new BatchSize(maxPageRows));
-  for (;;) {
-    const batch = await reader.read();
-    const sent = await findSent(batch.rows);
+  for await (const rows of readPush(tables, table, sinceTime, new BatchSize(maxPageRows))) {
+    const sent = await findSent(rows);
     if (sent !== null) return [sent];
-    if (batch.isLast || batch.rows.length === 0) return [];
   }
+  return [];
 }
 
 /** A time as the remote writes it, which it can read; null when none is known. */

@@ -2,21 +2,14 @@
 import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
-import {
-  countPush,
-  isGuarded,
-  PushReader,
-  type PushRows,
-  readFirst,
-  requestOf,
-  sendRows,
-} from "./push-rows.ts";
+import { countPush, isGuarded, readFirst, readPush, requestOf, sendRows } from "./push-rows.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
   commitExtras,
@@ -58,18 +51,18 @@ export async function pushTable(transfer: Transfer): Promise<void> {
   // Columns that are to be sent for all rows count as sent at the end only.
   if (transfer.added.length === 0) await commitExtras(transfer, { memory: markers.begin() });
   await pushRejected(push);
-  const reader = new PushReader(deps.tables, table, sinceTime, size);
+  const reader = readPush(deps.tables, table, sinceTime, size);
   let sentRows = 0;
-  let reading = readAhead(transfer, reader);
-  for (let isEnd = false; !isEnd; ) {
+  for (let reading = readAhead(transfer, reader); ; ) {
     const batch = await reading;
-    if (batch.rows.length === 0) break;
-    const pushing = tracedBatch(push, batch.rows, batch.readUpTo);
-    if (!batch.isLast) reading = readAhead(transfer, reader);
+    if (batch === null) break;
+    const readUpTo = rowTimeText(table, batch.at(-1) ?? {});
+    const pushing = tracedBatch(push, batch, readUpTo);
+    reading = readAhead(transfer, reader);
     await pushing;
-    sentRows += batch.rows.length;
-    const isChasing = sentRows > MAX_GROWTH * totalRows && isAfter(batch, handshake.clocks.ownTime);
-    isEnd = batch.isLast || isChasing;
+    sentRows += batch.length;
+    const isMuch = sentRows > MAX_GROWTH * totalRows;
+    if (isMuch && isAfter(readUpTo, handshake.clocks.ownTime)) break;
   }
   report.addRejected(-push.rejections.replaced);
   if (!push.isLeftOver) await commitExtras(transfer, { memory: markers.finish() });
@@ -137,16 +130,19 @@ function startTime({ start }: TransferMarkers): string | null {
 }
 
 /**
- * Reads on, and encodes, while a batch is under way: not before that is on the wire, as a store may keep the event loop
+ * Reads on, null at the end, and encodes, while a batch is under way: not before that is on the wire, as a store may keep the event loop
  * busy while it reads. A failure waits until the rows are looked at.
  */
-function readAhead(transfer: Transfer, reader: PushReader): Promise<PushRows> {
+function readAhead(
+  transfer: Transfer,
+  reader: ReturnType<typeof readPush>,
+): Promise<readonly Row[] | null> {
   const { deps, remote, lease } = transfer;
   const read = async () => {
     await deps.timer.sleep(0, lease.signal);
-    const found = await reader.read();
-    remote.prepareBatch(requestOf(transfer, found.rows));
-    return found;
+    const { value: rows = null } = await reader.next();
+    if (rows !== null) remote.prepareBatch(requestOf(transfer, rows));
+    return rows;
   };
   const reading = read();
   reading.catch(() => {});
@@ -154,7 +150,7 @@ function readAhead(transfer: Transfer, reader: PushReader): Promise<PushRows> {
 }
 
 /** True for rows written after the run began: a table that is written to all the time is left to the next run. */
-function isAfter({ readUpTo }: PushRows, time: string): boolean {
+function isAfter(readUpTo: string | null, time: string): boolean {
   const readTime = readUpTo === null ? null : parseDateTime(readUpTo);
   return readTime !== null && compareDateTimes(readTime, time) > 0;
 }
