@@ -13,35 +13,36 @@ const WAIT_STEP_MS = 500;
 /** Time that must be left of a lease before a write begins. */
 const SAFETY_MS = 2_000;
 
-/** The right of one run to go on. This one is for a run that writes nothing: it excludes no other. */
-export class RunLease {
+/** The right of one run to go on. */
+export interface RunLease {
   /** Aborted, with the `AppError` to throw, when the lease is lost or the run is to stop. */
   readonly signal: AbortSignal;
-
-  constructor(signal: AbortSignal) {
-    this.signal = signal;
-  }
-
   /** For commits that are made under the lease; null for a run that writes nothing. */
-  get claim(): LeaseClaim | null {
-    return null;
-  }
+  readonly claim: LeaseClaim | null;
 
   /** False once the right to write is in doubt. */
-  isHeld(): boolean {
-    return !this.signal.aborted;
-  }
+  isHeld(): boolean;
 
   /** Call it right before every request that writes, and every commit. Throws the signal's reason once `isHeld` is false. */
-  assertHeld(): void {
-    this.signal.throwIfAborted();
-  }
+  assertHeld(): void;
 
   /** Call it when a commit was refused as the lease is not held any more. */
-  lose(): void {}
+  lose(): void;
 
   /** Ends the renewal and frees the lease. Never rejects. */
-  async release(): Promise<void> {}
+  release(): Promise<void>;
+}
+
+/** The lease of a run that writes nothing: it excludes no other. */
+export function noLease(signal: AbortSignal): RunLease {
+  return {
+    signal,
+    claim: null,
+    isHeld: () => !signal.aborted,
+    assertHeld: () => signal.throwIfAborted(),
+    lose() {},
+    async release() {},
+  };
 }
 
 export interface LeaseDeps {
@@ -88,97 +89,75 @@ export async function tryLease(
   const askedAtMs = deps.clock.monotonicMs();
   const answer = await deps.leases.acquire({ name, holder, ttlMs: LEASE_TTL_MS });
   if ("heldBy" in answer) return answer;
-  const lease = new RenewedLease(deps, name, answer, askedAtMs);
-  lease.endWith(stop);
-  return lease;
+  return renewed(deps, { name, lease: answer, askedAtMs }, stop);
+}
+
+interface TakenLease {
+  readonly name: string;
+  readonly lease: HeldLease;
+  readonly askedAtMs: number;
 }
 
 /** A lease that is renewed until it is released or lost. */
-class RenewedLease extends RunLease {
-  readonly #deps: LeaseDeps;
-  readonly #name: string;
-  readonly #lease: HeldLease;
-  readonly #lost: AbortController;
-  readonly #released = new AbortController();
+function renewed(
+  { clock, timer, logger }: LeaseDeps,
+  { name, lease, ...taken }: TakenLease,
+  stop: AbortSignal,
+): RunLease {
+  const lost = new AbortController();
+  const released = new AbortController();
+  const signal = AbortSignal.any([stop, lost.signal]);
   /** The time before the last request that succeeded, so that the lease never lasts longer here than in the store. */
-  #askedAtMs: number;
-
-  constructor(deps: LeaseDeps, name: string, lease: HeldLease, askedAtMs: number) {
-    const lost = new AbortController();
-    super(lost.signal);
-    this.#lost = lost;
-    this.#deps = deps;
-    this.#name = name;
-    this.#lease = lease;
-    this.#askedAtMs = askedAtMs;
-    void this.#renewUntilEnded();
-    void this.#loseWhenOver();
-  }
-
-  /** Loses the lease when `stop` is aborted, as it may have been while the lease was asked for. */
-  endWith(stop: AbortSignal): void {
-    const onStop = () => this.#lost.abort(stop.reason);
-    if (stop.aborted) onStop();
-    else stop.addEventListener("abort", onStop, { signal: this.#released.signal });
-  }
-
-  override get claim(): LeaseClaim {
-    return this.#lease.claim;
-  }
-
-  override isHeld(): boolean {
-    const isSafe = this.#deps.clock.monotonicMs() < this.#askedAtMs + LEASE_TTL_MS - SAFETY_MS;
-    return isSafe && !this.signal.aborted;
-  }
-
-  override assertHeld(): void {
-    if (!this.isHeld()) this.lose();
-    this.signal.throwIfAborted();
-  }
-
-  override async release(): Promise<void> {
-    this.#released.abort();
-    try {
-      await this.#lease.release();
-    } catch (error) {
-      this.#deps.logger.error("Lease could not be released", error, { lease: this.#name });
-    }
-  }
-
-  override lose(): void {
-    const text = `The lease "${this.#name}" was lost, so the run stopped`;
+  let { askedAtMs } = taken;
+  const isOver = () => released.signal.aborted || signal.aborted;
+  const isHeld = () =>
+    !signal.aborted && clock.monotonicMs() < askedAtMs + LEASE_TTL_MS - SAFETY_MS;
+  const lose = () => {
+    const text = `The lease "${name}" was lost, so the run stopped`;
     const { hint, isRecoverable } = ERROR_KINDS.lease_lost;
-    this.#lost.abort(new AppError("sync_failed", text, { hint, isRecoverable }));
-  }
-
-  #isOver(): boolean {
-    return this.#released.signal.aborted || this.signal.aborted;
-  }
-
-  async #renewUntilEnded(): Promise<void> {
-    const { clock, timer, logger } = this.#deps;
+    lost.abort(new AppError("sync_failed", text, { hint, isRecoverable }));
+  };
+  const renewUntilEnded = async () => {
     // From the request on, as the lease lasts: its answer may have been long in coming.
-    for (let askedAtMs = this.#askedAtMs; !this.#isOver(); ) {
-      const waitMs = askedAtMs + LEASE_TTL_MS / 4 - clock.monotonicMs();
-      await timer.sleep(Math.max(0, waitMs), this.#released.signal);
-      if (this.#released.signal.aborted) return;
-      askedAtMs = clock.monotonicMs();
+    for (let triedAtMs = askedAtMs; !isOver(); ) {
+      const waitMs = triedAtMs + LEASE_TTL_MS / 4 - clock.monotonicMs();
+      await timer.sleep(Math.max(0, waitMs), released.signal);
+      if (released.signal.aborted) return;
+      triedAtMs = clock.monotonicMs();
       try {
-        if (await this.#lease.renew()) this.#askedAtMs = askedAtMs;
-        else if (!this.#released.signal.aborted) this.lose();
+        if (await lease.renew()) askedAtMs = triedAtMs;
+        else if (!released.signal.aborted) lose();
       } catch (error) {
-        logger.error("Lease could not be renewed", error, { lease: this.#name });
+        logger.error("Lease could not be renewed", error, { lease: name });
       }
     }
-  }
-
-  /** Beside the renewal, as that may wait for the store for longer than the lease lasts. */
-  async #loseWhenOver(): Promise<void> {
-    const { clock, timer } = this.#deps;
-    while (!this.#isOver()) {
-      const leftMs = this.#askedAtMs + LEASE_TTL_MS - clock.monotonicMs();
-      if (leftMs <= 0) this.lose();
-      else await timer.sleep(leftMs, this.#released.signal);
+  };
+  // Beside the renewal, as that may wait for the store for longer than the lease lasts.
+  const loseWhenOver = async () => {
+    while (!isOver()) {
+      const leftMs = askedAtMs + LEASE_TTL_MS - clock.monotonicMs();
+      if (leftMs <= 0) lose();
+      else await timer.sleep(leftMs, released.signal);
     }
-  }
+  };
+  void renewUntilEnded();
+  void loseWhenOver();
+  return {
+    signal,
+    claim: lease.claim,
+    isHeld,
+    lose,
+    assertHeld() {
+      if (!isHeld()) lose();
+      signal.throwIfAborted();
+    },
+    async release() {
+      released.abort();
+      try {
+        await lease.release();
+      } catch (error) {
+        logger.error("Lease could not be released", error, { lease: name });
+      }
+    },
+  };
 }

@@ -6,7 +6,13 @@ import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { holdLease, RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
+import {
+  holdLease,
+  noLease,
+  type RunLease,
+  transferLeaseName,
+  tryLease,
+} from "../shared/hold-lease.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
 import { PLAIN_PLAN, type RunContext, TransferReport } from "../shared/run-context.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
@@ -43,7 +49,7 @@ export async function transferTable(
   let lease: RunLease;
   try {
     lease = run.isDryRun
-      ? new RunLease(run.stop)
+      ? noLease(run.stop)
       : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   } catch (error) {
     return { result: null, error };

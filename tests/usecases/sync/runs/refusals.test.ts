@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import { keepRejections } from "../../../../src/repositories/rejected-records.ts";
-import { RunLease } from "../../../../src/usecases/sync/shared/hold-lease.ts";
+import { noLease } from "../../../../src/usecases/sync/shared/hold-lease.ts";
 import type { SyncDeps } from "../../../../src/usecases/sync/shared/sync-deps.ts";
 import { TableRejections } from "../../../../src/usecases/sync/transfer/table-rejections.ts";
 import { withWrites } from "../../../support/rows/changed-writes.ts";
@@ -57,7 +57,7 @@ test.each([
 test("D-8.2 a run that ends over refused records of people tells nothing of what is in them", async () => {
   const { deps } = await makeTwoEnds();
   const table = makeRegistry({}).get("profiles")!;
-  const lease = new RunLease(new AbortController().signal);
+  const lease = noLease(new AbortController().signal);
   const rejections = await TableRejections.open({
     ...{ deps, table, direction: "pull", lease, memory: null },
     ...{ conflict: "newer", added: [], silent: [] },
