@@ -110,16 +110,18 @@ class Decision<Arriving extends ArrivingRecord> {
   readonly #limit: string;
   readonly #rows: Map<string, FoundRow>;
   readonly #tombstones: Map<string, string>;
-  readonly #removed = new Map<string, Row>();
-  readonly #forgotten = new Set<string>();
   readonly #listed = new Map<string, Tombstone>();
-  readonly #sent: Arriving[] = [];
-  readonly #added: Arriving[] = [];
   readonly #sentTimes: (string | null)[] = [];
-  readonly #failures: { readonly index: number; readonly message: string }[] = [];
-  readonly #kept: number[] = [];
-  readonly #buried: number[] = [];
   readonly #keptTimes: (string | null)[] = [];
+  readonly #done = {
+    removed: new Map<string, Row>(),
+    forgotten: new Set<string>(),
+    sent: [] as Arriving[],
+    added: [] as Arriving[],
+    failures: [] as { readonly index: number; readonly message: string }[],
+    kept: [] as number[],
+    buried: [] as number[],
+  };
 
   constructor(table: Table, found: FoundByKey, rule: DecisionRule<Arriving>) {
     this.#table = table;
@@ -132,14 +134,8 @@ class Decision<Arriving extends ArrivingRecord> {
 
   get made(): WriteDecision<Arriving> {
     return {
-      removed: this.#removed,
-      forgotten: this.#forgotten,
+      ...this.#done,
       listed: this.#table.deletes ? [...this.#listed.values()] : [],
-      sent: this.#sent,
-      added: this.#added,
-      failures: this.#failures,
-      kept: this.#kept,
-      buried: this.#buried,
       earliestChanged: earliestTime(this.#sentTimes),
       earliestKept: earliestTime(this.#keptTimes),
     };
@@ -154,7 +150,7 @@ class Decision<Arriving extends ArrivingRecord> {
       this.#keptTimes.push(row.time);
       return;
     }
-    if (this.#rows.delete(text)) this.#removed.set(text, key);
+    if (this.#rows.delete(text)) this.#done.removed.set(text, key);
     const before = this.#tombstones.get(text);
     if (before === undefined || compareDateTimes(before, deletedAt) < 0) {
       this.#list(text, tombstone);
@@ -165,7 +161,7 @@ class Decision<Arriving extends ArrivingRecord> {
     const { index, row, refusedIfNew, keyText: text } = arriving;
     const here = this.#rows.get(text);
     if (here === undefined && refusedIfNew !== undefined && !this.#keepsOut(arriving)) {
-      this.#failures.push({ index, message: refusedIfNew });
+      this.#done.failures.push({ index, message: refusedIfNew });
       return;
     }
     // Another program may have written the row anew.
@@ -174,12 +170,12 @@ class Decision<Arriving extends ArrivingRecord> {
     if (record === null) return;
     const deletedAt = this.#tombstones.get(text);
     if (deletedAt !== undefined && this.#keepsOut(record)) {
-      this.#kept.push(index);
+      this.#done.kept.push(index);
       this.#list(text, { key: row, deletedAt });
     } else if (here !== undefined && this.#isNewer(here.time, record.time)) {
-      this.#kept.push(index);
+      this.#done.kept.push(index);
       this.#keptTimes.push(here.time);
-    } else if (here !== undefined && this.#isUndecided(here, record)) this.#kept.push(index);
+    } else if (here !== undefined && this.#isUndecided(here, record)) this.#done.kept.push(index);
     else this.#write(record, here);
   }
 
@@ -202,7 +198,7 @@ class Decision<Arriving extends ArrivingRecord> {
       here: here === undefined ? null : { time: here.time, isChanged: this.#changes(record, here) },
       deletedAt: this.#tombstones.get(text) ?? null,
     });
-    if (fate === "deleted") this.#buried.push(record.index);
+    if (fate === "deleted") this.#done.buried.push(record.index);
     if (fate === "same" || fate === "deleted") return null;
     return fate === "own" ? record : this.#withTime(record, fate.time);
   }
@@ -233,8 +229,8 @@ class Decision<Arriving extends ArrivingRecord> {
     this.#forgetOutlived(record.keyText, written.time);
     if (written === here) return;
     this.#rows.set(record.keyText, written);
-    this.#sent.push(record);
-    if (here === undefined) this.#added.push(record);
+    this.#done.sent.push(record);
+    if (here === undefined) this.#done.added.push(record);
     this.#sentTimes.push(written.time);
   }
 
@@ -243,12 +239,12 @@ class Decision<Arriving extends ArrivingRecord> {
     if (deletedAt === undefined || !this.#outlives(time, deletedAt)) return;
     this.#tombstones.delete(text);
     this.#listed.delete(text);
-    this.#forgotten.add(text);
+    this.#done.forgotten.add(text);
   }
 
   #list(text: string, tombstone: Tombstone): void {
     this.#tombstones.set(text, tombstone.deletedAt);
-    this.#forgotten.delete(text);
+    this.#done.forgotten.delete(text);
     this.#listed.delete(text);
     this.#listed.set(text, tombstone);
   }
