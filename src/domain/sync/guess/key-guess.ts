@@ -155,8 +155,11 @@ export class KeyGuess {
     return found;
   }
 
-  /** Null for none, or where a column is not compared. */
-  *repeats(names: readonly string[]): Generator<undefined, Repeats | null, undefined> {
+  /** Counts up to `most`. Null for none, or where a column is not compared. */
+  *repeats(
+    names: readonly string[],
+    most = Number.POSITIVE_INFINITY,
+  ): Generator<undefined, Repeats | null, undefined> {
     const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];
     if (columns.length < names.length) return null;
     const seen = new Set<number>();
@@ -169,8 +172,8 @@ export class KeyGuess {
         seen.add(mixed);
         continue;
       }
-      count++;
       if (lines.length < TOLD_LINES) lines.push(line);
+      if (++count === most) break;
     }
     return count === 0 ? null : { columns: names, count, lines };
   }
@@ -181,28 +184,17 @@ export class KeyGuess {
       ...singleCandidates(this.#table, columns),
       ...joinedCandidates(this.#table, columns),
     ].toSorted((a, b) => a.rank - b.rank);
+    const known = new Set(this.#columns?.map(({ name }) => name));
     let best: KeyCandidate | null = null;
     for (const candidate of candidates) {
-      if (!(yield* this.#isDistinct(candidate))) continue;
+      const isCompared = candidate.columns.every((name) => known.has(name));
+      if (!isCompared || (yield* this.repeats(candidate.columns, 1)) !== null) continue;
       best = candidate;
       break;
     }
     if (best === null || this.#records <= MAX_RECORDS) return best;
     const count = formatCount(MAX_RECORDS);
     return { ...best, reason: `${best.reason}, as far as compared: in the first ${count} records` };
-  }
-
-  *#isDistinct({ columns: names }: KeyCandidate): Generator<undefined, boolean, undefined> {
-    const columns = this.#columns?.filter(({ name }) => names.includes(name)) ?? [];
-    if (columns.length < names.length) return false;
-    const seen = new Set<number>();
-    for (let i = 0; i < (columns[0]?.hashes.length ?? 0); i++) {
-      if (i % STEP_RECORDS === 0) yield;
-      const mixed = columns.reduce((sum, { hashes }) => sum * MIX + (hashes[i] ?? 0), 0);
-      if (Number.isNaN(mixed) || seen.has(mixed)) return false;
-      seen.add(mixed);
-    }
-    return true;
   }
 }
 
