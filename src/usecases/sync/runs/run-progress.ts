@@ -143,11 +143,9 @@ export class RunProgress {
     });
   }
 
-  /** The status of the run if it ended now. */
-  get endStatus(): RunStatus {
-    if (this.error !== null) return "failed";
-    const isPartial = [...this.#tables.values()].some((table) => table.errorCount > 0);
-    return isPartial ? "partial" : "success";
+  /** True where records were rejected. */
+  get isPartial(): boolean {
+    return [...this.#tables.values()].some((table) => table.errorCount > 0);
   }
 
   /** The run as lists show it. */

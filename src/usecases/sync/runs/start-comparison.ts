@@ -114,17 +114,11 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
     return this.#outcome?.error ?? null;
   }
 
-  running(): CompareRun {
-    return this.#describe("running");
+  protected get isPartial(): boolean {
+    return false;
   }
 
-  protected ended(): CompareRun {
-    const { error } = this;
-    const run = this.#describe(error === null ? "success" : "failed");
-    return error === null ? run : { ...run, error: error.text };
-  }
-
-  #describe(status: RunStatus): CompareRun {
+  protected describe(status: RunStatus): CompareRun {
     const { trigger, tableName: table, repair } = this.#request;
     return {
       runId: this.runId,

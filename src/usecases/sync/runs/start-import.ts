@@ -94,16 +94,11 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
     this.publish({ type: "error", table, error: this.error.text, result });
   }
 
-  running(): ImportRun {
-    return this.#describe("running");
+  protected get isPartial(): boolean {
+    return this.report.counts.failed > 0;
   }
 
-  protected ended(): ImportRun {
-    if (this.error !== null) return { ...this.#describe("failed"), error: this.error.text };
-    return this.#describe(this.report.counts.failed > 0 ? "partial" : "success");
-  }
-
-  #describe(status: RunStatus): ImportRun {
+  protected describe(status: RunStatus): ImportRun {
     const { runId } = this;
     const table = this.table.name;
     return { runId, kind: "import", trigger: "api", status, table, ...this.times(status) };

@@ -89,15 +89,11 @@ export class StartedRun extends StartedWork<RunNews, SyncRun> {
     return this.#progress.error;
   }
 
-  running(): SyncRun {
-    return this.#describe("running");
+  protected get isPartial(): boolean {
+    return this.#progress.isPartial;
   }
 
-  protected ended(): SyncRun {
-    return this.#describe(this.#progress.endStatus);
-  }
-
-  #describe(status: RunStatus): SyncRun {
+  protected describe(status: RunStatus): SyncRun {
     return this.#progress.describe(status, { runId: this.runId, ...this.times(status) });
   }
 

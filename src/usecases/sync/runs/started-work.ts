@@ -102,14 +102,25 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
     this.#tellBegun = resolve;
   }
 
-  /** The run as lists show it while it goes on. */
-  abstract running(): Run;
-  /** The run as it ended. */
-  protected abstract ended(): Run;
+  /** The run as lists show it. */
+  protected abstract describe(status: RunStatus): Run;
+  /** True where a part of what was asked for was refused. */
+  protected abstract get isPartial(): boolean;
   /** Notes and publishes why it failed. */
   abstract fail(cause: unknown): void;
   /** Why it failed, as callers may know it; null where it did not. */
   abstract get error(): AppError | null;
+
+  /** The run as lists show it while it goes on. */
+  running(): Run {
+    return this.describe("running");
+  }
+
+  #ended(): Run {
+    const { error } = this;
+    if (error !== null) return { ...this.describe("failed"), error: error.text };
+    return this.describe(this.isPartial ? "partial" : "success");
+  }
 
   publish(news: Told<Some>): void {
     this.#events.publish(news);
@@ -201,7 +212,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
     ended.abort();
     // A save under way must not replace the result.
     await keeping;
-    const result = this.ended();
+    const result = this.#ended();
     if (isKept) await this.#keepResult(result);
     await lease?.release();
     return result;
