@@ -275,7 +275,7 @@ describe("streamOf()", () => {
       feed.publish(batchEvent(batch, batches));
       if (batch % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    feed.close();
+    feed.publish({ type: "finished" });
     let text = "";
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");

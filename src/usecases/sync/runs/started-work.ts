@@ -3,7 +3,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { addNews, type News } from "../../../domain/sync/run/news.ts";
+import { addNews, isWhole, type News, newsSince } from "../../../domain/sync/run/news.ts";
 import type { FinishedEvent, KeptRun, RunStatus } from "../../../domain/sync/run/run.ts";
 import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
@@ -15,51 +15,29 @@ import { endAbandonedRuns, saveEnded } from "./kept-runs.ts";
 /** The news of some work: `finished` is always the last. */
 type Told<Some extends News> = Some | FinishedEvent;
 
-interface Reader<Some extends News> {
-  readonly news: Told<Some>[];
-  wake(): void;
-}
-
 /** Readers never hold up the run; what waits for a slow one does not grow with the rows (`addNews`). */
 export class RunEvents<Some extends News> {
   readonly told: Told<Some>[] = [];
   /** Times that something was published: while it stays, `told` is the same. */
   published = 0;
-  readonly #readers = new Set<Reader<Some>>();
-  #isClosed = false;
+  #next = Promise.withResolvers<void>();
 
   publish(news: Told<Some>): void {
     this.published++;
     addNews(this.told, news);
-    for (const reader of this.#readers) {
-      addNews(reader.news, news);
-      reader.wake();
-    }
-  }
-
-  /** Publishes the end. */
-  close(): void {
-    this.#isClosed = true;
-    this.publish({ type: "finished" });
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
   }
 
   /** The news from the first on; ends with the last. */
   async *news(): AsyncGenerator<Told<Some>, void, undefined> {
-    const reader: Reader<Some> = { news: [...this.told], wake: () => {} };
-    this.#readers.add(reader);
-    try {
-      for (;;) {
-        const news = reader.news.shift();
-        if (news !== undefined) yield news;
-        else if (this.#isClosed) return;
-        else {
-          await new Promise<void>((resolve) => {
-            reader.wake = resolve;
-          });
-        }
-      }
-    } finally {
-      this.#readers.delete(reader);
+    for (let told: readonly Told<Some>[] = []; ; ) {
+      const { promise: next } = this.#next;
+      const now = [...this.told];
+      yield* newsSince(told, now) as readonly Told<Some>[];
+      if (isWhole(now)) return;
+      told = now;
+      await next;
     }
   }
 }
@@ -185,7 +163,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
       return await running;
     } finally {
       ended.abort();
-      this.#events.close();
+      this.publish({ type: "finished" });
     }
   }
 

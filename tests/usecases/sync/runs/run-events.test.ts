@@ -25,7 +25,7 @@ test("S-6 a reader that keeps up gets every event", async () => {
     got.push((await next).value as RunEvent);
   }
   expect(got).toEqual([START, batch(1), batch(2)]);
-  feed.close();
+  feed.publish({ type: "finished" });
   expect((await reader.next()).value).toEqual({ type: "finished" });
   expect((await reader.next()).done).toBe(true);
 });
@@ -38,7 +38,7 @@ test("D-4.4 a slow reader gets batches put together, with nothing missing from t
   await first;
   for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
   feed.publish(batch(1, { table: "b" }));
-  feed.close();
+  feed.publish({ type: "finished" });
   expect(await Array.fromAsync(reader)).toEqual([
     batch(1000, {
       ...{ recordsSent: 10_000, bytesCompressed: 1000, bytesUncompressed: 2000 },
@@ -56,7 +56,7 @@ test("D-4.9 a reader that comes late gets the events from the first on, and one 
   await early.next();
   await early.return();
   for (let i = 1; i <= 1000; i++) feed.publish(batch(i));
-  feed.close();
+  feed.publish({ type: "finished" });
   const late = await Array.fromAsync(feed.news());
   expect(late.map(({ type }) => type)).toEqual(["start", "batch", "finished"]);
   expect(late[1]).toMatchObject({ recordsSent: 10_000, batch: 1000 });
@@ -66,7 +66,7 @@ test("D-4.4 batches of both directions of one table stay apart", async () => {
   const feed = new RunEvents<RunNews>();
   feed.publish(batch(1));
   feed.publish(batch(1, { direction: "pull" }));
-  feed.close();
+  feed.publish({ type: "finished" });
   const types = (await Array.fromAsync(feed.news())).map(({ type }) => type);
   expect(types).toEqual(["batch", "batch", "finished"]);
 });
