@@ -6,7 +6,6 @@ import { readConfig } from "../../../src/app/config.ts";
 import { openServices } from "../../../src/app/services.ts";
 import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
 import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
-import { comparedColumns } from "../../../src/domain/sync/rows/row-text.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../src/domain/sync/table/column-types.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
@@ -98,7 +97,7 @@ async function open(backend: Backend): Promise<FullStorage> {
 
 /** All rows as JSON of the columns that are exported. */
 async function contents(storage: FullStorage, table: Table): Promise<string[]> {
-  const names = comparedColumns(table).map(({ name }) => name);
+  const names = table.movedColumns.map(({ name }) => name);
   const rows: Row[] = [];
   for await (const part of exportRows(storage.tables, table)) rows.push(...part);
   return rows.map((row) => JSON.stringify(names.map((name) => row[name] ?? null)));
@@ -118,7 +117,7 @@ async function checkRoundTrip(
   await writeTo(from, source, writes);
   const exported: Row[] = [];
   for await (const part of exportRows(from.tables, source)) exported.push(...part);
-  const names = comparedColumns(source).map(({ name }) => name);
+  const names = source.movedColumns.map(({ name }) => name);
   const textOf = (row: Row) => JSON.stringify(names.map((name) => row[name] ?? null));
   for (const format of FILE_FORMATS) {
     const target = makeTable(entry, `target_${tables}_${format}`);

@@ -2,7 +2,6 @@
 
 import { fileFormats } from "../../../src/app/files.ts";
 import { AppError } from "../../../src/domain/shared/errors.ts";
-import { comparedColumns } from "../../../src/domain/sync/rows/row-text.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../../src/ports/files.ts";
 import { CsvColumns, type CsvHeader } from "../../../src/usecases/sync/files/csv-columns.ts";
@@ -48,7 +47,7 @@ export async function readAll(
 
 /** A whole file of rows. */
 export function fileText(format: FileFormat, table: Table, rows: readonly Row[]): string {
-  const compared = comparedColumns(table);
+  const compared = table.movedColumns;
   const columns = table.columns.filter((column) => compared.includes(column));
   const encoder = fileFormats.encoder(format, columns, {
     form: table.files,

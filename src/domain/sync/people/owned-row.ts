@@ -1,7 +1,6 @@
 // Rows that arrive for somebody who has an account here. D-8.1.
 import { AppError } from "../../shared/errors.ts";
 import { parseDateTime } from "../../shared/time.ts";
-import { comparedColumns } from "../rows/row-text.ts";
 import { justAfter, rankTimes, rowTime } from "../rows/row-time.ts";
 import {
   type Column,
@@ -72,7 +71,7 @@ export function requireNoOwner(table: Table, facts: NameFacts | null): void {
 export function differsForOwner(table: Table, here: Row, there: Row, facts: NameFacts): boolean {
   const kept = ownersColumns(table, here, there, facts);
   if (!kept.some((name) => differs(here, there, name))) return false;
-  return !hasOtherChanges(comparedColumns(table), { table, here, arriving: there, kept });
+  return !hasOtherChanges(table.movedColumns, { table, here, arriving: there, kept });
 }
 
 /** True when a guard keeps `arriving` out, as it ranks below `here`. `limit` as in `rankTimes`. D-7.1. */

@@ -4,22 +4,11 @@ import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import { holdsDecimals } from "../table/column-types.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 
-const comparedByTable = new WeakMap<Table, readonly Column[]>();
-
-/** The columns that runs move, by name: those pages show and pushes may write. */
-export function comparedColumns(table: Table): readonly Column[] {
-  const known = comparedByTable.get(table);
-  if (known !== undefined) return known;
-  const columns = table.pageColumns
-    .filter((column) => table.pushColumns.includes(column))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  comparedByTable.set(table, columns);
-  return columns;
-}
-
 /** The text of a row's content: equal for rows that differ only in how a decimal is written or JSON fields ordered. */
 export function rowText(table: Table, row: Row): string {
-  return columnsText(comparedColumns(table), row);
+  let text = "";
+  for (const column of table.movedColumns) text += columnText(column, row[column.name] ?? null);
+  return text;
 }
 
 /**
@@ -38,12 +27,6 @@ export function keyText(table: Table, row: Row): string {
 /** True for two values of a column that differ at most in how a decimal is written or JSON fields ordered. */
 export function isSameValue(column: Column, a: ColumnValue, b: ColumnValue): boolean {
   return columnText(column, a) === columnText(column, b);
-}
-
-function columnsText(columns: readonly Column[], row: Row): string {
-  let text = "";
-  for (const column of columns) text += columnText(column, row[column.name] ?? null);
-  return text;
 }
 
 function columnText(column: Column, value: ColumnValue): string {

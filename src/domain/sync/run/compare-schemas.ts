@@ -1,7 +1,6 @@
 // A table as it is registered here and at the remote, compared before a run moves it. D-7.3.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { comparedColumns } from "../rows/row-text.ts";
 import type { Column, Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 
@@ -19,7 +18,7 @@ export interface SchemaDifferences {
 
 /** Compares a table with how the remote has it. Columns that are hidden at an end are none there. */
 export function compareSchemas(table: Table, there: TableSchema): SchemaDifferences {
-  const sent = comparedColumns(table);
+  const sent = table.movedColumns;
   const leftOut = sent.map(({ name }) => name).filter((name) => !has(there, name));
   return {
     problem: keyProblem(table, there) ?? timestampProblem(table, there),
@@ -38,11 +37,7 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
  * not sent from here, and that `remote_only` does not list, would be emptied there.
  */
 export function unknownFieldProblem(table: Table, record: JsonObject): AppError | null {
-  const known = new Set([
-    "id",
-    ...comparedColumns(table).map(({ name }) => name),
-    ...table.remoteOnly,
-  ]);
+  const known = new Set(["id", ...table.movedColumns.map(({ name }) => name), ...table.remoteOnly]);
   const parts = Object.keys(record).filter((name) => !known.has(name));
   if (parts.length === 0) return null;
   const text = `A push of "${table.name}" would do harm: ${parts.map((name) => emptied(table, name)).join(", ")}`;
@@ -72,7 +67,7 @@ function timestampProblem(table: Table, there: TableSchema): AppError | null {
 }
 
 function pushProblem(table: Table, there: TableSchema): AppError | null {
-  const sent = comparedColumns(table);
+  const sent = table.movedColumns;
   const otherTypes = sent.flatMap(({ name, type }) => {
     const other = typeThere(there, name);
     return other === null || other === type ? [] : [`"${name}" is ${type} here and ${other} there`];
@@ -136,7 +131,7 @@ export interface KnownColumns {
 
 /** The columns of a run that begins now. `leftOut` is that of `compareSchemas`; empty for a remote that tells no schema. */
 export function columnsNow(table: Table, leftOut: readonly string[]): KnownColumns {
-  const names = comparedColumns(table).map(({ name }) => name);
+  const names = table.movedColumns.map(({ name }) => name);
   return { moved: names.filter((name) => !leftOut.includes(name)), leftOut };
 }
 

@@ -2,7 +2,6 @@
 // unchanged, does not send it, so that it reverts no edit with the same time. D-7.1.
 import { parseDateTime } from "../../shared/time.ts";
 import { microsOf, NO_TIME, type RowVersion, RowVersions, versionOf } from "../rows/row-memory.ts";
-import { comparedColumns } from "../rows/row-text.ts";
 import { timeMicros } from "../rows/row-time.ts";
 import type { Row, Table } from "../table/table.ts";
 
@@ -131,7 +130,7 @@ function versionsToKeep(
 
 /** Rows are compared as this store has them, so their values need no common form. */
 function exchangedVersion(table: Table, row: Row): RowVersion {
-  const values = comparedColumns(table).map(({ name }) => row[name] ?? null);
+  const values = table.movedColumns.map(({ name }) => row[name] ?? null);
   return versionOf(table, row, JSON.stringify(values));
 }
 

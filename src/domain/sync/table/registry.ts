@@ -295,6 +295,9 @@ export function buildTable(
     keyColumns: entry.upsert_key.map((key) => columns.find((c) => c.name === key) as Column),
     pushColumns,
     pageColumns: columns.filter((column) => column.serialize),
+    movedColumns: pushColumns
+      .filter((column) => column.serialize)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     updateColumns: pushColumns.filter((column) =>
       column.isKey
         ? false

@@ -63,6 +63,8 @@ export interface Table {
   readonly pushColumns: readonly Column[];
   /** The columns a pull page shows: all but those with `serialize: false`. */
   readonly pageColumns: readonly Column[];
+  /** The columns that runs move and compare, by name: those that pages show and pushes may write. */
+  readonly movedColumns: readonly Column[];
   /** Columns changed on a key conflict, a subset of `pushColumns`; empty: existing rows are left alone. S-4.2.9. */
   readonly updateColumns: readonly Column[];
   /** `update_columns` of the registry, as peers are told. D-7.3. */

@@ -17,7 +17,7 @@ import {
   recordKey,
   type UpsertKey,
 } from "../../../domain/sync/rows/row-key.ts";
-import { comparedColumns, keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { differenceOf, type RowPair } from "../../../domain/sync/run/compare-events.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
@@ -51,7 +51,7 @@ export class DigestComparison {
    */
   async run(): Promise<boolean> {
     const { run, table } = this.#comparison.remote;
-    const columns = comparedColumns(table).map(({ name }) => name);
+    const columns = table.movedColumns.map(({ name }) => name);
     let after: UpsertKey | null = null;
     let asked = askDigest(this.#comparison, null, hasNoDigests);
     for (let pages = 0; ; pages++) {

@@ -1,11 +1,10 @@
 // Writes the rows of a table as a file. D-4.12, D-10.3, D-14.4.
 import { isOfType } from "../../../domain/sync/rows/convert.ts";
 import { importValue } from "../../../domain/sync/rows/import-value.ts";
-import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
-import type { RowsPage, TableStore } from "../../../ports/tables/table-store.ts";
+import { columnsOf, type RowsPage, type TableStore } from "../../../ports/tables/table-store.ts";
 
 interface ExportDeps {
   readonly tables: TableStore;
@@ -36,8 +35,7 @@ export function exportFile(
 ): AsyncIterable<string | Uint8Array> {
   const { table, format, isForSpreadsheet } = job;
   const sinceTime = table.timestampColumn === null ? null : job.sinceTime;
-  const compared = comparedColumns(table);
-  const columns = table.columns.filter((column) => compared.includes(column));
+  const columns = columnsOf(table, "sent");
   const encoder = files.encoder(format, columns, { form: table.files, isForSpreadsheet });
   const encoding = (format === "csv" ? table.files.encoding : null) ?? "utf-8";
   async function* text(): AsyncGenerator<string, void, undefined> {

@@ -16,7 +16,6 @@ import {
   readDigestQuery,
 } from "../../../domain/sync/digest/digest-page.ts";
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
-import { comparedColumns } from "../../../domain/sync/rows/row-text.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -39,7 +38,7 @@ export async function digestTable(
 ): Promise<DigestPage> {
   const table = findTable(deps.registry, tableName);
   const query = readDigestQuery(table, parameters);
-  const columns = comparedColumns(table).map(({ name }) => name);
+  const columns = table.movedColumns.map(({ name }) => name);
   const head = { table: table.name, format: DIGEST_FORMAT, columns };
   if (query.withRecords) return { ...head, ...(await readRecords(deps, table, query)) };
   return { ...head, ...(await readSegments(deps, table, query)) };
