@@ -11,11 +11,10 @@ import {
 } from "../../../domain/sync/run/compare-events.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RowsQuery } from "../../../ports/tables/table-store.ts";
+import { rowsByKey } from "../pages/digest-table.ts";
 import { recordsFrom } from "../transfer/pull-table.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 
-const SCAN_ROWS = 4_096;
 /** Notes of keys: counted, and not there at the first look. */
 const COUNTED = 1;
 const MISSING = 2;
@@ -112,15 +111,9 @@ export class PageComparison {
     }
   }
 
-  async *#rowsHere(): AsyncGenerator<Row, void, undefined> {
+  #rowsHere(): AsyncIterable<Row> {
     const { run, table } = this.#comparison.remote;
-    for (let after: Row | null = null; ; ) {
-      const query: RowsQuery = { from: { after }, limitRows: SCAN_ROWS, columns: "sent" };
-      const { rows } = await run.deps.tables.page(table, query);
-      yield* rows;
-      if (rows.length < SCAN_ROWS) return;
-      after = rows.at(-1) ?? null;
-    }
+    return rowsByKey(run.deps, table, { after: null, through: null });
   }
 
   async #readHere(keys: readonly RowKey[]): Promise<ReadonlyMap<string, Row>> {
