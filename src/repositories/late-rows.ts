@@ -1,11 +1,10 @@
 import { earliestTime } from "../domain/sync/rows/row-time.ts";
 import {
   addLateTimes,
-  earliestAfter,
-  freshAfter,
   isNothing,
   type LateNotes,
   type LateTimes,
+  lateAndFreshAfter,
   markOf,
   noLateNotes,
 } from "../domain/sync/run/late-rows.ts";
@@ -65,8 +64,7 @@ export class LateRows {
     const notes = (await this.#readComplete(table)) ?? (await this.#addAll(table));
     const mark = markOf(notes);
     if (afterMark === null) return { mark, from: null, freshFrom: null };
-    const from = earliestAfter(notes, afterMark, isForOwnPush);
-    return { mark, from, freshFrom: freshAfter(notes, afterMark, isForOwnPush) };
+    return { mark, ...lateAndFreshAfter(notes, afterMark, isForOwnPush) };
   }
 
   /** Notes what a commit has to note, within it. */

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import {
   addLateTimes,
-  earliestAfter,
   type LateNotes,
+  lateAndFreshAfter,
   lateBefore,
   markOf,
   noLateNotes,
@@ -52,7 +52,9 @@ describe("notes of late rows", () => {
             .flatMap(({ byOwnRuns, byOthers }) => [byOthers, isForOwnPush ? null : byOwnRuns])
             .filter((time) => time !== null);
           const expected = times.length === 0 ? null : minute(Math.min(...times));
-          expect(earliestAfter(states.at(-1)!, markOf(state), isForOwnPush)).toBe(expected);
+          expect(lateAndFreshAfter(states.at(-1)!, markOf(state), isForOwnPush).from).toBe(
+            expected,
+          );
         }
       }),
     );
@@ -68,7 +70,8 @@ describe("notes of late rows", () => {
     expect(notes.byOwnRuns.length).toBe(50);
     expect(notes.byOthers.length).toBe(50);
     for (const [n, mark] of marks.entries()) {
-      const given = Date.parse(earliestAfter(notes, mark, true) ?? "") - Date.parse(minute(0));
+      const given =
+        Date.parse(lateAndFreshAfter(notes, mark, true).from ?? "") - Date.parse(minute(0));
       const early = 2 * n - given / 60_000;
       expect(early).toBeGreaterThanOrEqual(0);
       expect(early).toBeLessThanOrEqual(0.25 * 2 * (1000 - n));
@@ -84,7 +87,7 @@ describe("notes of late rows", () => {
   test("D-7.4 a mark that was never given gives the start", () => {
     const notes = noted(noted(EMPTY, null, 5), 3, null);
     for (const mark of ["a1-0", "a1-1", "a1-2"]) {
-      expect(earliestAfter(notes, mark, false)).not.toBe("");
+      expect(lateAndFreshAfter(notes, mark, false).from).not.toBe("");
     }
     const others = [
       "a1-3",
@@ -99,7 +102,7 @@ describe("notes of late rows", () => {
       "1",
       "a1-1 ",
     ];
-    for (const mark of others) expect(earliestAfter(notes, mark, false)).toBe("");
+    for (const mark of others) expect(lateAndFreshAfter(notes, mark, false).from).toBe("");
   });
 });
 

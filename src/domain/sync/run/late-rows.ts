@@ -90,32 +90,20 @@ export function markOf({ origin, last }: LateNotes): string {
 }
 
 /**
- * The earliest time of late and kept rows noted after a mark, or an earlier one where notes were put together; null when none
- * was noted, and the empty text, the start, for a mark that was never given.
+ * The earliest time of late and kept rows noted after a mark, and that of rows that are not late, or earlier ones where notes were put
+ * together; null when none was noted, and the empty text, the start, for a mark that was never given.
  */
-export function earliestAfter(
-  notes: LateNotes,
-  mark: string,
-  isForOwnPush: boolean,
-): string | null {
-  const { byOthers, byOwnRuns } = notes;
-  return earliestOf(notes, mark, isForOwnPush ? [byOthers] : [byOthers, byOwnRuns]);
-}
-
-/** As `earliestAfter`, of rows that are not late. */
-export function freshAfter(notes: LateNotes, mark: string, isForOwnPush: boolean): string | null {
-  const { freshByOthers = [], freshByOwnRuns = [] } = notes;
-  return earliestOf(notes, mark, isForOwnPush ? [freshByOthers] : [freshByOthers, freshByOwnRuns]);
-}
-
-function earliestOf(
-  notes: LateNotes,
-  mark: string,
-  lists: readonly (readonly LateNote[])[],
-): string | null {
+export function lateAndFreshAfter(notes: LateNotes, mark: string, isForOwnPush: boolean) {
   const number = parsePlace(notes.origin, notes.last, mark);
-  if (number === null) return "";
-  return earliestTime(lists.map((list) => list.find(([other]) => other > number)?.[1] ?? null));
+  if (number === null) return { from: "", freshFrom: "" };
+  const first = (list: readonly LateNote[] = []) =>
+    list.find(([other]) => other > number)?.[1] ?? null;
+  const earliest = (byOthers?: readonly LateNote[], byOwnRuns?: readonly LateNote[]) =>
+    earliestTime([first(byOthers), isForOwnPush ? null : first(byOwnRuns)]);
+  return {
+    from: earliest(notes.byOthers, notes.byOwnRuns),
+    freshFrom: earliest(notes.freshByOthers, notes.freshByOwnRuns),
+  };
 }
 
 /** A note makes those useless that came before it with the same or a later time. */
