@@ -18,12 +18,7 @@ import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-leas
 import { RemoteTable } from "../shared/remote-table.ts";
 import { type RunContext, TransferReport } from "../shared/run-context.ts";
 import { areDeletesKnown, placesNow } from "../transfer/delete-places.ts";
-import {
-  checkRemote,
-  type Handshake,
-  otherRemoteText,
-  type RemoteCheck,
-} from "../transfer/remote-check.ts";
+import { checkRemote, otherRemoteText, type RemoteCheck } from "../transfer/remote-check.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
 import { commitExtras, transferOf } from "../transfer/transfer.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
@@ -65,7 +60,7 @@ async function compareAndRepair(
   plan: ComparePlan & { readonly repair: CompareRepair },
   watch: CompareWatch,
 ): Promise<CompareResult> {
-  const { deletes = false, maxDeletes = null, isForced = false } = plan;
+  const { deletes = false } = plan;
   const repair = ownersRepair(table, plan.repair);
   const directions = repair === "newest" ? SYNC_DIRECTIONS : [repair];
   const leases = new Map<SyncDirection, RunLease>();
@@ -85,13 +80,13 @@ async function compareAndRepair(
     if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
     if (deletes) requireDeletes(table, handshake);
     const transfers = [...leases].map(([direction, lease]) => {
-      const conflict = conflictOf(repair, isForced, direction, handshake);
+      const conflict = conflictOf(repair, direction, check);
       return transferOf(check, lease, new TransferReport(run, table.name, direction), conflict);
     });
     const ends: RepairEnd[] = [];
     for (const transfer of transfers) {
       const End = transfer.direction === "pull" ? RepairHere : RepairThere;
-      ends.push(new End(transfer, await TableRejections.open(transfer), maxDeletes));
+      ends.push(new End(transfer, await TableRejections.open(transfer)));
     }
     const [first] = transfers;
     const copiesMissing = first === undefined || (await areDeletesKnown(first));
@@ -111,14 +106,13 @@ async function compareAndRepair(
 /** A repair in one direction overwrites what the table at the end that is written to does not keep. D-11.10. */
 function conflictOf(
   repair: CompareRepair,
-  isForced: boolean,
   direction: SyncDirection,
-  { schema }: Handshake,
+  { remote, handshake }: RemoteCheck,
 ): ConflictRule | null {
   if (repair === "newest") return "newer";
-  if (isForced) return "overwrite";
+  if (remote.run.isForced) return "overwrite";
   if (direction === "pull") return null;
-  return schema?.conflict ?? "overwrite";
+  return handshake.schema?.conflict ?? "overwrite";
 }
 
 async function compare(

@@ -27,10 +27,6 @@ export interface ComparePlan {
   readonly repair: CompareRepair | null;
   /** Removes what only the end being repaired has; only with `push` or `pull`. D-7.6. */
   readonly deletes?: boolean;
-  /** Rows that it may remove; null or absent for the limit of the registry. */
-  readonly maxDeletes?: number | null;
-  /** Overwrites rows that their table would keep; only with `push` or `pull`. D-11.10. */
-  readonly isForced?: boolean;
 }
 
 export interface Comparison {

@@ -41,8 +41,6 @@ const REPAIR_ROWS = 500;
 export abstract class RepairEnd {
   readonly #updated: ReadonlySet<string>;
   protected readonly transfer: Transfer;
-  /** Null for the limit of the registry. */
-  readonly #maxDeletes: number | null;
   #rows: QueuedRow[] = [];
   /** The keys of rows to remove, each with the time of its row. */
   readonly #removed: (readonly [key: JsonObject, time: string | null])[] = [];
@@ -50,10 +48,9 @@ export abstract class RepairEnd {
   changed = 0;
 
   /** `updated` names the columns that a write changes in a row that is there. */
-  constructor(transfer: Transfer, updated: readonly string[], maxDeletes: number | null) {
+  constructor(transfer: Transfer, updated: readonly string[]) {
     this.transfer = transfer;
     this.#updated = new Set(updated);
-    this.#maxDeletes = maxDeletes;
   }
 
   /** False when writing one row over another would leave that as it is, as its end does not update what differs. */
@@ -92,10 +89,10 @@ export abstract class RepairEnd {
 
   /** Throws `sync_failed`, before the first one, when there are more than may be removed. */
   async removeQueued(): Promise<void> {
-    const { deps, table } = this.transfer;
+    const { deps, run, table } = this.transfer;
     const count = this.#removed.length;
     if (count === 0) return;
-    const limit = deleteLimit(table, this.#maxDeletes, await this.count());
+    const limit = deleteLimit(table, run.maxDeletes, await this.count());
     const budget = new DeleteBudget(table, this.where, limit);
     if (budget.isExceededBy(count)) throw budget.problem(count);
     const nowMs = await storeNowMs(deps.documents);
@@ -117,8 +114,8 @@ export class RepairHere extends RepairEnd {
   readonly where = "here";
   readonly #writer: RecordWriter;
 
-  constructor(transfer: Transfer, rejections: TableRejections, maxDeletes: number | null) {
-    super(transfer, columnNames(transfer.table), maxDeletes);
+  constructor(transfer: Transfer, rejections: TableRejections) {
+    super(transfer, columnNames(transfer.table));
     this.#writer = new RecordWriter(transfer, rejections);
   }
 
@@ -154,10 +151,10 @@ export class RepairThere extends RepairEnd {
   /** Null where the remote's answers, or its registration of the table, tell what becomes of rows. */
   readonly #check: SentRowsCheck | null;
 
-  constructor(transfer: Transfer, rejections: TableRejections, maxDeletes: number | null) {
+  constructor(transfer: Transfer, rejections: TableRejections) {
     const { handshake, remote, table } = transfer;
     const updated = handshake.schema?.updateColumns ?? "__all__";
-    super(transfer, updated === "__all__" ? columnNames(table) : updated, maxDeletes);
+    super(transfer, updated === "__all__" ? columnNames(table) : updated);
     this.#rejections = rejections;
     const isTold = isGuarded(transfer) || (handshake.schema?.conflict ?? null) !== null;
     this.#check = isTold ? null : new SentRowsCheck(remote);

@@ -24,6 +24,10 @@ import { StartedWork } from "./started-work.ts";
 export interface CompareRequest extends ComparePlan {
   readonly tableName: string;
   readonly trigger: RunTrigger;
+  /** Rows that it may remove; null or absent for the limit of the registry. */
+  readonly maxDeletes?: number | null;
+  /** Overwrites rows that their table would keep; only with `push` or `pull`. D-11.10. */
+  readonly isForced?: boolean;
   /** Called with each row that becomes an example. */
   readonly onExample?: OnExample;
 }
@@ -55,12 +59,13 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
   }
 
   async #compare(table: Table): Promise<CompareOutcome> {
+    const { isForced = false, maxDeletes = null } = this.#request;
     await this.perform({
       name: "compareRun",
       fields: { "repsync.table": table.name },
       isMeant: true,
       // A comparison reads every row, whatever the marker says, and shows no retries.
-      open: () => this.openRun({ ...PLAIN_PLAN, isFull: true }),
+      open: () => this.openRun({ ...PLAIN_PLAN, isFull: true, isForced, maxDeletes }),
       do: async (run) => {
         const totalRecords = await countRows(run.deps, table);
         this.publish({
