@@ -48,7 +48,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const { maxPageRows, clock } = deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
   const writer = new RecordWriter(transfer, await TableRejections.open(transfer));
-  const exchange = await PullExchange.open(transfer, markers);
+  const exchange = await openExchange(transfer, markers);
   const retried = await retryRejected(writer);
   const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
   const isTimelessFirst = handshake.schema !== null;
@@ -188,65 +188,49 @@ export async function* recordsFrom(
 }
 
 /** Exchanged rows during a pull: it adds what it brings. */
-class PullExchange {
-  readonly #transfer: Transfer;
-  /** True when rows that were here before may not be exchanged. */
-  readonly #isFromStart: boolean;
-  /** The own mark from before the first exchanged row, when no push has kept one; null when one has. */
-  readonly #ownMark: string | null;
-  readonly #pushMarker: string | null;
+async function openExchange(transfer: Transfer, markers: TransferMarkers) {
+  const { deps, run, table, last, handshake } = transfer;
+  // Rows that were here before may not be exchanged.
+  const isFromStart = markers.start === null;
+  const pushMarker = last.push.marker || null;
+  // The own mark from before the first exchanged row, when no push has kept one.
+  const isKept = last.push.lateMark !== undefined || pushMarker !== null;
+  const asked = { afterMark: null, isForOwnPush: true };
+  const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
+  const mark = lateMark === null ? {} : { push: { lateMark } };
+  const addedBefore = last.pull.added ?? 0;
   /** Versions added since they were put together last. */
-  #added: number;
+  let added = addedBefore;
+  return {
+    /** For one commit: what goes with the rows that are here as they came, beside the marker that has `passed` them. */
+    page(passed: MemoryChange): ExtrasOfRows {
+      const before = added;
+      return (rows, changed) => {
+        // Rows that come again unchanged would be added again with every run.
+        const isKnown = changed === 0 && !isFromStart;
+        const exchanged = isKnown ? null : exchangedBlock(table, rows, pushMarker);
+        if (exchanged === null) return { memory: passed };
+        added = before + countBlock(exchanged);
+        return { exchanged, memory: bothChanges(passed, { pull: { added }, ...mark }) };
+      };
+    },
 
-  private constructor(transfer: Transfer, isFromStart: boolean, ownMark: string | null) {
-    this.#transfer = transfer;
-    this.#isFromStart = isFromStart;
-    this.#ownMark = ownMark;
-    this.#pushMarker = transfer.last.push.marker || null;
-    this.#added = transfer.last.pull.added ?? 0;
-  }
-
-  static async open(transfer: Transfer, markers: TransferMarkers): Promise<PullExchange> {
-    const { deps, table, last } = transfer;
-    const isFromStart = markers.start === null;
-    const isKept = last.push.lateMark !== undefined || Boolean(last.push.marker);
-    const late = isKept
-      ? null
-      : await deps.lateRows.read(table, { afterMark: null, isForOwnPush: true });
-    return new PullExchange(transfer, isFromStart, late?.mark ?? null);
-  }
-
-  /** For one commit: what goes with the rows that are here as they came, beside the marker that has `passed` them. */
-  page(passed: MemoryChange): ExtrasOfRows {
-    const before = this.#added;
-    return (rows, changed) => {
-      // Rows that come again unchanged would be added again with every run.
-      const isKnown = changed === 0 && !this.#isFromStart;
-      const { table } = this.#transfer;
-      const exchanged = isKnown ? null : exchangedBlock(table, rows, this.#pushMarker);
-      if (exchanged === null) return { memory: passed };
-      this.#added = before + countBlock(exchanged);
-      const mark = this.#ownMark === null ? {} : { push: { lateMark: this.#ownMark } };
-      return { exchanged, memory: bothChanges(passed, { pull: { added: this.#added }, ...mark }) };
-    };
-  }
-
-  /** Puts blocks together when they have grown, unless a push works with them. */
-  async finish(): Promise<void> {
-    const { deps, run, table, last, handshake } = this.#transfer;
-    if (this.#added === (last.pull.added ?? 0) || this.#added < MIN_ADDED) return;
-    // A count of the table here would take most of the time of a small run.
-    const rows = handshake.countThere ?? (await deps.tables.count(table, { hasKey: true }));
-    if (this.#added < MIN_ADDED + rows) return;
-    const name = transferLeaseName("push", table.name);
-    const lease = await tryLease(deps, name, run.runId, run.stop);
-    if ("heldBy" in lease) return;
-    try {
-      const read = await readExchanged(this.#transfer);
-      await replaceExchanged(this.#transfer, lease, read, this.#pushMarker);
-      await deps.memory.change(table.name, "pull", { added: 0 });
-    } finally {
-      await lease.release();
-    }
-  }
+    /** Puts blocks together when they have grown, unless a push works with them. */
+    async finish(): Promise<void> {
+      if (added === addedBefore || added < MIN_ADDED) return;
+      // A count of the table here would take most of the time of a small run.
+      const rows = handshake.countThere ?? (await deps.tables.count(table, { hasKey: true }));
+      if (added < MIN_ADDED + rows) return;
+      const name = transferLeaseName("push", table.name);
+      const lease = await tryLease(deps, name, run.runId, run.stop);
+      if ("heldBy" in lease) return;
+      try {
+        const read = await readExchanged(transfer);
+        await replaceExchanged(transfer, lease, read, pushMarker);
+        await deps.memory.change(table.name, "pull", { added: 0 });
+      } finally {
+        await lease.release();
+      }
+    },
+  };
 }
