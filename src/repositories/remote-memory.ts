@@ -41,6 +41,14 @@ export class RemoteMemory {
     return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther };
   }
 
+  /** Reads the memory of a table, of whatever remote, and the store's clock. */
+  async readTimed(table: string): Promise<TableMemory & { readonly nowMs: number }> {
+    return await this.#documents.read("memory.read", async (at) => {
+      const [found] = await at.read(memoryQuery(table));
+      return { ...memoryOf(found), nowMs: at.nowMs };
+    });
+  }
+
   /** Reads the memory of every table that has one. */
   async readAll(): Promise<ReadonlyMap<string, TableMemory>> {
     const [found] = await this.#documents.read("memory.read_all", (at) =>

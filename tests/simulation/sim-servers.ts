@@ -115,7 +115,7 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
       return result;
     },
     deleted: (tableName, { since = null, cursor = null, limit = 1000 }) =>
-      listDeleted({ ...parts, tombstones }, tableName, { since, cursor, limit: String(limit) }),
+      listDeleted({ ...deps, tombstones }, tableName, { since, cursor, limit: String(limit) }),
     digest: (tableName, query) =>
       digestTable(
         { ...parts, tables, timer: { sleep: async () => {} } },

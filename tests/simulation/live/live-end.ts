@@ -40,6 +40,8 @@ interface EndOptions {
   readonly name: string;
   readonly store: LiveScenario["store"];
   readonly clock: Clock;
+  /** The clock of its store, which SQLite has not. */
+  readonly storeClock: Clock;
   readonly time: SimTime;
   readonly maxPageRows: number;
   readonly registry: EndRegistry;
@@ -53,6 +55,8 @@ const TAKE_UP_MS = 5_000;
 export class LiveEnd {
   readonly name: string;
   readonly clock: Clock;
+  /** The one that other programs write and delete by. */
+  readonly storeClock: Clock;
   readonly maxPageRows: number;
   readonly storage: LiveStorage;
   readonly #parts: RunParts;
@@ -63,9 +67,13 @@ export class LiveEnd {
   #former: Registry = this.#registry;
   #alikeFromMs = 0;
 
-  private constructor({ name, clock, maxPageRows, registry }: EndOptions, opened: OpenedStore) {
+  private constructor(
+    { name, clock, storeClock, maxPageRows, registry }: EndOptions,
+    opened: OpenedStore,
+  ) {
     this.name = name;
     this.clock = clock;
+    this.storeClock = storeClock;
     this.maxPageRows = maxPageRows;
     this.storage = opened.storage;
     this.#parts = runParts(opened.storage.documents);
@@ -74,13 +82,13 @@ export class LiveEnd {
   }
 
   static async open(options: EndOptions): Promise<LiveEnd> {
-    const { store, clock, time } = options;
+    const { store, clock, storeClock, time } = options;
     const opened =
       store === "memory"
-        ? openMemory(clock)
+        ? openMemory(storeClock)
         : store === "SQLite"
           ? await openSqlite(clock, options.isDiskFull)
-          : await openPostgres(clock, time);
+          : await openPostgres(storeClock, time);
     const end = new LiveEnd(options, opened);
     await end.register({});
     return end;

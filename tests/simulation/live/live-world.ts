@@ -18,6 +18,8 @@ import { LiveEnd } from "./live-end.ts";
 import { chooseLiveScenario, type LiveScenario, SCALE, TOPOLOGIES } from "./live-scenario.ts";
 import { LiveWriters, MAX_ACCEPTED_CHARS } from "./live-writers.ts";
 
+/** By how much the clock of a server is ahead of or behind that of the deployment, at most. */
+const APART_MS = 45_000;
 /** Longest time that a call of a store takes, each way. */
 const STORE_DELAY_MS = 30;
 
@@ -92,12 +94,18 @@ export class LiveWorld {
     const remotes: Readonly<Record<string, string>> = TOPOLOGIES[scenario.topology];
     const names = [...new Set(Object.entries(remotes).flatMap(([end, of]) => [end, ...of]))].sort();
     const ends = new Map<string, LiveEnd>();
+    // One of its own, so that a seed stands for the same history whatever the store is.
+    const apart = new SeededRandom(~seed);
     const disk = { fullness: 0 };
     const isDiskFull = () => disk.fullness > 0 && random.chance(disk.fullness);
     for (const [i, name] of names.entries()) {
       const { store, skewMs, maxPageRows, isUpgraded, acts, timeType, deletes, stamped, owner } =
         scenario;
-      const clock = time.clock(random.int(-skewMs, skewMs));
+      const endSkewMs = random.int(-skewMs, skewMs);
+      const clock = time.clock(endSkewMs);
+      const isOneClock = store === "SQLite" || skewMs === 0 || isUpgraded;
+      const apartMs = isOneClock ? 0 : apart.int(-APART_MS, APART_MS);
+      const storeClock = time.clock(endSkewMs + apartMs);
       const maxChars = acts.refused !== undefined && i % 2 === 1 ? MAX_ACCEPTED_CHARS : null;
       const hasNotes = !isUpgraded || random.chance(0.5);
       const lagSeconds = random.pick([20, 60, 60, 300]);
@@ -106,7 +114,9 @@ export class LiveWorld {
       const registry = { ...options, direction, maxChars, hasNotes } as const;
       ends.set(
         name,
-        await LiveEnd.open({ name, store, clock, time, maxPageRows, registry, isDiskFull }),
+        await LiveEnd.open({
+          ...{ name, store, clock, storeClock, time, maxPageRows, registry, isDiskFull },
+        }),
       );
     }
     disk.fullness = scenario.fullDisks;

@@ -83,9 +83,8 @@ export class LiveWriters {
     const version = { at, v, notes: end.hasNotes ? `of ${v}` : null };
     const row: Row = { k, v, at, ...(end.hasNotes ? { notes: version.notes } : {}) };
     if (!(await end.write(row, isGuarded ? { conflict: "newer" } : {}))) return;
-    const isAhead = this.#ends.some(
-      ({ clock }) => at !== null && Date.parse(at) > clock.nowMs() + AHEAD_MS,
-    );
+    const nows = this.#ends.flatMap(({ clock, storeClock }) => [clock.nowMs(), storeClock.nowMs()]);
+    const isAhead = at !== null && Date.parse(at) > Math.min(...nows) + AHEAD_MS;
     this.#ledger.wrote(k, version, { before: before && versionOf(before), isAhead });
   }
 
@@ -143,7 +142,7 @@ export class LiveWriters {
     if (rows.length === 0) return;
     const row = this.#random.pick(rows);
     if (!(await end.remove(String(row["k"])))) return;
-    this.#ledger.deleted(String(row["k"]), deletionTime(versionOf(row).at, end.clock.nowMs()));
+    this.#ledger.deleted(String(row["k"]), deletionTime(versionOf(row).at, end.storeClock.nowMs()));
   }
 }
 

@@ -96,7 +96,7 @@ export function markerLagSeconds(
 export interface DeletePlace {
   /** A cursor of the end that the tombstones come from; null for the beginning of its list. */
   readonly cursor: string | null;
-  /** The time at which that end gave the cursor, by its own clock; canonical. */
+  /** The time at which that end gave the cursor, by the clock of its store, as its record of deletes; canonical. */
   readonly givenAt: string;
 }
 

@@ -14,7 +14,7 @@ import {
   type TableMemory,
 } from "./remote-memory.ts";
 
-/** Canonical times of both ends when a run asked the remote. */
+/** Canonical times when a run asked the remote, by the clocks of both ends' stores, which note late rows and deletes. */
 export interface Clocks {
   readonly remoteTime: string;
   readonly ownTime: string;
@@ -135,7 +135,7 @@ export class TransferMarkers {
     const memory = kept[direction];
     const remoteClock = this.#latestClock("the remote's", memory.remoteClock, clocks.remoteTime);
     if (direction === "pull") return { remoteClock };
-    const ownClock = this.#latestClock("this machine's", memory.ownClock, clocks.ownTime);
+    const ownClock = this.#latestClock("this store's", memory.ownClock, clocks.ownTime);
     return { remoteClock, ownClock };
   }
 

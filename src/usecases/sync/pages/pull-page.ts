@@ -11,6 +11,7 @@ import {
 } from "../../../domain/sync/rows/page.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { requireColumns } from "../../../domain/sync/table/table-schema.ts";
+import { storeNowMs } from "../../../repositories/settings.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** Serves one page of a table. Throws `unknown_table`, `overloaded`, `store_unavailable`. S-4.1. */
@@ -39,13 +40,13 @@ export async function pullPage(
  * cursor that was never given, `store_unavailable`. D-7.6.
  */
 export async function listDeleted(
-  deps: Pick<SyncDeps, "registry" | "tombstones" | "clock" | "maxPageRows">,
+  deps: Pick<SyncDeps, "registry" | "tombstones" | "documents" | "maxPageRows">,
   tableName: string,
   query: DeletedQuery,
 ): Promise<DeletedPage> {
   const table = findTable(deps.registry, tableName);
-  // Before the read: a cursor is as old as the time that came with it.
-  const serverTime = formatMs(deps.clock.nowMs());
+  // Before the read, by the clock of the record: a cursor is as old as the time that came with it.
+  const serverTime = formatMs(await storeNowMs(deps.documents));
   if (!table.deletes) {
     const nothing = { items: [], nextCursor: null, cursor: "" };
     return { table: table.name, ...nothing, earliestAvailable: serverTime, serverTime };

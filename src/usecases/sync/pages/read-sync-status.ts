@@ -2,19 +2,24 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { storeNowMs } from "../../../repositories/settings.ts";
 import { countRows } from "../shared/count-rows.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
 export type SyncStatusDeps = Pick<
   SyncDeps,
-  "isSyncEnabled" | "registry" | "tables" | "memory" | "clock" | "logger"
+  "isSyncEnabled" | "registry" | "tables" | "memory" | "documents" | "clock" | "logger"
 >;
 
-/** The status result. A table that cannot be counted is reported as -1; the others are unaffected. S-4.3, D-3.10. */
+/**
+ * The status result. A table that cannot be counted is reported as -1; the others are unaffected. S-4.3, D-3.10. The time is the
+ * store's, by which late rows are noted, so that no marker passes one. D-7.4.
+ */
 export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
   const tables = deps.isSyncEnabled ? [...deps.registry.values()] : [];
   const names = tables.map(({ name }) => name);
-  const [tableCounts, lastSync] = await Promise.all([
+  const [nowMs, tableCounts, lastSync] = await Promise.all([
+    deps.isSyncEnabled ? storeNowMs(deps.documents) : deps.clock.nowMs(),
     countTables(deps, tables),
     readMarkers(deps, names),
   ]);
@@ -23,7 +28,7 @@ export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> 
     tables: names,
     tableCounts: tableCounts,
     lastSync: lastSync,
-    serverTime: formatMs(deps.clock.nowMs()),
+    serverTime: formatMs(nowMs),
     features: { gzip: true, sha256: true, incremental: true },
   };
 }

@@ -1,7 +1,7 @@
 // Deletes travel before rows do: a push sends the tombstones of this deployment, a pull has those of the remote take effect here.
 // D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit, TOO_FAR_AHEAD } from "../../../domain/sync/rows/row-time.ts";
 import { convertTombstone, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -191,8 +191,8 @@ function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone
 async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
   const { deps, run, table, handshake, report } = transfer;
   const start = placeOf(transfer, "push")?.cursor ?? null;
-  // Before the first read: a place is no younger than this.
-  const givenAt = formatMs(deps.clock.nowMs());
+  // Of before the first read: a place is no younger than this.
+  const { ownTime: givenAt } = handshake.clocks;
   const pending = await deps.tombstones.countAfter(table, start);
   const limit = deleteLimit(table, run.maxDeletes, handshake.countThere ?? 0);
   const budget = new DeleteBudget(table, "there", limit);

@@ -71,10 +71,9 @@ export interface RemoteCheck {
  */
 export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promise<RemoteCheck> {
   const { run, table } = remote;
-  const lateAfter = run.isFull
-    ? null
-    : ((await run.deps.memory.read(table.name)).pull.lateMark ?? null);
-  const handshake = await shakeHands(remote, isPushed, lateAfter);
+  const { pull, nowMs } = await run.deps.memory.readTimed(table.name);
+  const lateAfter = run.isFull ? null : (pull.lateMark ?? null);
+  const handshake = await shakeHands(remote, isPushed, lateAfter, formatMs(nowMs));
   const memory = await readMemory(remote, handshake);
   const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
   if (problem !== null) throw problem;
@@ -94,16 +93,16 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
 }
 
 /**
- * Asks the remote; `lateAfter` is the mark of its late rows that was kept last, null for none. Throws `sync_misconfigured`
+ * Asks the remote; `lateAfter` is the mark of its late rows that was kept last, null for none, `ownTime` the store's here. Throws `sync_misconfigured`
  * when it is this deployment, `sync_failed` when it will not take part, `remote_invalid` when its clock cannot be read.
  */
 export async function shakeHands(
   remote: RemoteTable,
   isPushed: boolean,
   lateAfter: string | null,
+  ownTime: string,
 ): Promise<Handshake> {
   const { run, table } = remote;
-  const ownTime = formatMs(run.deps.clock.nowMs());
   const status = await remote.readStatus();
   requireOther(run.deps, status, run.remote);
   if (!status.syncEnabled) {

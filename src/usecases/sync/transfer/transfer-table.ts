@@ -101,7 +101,9 @@ async function openTransfer(
   return {
     ...transferOf(check, lease, report, run.isForced ? "overwrite" : "newer"),
     remote,
-    handshake: isAskedAgain ? await shakeHands(remote, isPushed, lateAfter) : check.handshake,
+    handshake: isAskedAgain
+      ? await shakeHands(remote, isPushed, lateAfter, check.handshake.clocks.ownTime)
+      : check.handshake,
     memory,
     last: added.length === 0 ? kept : { ...kept, [direction]: anew },
     added,

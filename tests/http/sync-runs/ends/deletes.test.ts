@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
+import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../../reputation/people.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
@@ -12,7 +13,10 @@ import { SYNC_KEY } from "../../support/sync-app.ts";
 import { startForeignServer } from "../support/foreign-server.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
 
-afterEach(releaseResources);
+afterEach(async () => {
+  aheadMs = 0;
+  await releaseResources();
+});
 setDefaultTimeout(120_000);
 
 const ITEMS: TableEntry = {
@@ -29,6 +33,9 @@ interface End {
   readonly url: string;
 }
 
+/** Every end's clock is ahead of its store's by so much, where the store has one of its own. */
+let aheadMs = 0;
+
 async function startEnd(backend: Backend, remote: string | null = null): Promise<End> {
   return await restart(await backend.makeUrl(), remote, TABLES);
 }
@@ -39,7 +46,9 @@ async function restart(
   tables: Readonly<Record<string, TableEntry>>,
 ): Promise<End> {
   const env = { STORAGE_URL: url, ...(remote === null ? {} : { SYNC_REMOTE_URL: remote }) };
-  return { app: await startRunApp({ tables, env }), url };
+  const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
+  const time = { clock, timer: new SystemTimer() };
+  return { app: await startRunApp({ tables, env, time }), url };
 }
 
 /** A deployment and its remote with the same rows, after a run. */
@@ -135,28 +144,47 @@ onEveryBackend("deletes", (backend) => {
     expect(await keys(local)).toEqual(["c"]);
   });
 
-  test("D-7.6.4 an end whose deletes were off for a while ends the table, until a repair sets it right", async () => {
-    const { local, remote } = await startAlike(backend, ["a", "b"]);
-    await local.app.stop();
-    const { deletes: _, ...without } = ITEMS;
-    const off = await restart(local.url, remote.app.url, { items: without });
-    await deleteElsewhere(off, "a");
-    await off.app.stop();
-    const { app, url } = await restart(local.url, remote.app.url, TABLES);
-    for (const direction of ["push", "pull", "both"]) {
-      const refused = await run(app, { direction, full: true });
-      expect(refused.status).toBe(500);
-      expect(refused.json["error"]).toContain("compare the table and repair it by push or pull");
-    }
-    expect(await keys({ app, url })).toEqual(["b"]);
-    const repair = { table: "items", repair: "pull" };
-    expect((await app.ask("/compare", jsonBody(repair))).json).toMatchObject({ repaired: 1 });
-    expect((await run(app)).json).toMatchObject({ status: "success" });
-    for (const end of [{ app, url }, remote]) expect(await keys(end)).toEqual(["a", "b"]);
-    await deleteElsewhere({ app, url }, "b");
-    expect((await run(app)).json).toMatchObject({ status: "success", deleted_there: 1 });
-    for (const end of [{ app, url }, remote]) expect(await keys(end)).toEqual(["a"]);
+  test("D-7.6.4 runs right after the first start go on where the clock is behind the store's", async () => {
+    aheadMs = -45_000;
+    const { local, remote } = await startAlike(backend, ["a", "b", "c"]);
+    await deleteElsewhere(local, "a");
+    await deleteElsewhere(remote, "b");
+    expect((await run(local.app)).json).toMatchObject({
+      ...{ status: "success", deleted_here: 1, deleted_there: 1 },
+    });
+    for (const end of [local, remote]) expect(await keys(end)).toEqual(["c"]);
   });
+
+  const clocks = [
+    ["ahead of the store's", 45_000],
+    ["behind the store's", -45_000],
+  ] as const;
+  test.each(clocks)(
+    "D-7.6.4 an end whose deletes were off for a while ends the table, until a repair sets it right; its clock is %s",
+    async (_, ms) => {
+      aheadMs = ms;
+      const { local, remote } = await startAlike(backend, ["a", "b"]);
+      await local.app.stop();
+      const { deletes: _deletes, ...without } = ITEMS;
+      const off = await restart(local.url, remote.app.url, { items: without });
+      await deleteElsewhere(off, "a");
+      await off.app.stop();
+      const { app, url } = await restart(local.url, remote.app.url, TABLES);
+      for (const direction of ["push", "pull", "both"]) {
+        const refused = await run(app, { direction, full: true });
+        expect(refused.status).toBe(500);
+        expect(refused.json["error"]).toContain("compare the table and repair it by push or pull");
+      }
+      expect(await keys({ app, url })).toEqual(["b"]);
+      const repair = { table: "items", repair: "pull" };
+      expect((await app.ask("/compare", jsonBody(repair))).json).toMatchObject({ repaired: 1 });
+      expect((await run(app)).json).toMatchObject({ status: "success" });
+      for (const end of [{ app, url }, remote]) expect(await keys(end)).toEqual(["a", "b"]);
+      await deleteElsewhere({ app, url }, "b");
+      expect((await run(app)).json).toMatchObject({ status: "success", deleted_there: 1 });
+      for (const end of [{ app, url }, remote]) expect(await keys(end)).toEqual(["a"]);
+    },
+  );
 
   test("D-7.6.4 a server of another kind is told nothing of deletes, and its rows stay", async () => {
     const table = { key: ["k"], columns: ["k", "v", "at"], timestamp: "at" };

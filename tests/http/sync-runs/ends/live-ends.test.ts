@@ -1,5 +1,6 @@
 // Deployments that all live: edits at all ends, imports of old rows, spokes of a hub. D-7.1, D-7.4, D-7.11.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
 import { releaseResources } from "../../support/resources.ts";
@@ -63,6 +64,21 @@ onBackends([SQLITE_FILE, MONGODB, POSTGRESQL], "live ends", (backend) => {
     expect(await values(remote, "days")).toEqual(["a edited", "b 1"]);
     await local.trigger({ table: "days" });
     expect(await values(local, "days")).toEqual(["a edited", "b 1"]);
+  });
+
+  test("D-7.4 rows of half a minute ago arrive where the clocks of both ends are ahead of their stores'", async () => {
+    const clock = { nowMs: () => Date.now() + 45_000, monotonicMs: () => performance.now() };
+    const time = { clock, timer: new SystemTimer() };
+    const { local, remote } = await startPair({ backend, tables: TABLES, time });
+    const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
+    await write(local, ["a", "1", ago(16)]);
+    await write(remote, ["b", "1", ago(16)]);
+    await local.trigger({ table: "items" });
+    await write(local, ["c", "1", ago(30)]);
+    await write(remote, ["d", "1", ago(30)]);
+    await local.trigger({ table: "items" });
+    for (const app of [local, remote])
+      expect(await values(app)).toEqual(["a 1", "b 1", "c 1", "d 1"]);
   });
 
   test("D-7.1 force overwrites one way, and with both it is refused", async () => {

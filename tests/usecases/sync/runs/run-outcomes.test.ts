@@ -230,6 +230,12 @@ test("D-4.9 a slash at the end of the address is no other remote", async () => {
   expect((await runOf(same)).run.status).toBe("success");
 });
 
+/** Has the remote tell another time. */
+function tellTime(ends: Parameters<typeof runOf>[0], serverTime: string): void {
+  ends.intercept = async ({ kind }, send) =>
+    kind === "status" ? { ...((await send()) as object), serverTime } : send();
+}
+
 test.each([
   [
     "pull",
@@ -246,9 +252,7 @@ test.each([
   put(ends.there, ends.table, manyRows(2));
   put(ends.here, ends.table, manyRows(2));
   await runOf(ends, { direction });
-  const serverTime = new Date(ends.time.nowMs + seconds * 1000).toISOString();
-  ends.intercept = async ({ kind }, send) =>
-    kind === "status" ? { ...((await send()) as object), serverTime: serverTime } : send();
+  tellTime(ends, new Date(ends.time.nowMs + seconds * 1000).toISOString());
   const { run, error } = await runOf(ends, { direction });
   expect(run.status).toBe("failed");
   expect(error?.text).toMatch(message);
@@ -259,19 +263,17 @@ test("this deployment's own time gone back stops a push", async () => {
   const ends = await makeTwoEnds();
   put(ends.here, ends.table, manyRows(2));
   await runOf(ends, { direction: "push" });
-  const behind = { ...ends, deps: { ...ends.deps, clock: ends.time.clock(-3_600_000) } };
-  const { error } = await runOf(behind, { direction: "push" });
-  expect(error?.text).toContain("this machine's clock said 2026-03-01T12:00:00Z");
+  tellTime(ends, "2026-03-01T12:00:00Z");
+  ends.time.nowMs -= 3_600_000;
+  const { error } = await runOf(ends, { direction: "push" });
+  expect(error?.text).toContain("this store's clock said 2026-03-01T12:00:00Z");
 });
 
 test("a clock that went back by less than the allowance does no harm", async () => {
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(2));
   await runOf(ends);
-  ends.intercept = async ({ kind }, send) =>
-    kind === "status"
-      ? { ...((await send()) as object), serverTime: "2026-03-01T11:59:10Z" }
-      : send();
+  tellTime(ends, "2026-03-01T11:59:10Z");
   expect((await runOf(ends)).run.status).toBe("success");
   expect(ends.kept.of("pull").remoteClock).toBe("2026-03-01T12:00:00Z");
 });
