@@ -1,3 +1,4 @@
+import { type KnownColumns, requireMoved } from "../domain/sync/run/compare-schemas.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "../domain/sync/run/marker.ts";
 import {
   clearedMemory,
@@ -17,6 +18,10 @@ export interface MemoryOwner {
   readonly table: string;
   readonly direction: SyncDirection;
   readonly remote: RemoteIdentity;
+  /** The columns that take part. */
+  readonly columns: KnownColumns;
+  /** Those that the other direction had left out when this one began, and that are allowed for. */
+  readonly known: readonly string[];
 }
 
 /**
@@ -106,15 +111,17 @@ export function memoryQuery(table: string | null) {
 
 /**
  * Keeps in a commit what changes, and whose it is; `found` answers `memoryQuery`. Returns true when what was kept was another
- * remote's, and is gone.
+ * remote's, and is gone. Throws as `requireMoved`.
  */
 export function keepMemory(
   tx: Transaction,
-  { table, direction, remote }: MemoryOwner,
+  { table, direction, remote, ...own }: MemoryOwner,
   found: readonly MemoryDocument[],
   change: MemoryChange,
 ): boolean {
   const isOther = isOfOther(found, remote);
+  const other = found.find((kept) => kept.direction !== direction);
+  if (!isOther) requireMoved(table, own.columns, own.known, other?.columns);
   for (const one of SYNC_DIRECTIONS) {
     const kept = isOther ? undefined : find(found, table, one);
     const whose = one === direction ? { remote: remoteText(remote) } : {};

@@ -28,7 +28,12 @@ class MemoryUnderTest extends RemoteMemory {
   ): Promise<boolean> {
     return await this.#documents.transact({ name: "test.keep" }, async (tx) => {
       const [found] = await tx.read(memoryQuery(table));
-      return keepMemory(tx, { table, direction, remote }, found, change);
+      return keepMemory(
+        tx,
+        { table, direction, remote, columns: COLUMNS, known: [] },
+        found,
+        change,
+      );
     });
   }
 }
@@ -40,6 +45,16 @@ repositoryTests(
     it("S-2.5 nothing is remembered at first", async (memory) => {
       expect(await memory.read("items", REMOTE)).toEqual({ push: {}, pull: {}, isOther: false });
       expect([await memory.readAll(), await memory.drifts()]).toEqual([new Map(), new Map()]);
+    });
+
+    it("D-7.3.3 a commit fails once the other direction has left out a column that it moves", async (memory) => {
+      await memory.keep("items", "push", { push: { marker: "1" } });
+      await memory.keep("items", "pull", { pull: { columns: { moved: ["k"], leftOut: ["at"] } } });
+      await expect(memory.keep("items", "push", { push: { marker: "2" } })).rejects.toMatchObject({
+        ...{ kind: "sync_failed", hint: "Run again" },
+        message: 'Another run has moved "items" meanwhile without "at"',
+      });
+      expect((await memory.read("items", REMOTE)).push).toEqual({ marker: "1" });
     });
 
     it("D-4.5 a commit changes the given fields of a direction and leaves the others", async (memory) => {

@@ -1,6 +1,7 @@
 // npm run test:seeds -- [seeds] [first seed]: plays many seeds of both simulations, prints those that fail and how all runs
 // ended.
 import { takeLastSteps } from "../support/after-all-tests.ts";
+import { UPGRADED_IN_RUNS } from "./live/live-scenario.ts";
 import { playLive, playOnServer } from "./live/play-live.ts";
 import { runSeed } from "./run-seed.ts";
 
@@ -29,6 +30,14 @@ const SIMULATIONS: readonly (readonly [
     0.25,
     async (seed) => {
       const { problem, world } = await playLive(seed);
+      return { problem, scenario: world.scenario, statuses: world.outcomes };
+    },
+  ],
+  [
+    "live ends that are upgraded in their runs",
+    0.25,
+    async (seed) => {
+      const { problem, world } = await playLive(seed, { scenario: UPGRADED_IN_RUNS });
       return { problem, scenario: world.scenario, statuses: world.outcomes };
     },
   ],

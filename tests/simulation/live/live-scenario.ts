@@ -84,7 +84,24 @@ export interface LiveScenario {
 export const SCALE = { datetime: 1, date: 700 } as const;
 
 const BUSY_GAPS = [1, 1, 5, 30, 100, 400];
-export const CALM_GAPS = [60, 100, 400];
+const CALM_GAPS = [60, 100, 400];
+
+/** Only one thing is at fault in each control. */
+export const FAIR: Partial<LiveScenario> = {
+  ...{ topology: "hub", store: "memory", timeType: "datetime", deletes: false, isUpgraded: false },
+  ...{ owner: null, stamped: false },
+  ...{ acts: { new: 4, edit: 5, late: 3, guarded: 2 }, gaps: CALM_GAPS, steps: 50 },
+  ...{ crashes: 0, faults: 0, fullDisks: 0, full: 0, skewMs: 0 },
+};
+
+/**
+ * Ends get a column while runs that were told of its lack, and others that were not, move the table at once. Each key is written once:
+ * a version that goes without the column meets none whose contents stay in it.
+ */
+export const UPGRADED_IN_RUNS: Partial<LiveScenario> = {
+  ...{ ...FAIR, topology: "pair", isUpgraded: true, acts: { new: 1 }, keys: 1_000_000 },
+  ...{ gaps: [0.5], maxPageRows: 2, directions: ["both"] },
+};
 
 /** Chooses what a seed stands for. */
 export function chooseLiveScenario(random: SeededRandom, seed: number): LiveScenario {

@@ -37,6 +37,7 @@ export const ARRIVALS = [
 
 /** The remote of all commits that remember anything. */
 export const REMOTE = { id: "remote", address: "https://remote.example" };
+const NO_COLUMNS = { columns: { moved: [], leftOut: [] }, known: [] } as const;
 
 /** Commits what a run keeps, without rows, under a table that is prepared. */
 export async function commitAlone(
@@ -62,7 +63,7 @@ export async function writeTo(
   const isOfRun = lease !== null || beforeCommit !== undefined || forgetsExchanged;
   const run = {
     claim: lease,
-    owner: { table: table.name, direction: "pull", remote: REMOTE } as const,
+    owner: { table: table.name, direction: "pull", remote: REMOTE, ...NO_COLUMNS } as const,
     forgetsExchanged,
     extrasOf: beforeCommit ?? (() => ({})),
   };

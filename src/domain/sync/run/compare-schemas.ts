@@ -169,3 +169,16 @@ export function unsentColumns(
 ): readonly string[] {
   return then === undefined ? [] : now.moved.filter((name) => then.leftOut.includes(name));
 }
+
+/** Throws `sync_failed` where the other direction has left out columns that take part now, beside those that are `known`. D-7.3. */
+export function requireMoved(
+  table: string,
+  now: KnownColumns,
+  known: readonly string[],
+  other: KnownColumns | undefined,
+): void {
+  const names = unsentColumns(other, now).filter((name) => !known.includes(name));
+  if (names.length === 0) return;
+  const text = `Another run has moved "${table}" meanwhile without ${names.map((name) => `"${name}"`).join(", ")}`;
+  throw new AppError("sync_failed", text, { hint: "Run again" });
+}

@@ -103,10 +103,11 @@ export class TransferMarkers {
     return tellsOfLateRows ? sourceMs : Math.min(sourceMs, targetMs + MAX_AHEAD_MS);
   }
 
-  /** The change to commit before the first row goes: however the push ends, the remote knows nothing of what is left out. D-7.3.3. */
+  /** The change to commit before the first row is sent, or with it here: however the transfer ends, other columns did not move. D-7.3.3. */
   begin(): MemoryChange {
-    const { columns } = this.#options;
-    return columns.leftOut.length === 0 ? {} : this.#keep({ columns });
+    const { columns, direction } = this.#options;
+    const isFirst = direction === "pull" && this.#written.columns === undefined;
+    return isFirst || columns.leftOut.length > 0 ? this.#keep({ columns }) : {};
   }
 
   /** The change to commit when the transfer ends well; empty when nothing changes. */

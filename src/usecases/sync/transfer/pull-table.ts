@@ -22,6 +22,7 @@ import { type MovedBatch, NOTHING_MOVED } from "../shared/run-context.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
   addUp,
+  beginning,
   commitExtras,
   openMarkers,
   readExchanged,
@@ -47,6 +48,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const { deps, table, remote, report, handshake } = transfer;
   const { maxPageRows, clock } = deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
+  const begun = beginning(transfer, markers);
   const writer = new RecordWriter(transfer, await TableRejections.open(transfer));
   const exchange = await openExchange(transfer, markers);
   const retried = await retryRejected(writer);
@@ -70,7 +72,8 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && isNoChange(passed)) continue;
     const beganMs = clock.monotonicMs();
-    const applied = await writer.write(records, (isLast) => exchange.page(isLast ? passed : {}));
+    const atEnd = bothChanges(begun, passed);
+    const applied = await writer.write(records, (isLast) => exchange.page(isLast ? atEnd : begun));
     remote.progressed();
     const tookMs = clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
     size.takeIn(pulled.page.records.length, tookMs);

@@ -12,11 +12,13 @@ import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
 import { countPush, isGuarded, readFirst, readPush, requestOf, sendRows } from "./push-rows.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
+  beginning,
   commitExtras,
   openMarkers,
   type ReadExchanged,
   readExchanged,
   replaceExchanged,
+  requireFetched,
   type Transfer,
 } from "./transfer.ts";
 
@@ -48,8 +50,7 @@ export async function pushTable(transfer: Transfer): Promise<void> {
   const sinceTime = startTime(markers);
   const totalRows = await countPush(deps.tables, table, sinceTime);
   report.start(totalRows + push.rejections.waiting);
-  // Columns that are to be sent for all rows count as sent at the end only.
-  if (transfer.added.length === 0) await commitExtras(transfer, { memory: markers.begin() });
+  await commitExtras(transfer, { memory: beginning(transfer, markers) });
   await pushRejected(push);
   const reader = readPush(deps.tables, table, sinceTime, size);
   let sentRows = 0;
@@ -191,6 +192,7 @@ async function pushBatch(
   await readExchangedFor(push, batch);
   const { wanted, newerThere, exchanged, sameThere } = sortRows(push, batch);
   const { clock } = transfer.deps;
+  if (wanted.length > 0) await requireFetched(transfer);
   const beganMs = clock.monotonicMs();
   const sent = await sendRows(transfer, size, wanted);
   const tookMs = clock.monotonicMs() - beganMs;

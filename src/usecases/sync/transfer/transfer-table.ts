@@ -1,7 +1,7 @@
 // The transfer of one table in one direction, and of one rejected record by the same way. D-4.6, D-4.8.
 import { AppError, assert } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { columnsNow } from "../../../domain/sync/run/compare-schemas.ts";
+import { columnsNow, requireMoved } from "../../../domain/sync/run/compare-schemas.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";
@@ -94,6 +94,10 @@ async function openTransfer(
   if (direction === "push" && pushProblem !== null && !isPulledBefore) {
     throw pushProblem;
   }
+  // Of both the pull came first, unless another run has left a column out since the check.
+  if (direction === "push" && run.directions.includes("pull") && !run.isDryRun) {
+    requireMoved(table.name, check.columns, [], kept.pull.columns);
+  }
   const { marker: _, lateMark: __, ...anew } = kept[direction];
   const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
   const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
@@ -167,10 +171,11 @@ async function writeHere(
   lease: RunLease,
 ): Promise<boolean> {
   const kept = await deps.memory.read(table.name);
-  const { silent } = columnHistory(table, columnsNow(table, []), "pull", kept);
+  const columns = columnsNow(table, []);
+  const { silent } = columnHistory(table, columns, "pull", kept);
   const rules = { direction: "pull", memory: null, conflict: "newer" } as const;
   // Columns that are new here are filled by the next run.
-  const own = { deps, table, lease, ...rules, added: [], silent };
+  const own = { deps, table, lease, ...rules, columns, added: [], silent };
   const writer = new RecordWriter(own, await TableRejections.open(own, entry));
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
   deps.traffic?.addRows(changed);

@@ -4,11 +4,20 @@
 import type { Key } from "../../../domain/shared/document-key.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
-import { leavingOut } from "../../../domain/sync/run/compare-schemas.ts";
+import {
+  type KnownColumns,
+  leavingOut,
+  requireMoved,
+} from "../../../domain/sync/run/compare-schemas.ts";
 import { countBlock, ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
-import { isNoChange, NO_MEMORY, type TableMemory } from "../../../domain/sync/run/remote-memory.ts";
+import {
+  isNoChange,
+  type MemoryChange,
+  NO_MEMORY,
+  type TableMemory,
+} from "../../../domain/sync/run/remote-memory.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { LateRowsTold } from "../../../domain/sync/table/table-schema.ts";
@@ -36,6 +45,8 @@ export interface OwnTransfer {
   readonly memory: TransferMemory | null;
   /** The rule of the end that is written to: `newer` in a run, `overwrite` with `force`; null is its table's own. D-7.1. */
   readonly conflict: ConflictRule | null;
+  /** The columns that take part. */
+  readonly columns: KnownColumns;
   /** Columns that took no part before: all rows are moved for them. */
   readonly added: readonly string[];
   /** Columns in which a null of the remote empties nothing here. */
@@ -100,15 +111,16 @@ type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
  * what `writeRows` throws.
  */
 export async function commitRows(
-  { deps, table, direction, lease, memory }: OwnTransfer,
+  transfer: OwnTransfer,
   rows: RowsToWrite,
   extrasOf: ExtrasOf = () => ({}),
 ): Promise<WriteOutcome> {
+  const { deps, table, lease, memory } = transfer;
   if (lease.claim === null) return NOTHING_WRITTEN;
   lease.assertHeld();
   const commit = {
     claim: lease.claim,
-    owner: memory === null ? null : { table: table.name, direction, remote: memory.remote },
+    owner: memory === null ? null : ownerOf(transfer, memory),
     forgetsExchanged: memory?.forgetsExchanged ?? false,
     extrasOf: (outcome: WriteOutcome) => {
       lease.assertHeld();
@@ -128,11 +140,31 @@ export async function commitRows(
   }
 }
 
+function ownerOf({ table, direction, columns, silent }: OwnTransfer, memory: TransferMemory) {
+  const known = direction === "pull" ? silent : unfetched(memory);
+  return { table: table.name, direction, remote: memory.remote, columns, known };
+}
+
+function unfetched({ kept }: TransferMemory): readonly string[] {
+  return kept.pull.columns?.leftOut ?? [];
+}
+
+/** Call it between the read of rows and their push. Throws as `requireMoved`: rows may have come without a column since. */
+export async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
+  const { pull } = await deps.memory.read(table.name, memory.remote);
+  requireMoved(table.name, columns, unfetched(memory), pull.columns);
+}
+
 /** As `commitRows`, without rows; commits nothing where there is nothing to keep. */
 export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras): Promise<void> {
   const { memory = {}, rejected = [], accepted, exchanged } = extras;
   const isEmpty = isNoChange(memory) && rejected.length + (accepted?.keys.length ?? 0) === 0;
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
+}
+
+/** The change to commit no later than the first rows. Columns that are to be moved for all rows count as moved at the end only. */
+export function beginning({ added }: Transfer, markers: TransferMarkers): MemoryChange {
+  return added.length === 0 ? markers.begin() : {};
 }
 
 /** Sends a push with so many members; resolves to the failure where they are too much at once, or a single one too large. */

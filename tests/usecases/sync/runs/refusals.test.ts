@@ -60,7 +60,7 @@ test("D-8.2 a run that ends over refused records of people tells nothing of what
   const lease = noLease(new AbortController().signal);
   const rejections = await TableRejections.open({
     ...{ deps, table, direction: "pull", lease, memory: null },
-    ...{ conflict: "newer", added: [], silent: [] },
+    ...{ conflict: "newer", columns: { moved: [], leftOut: [] }, added: [], silent: [] },
   });
   const rejected = manyRows(10_001).map(([username]) => ({
     record: { username, created_at: "a secret" },
