@@ -1,4 +1,4 @@
-import type { DocumentStore, Reader, Transaction } from "../ports/documents.ts";
+import { type DocumentStore, type Reader, SYNC_CALLS, type Transaction } from "../ports/documents.ts";
 import { SECRETS, type SecretName } from "./accounts/account-collections.ts";
 import { SETTINGS, type SettingDocument } from "./collections.ts";
 
@@ -53,7 +53,7 @@ export class Secrets {
 
 /** The store's clock, which all instances share, in milliseconds since 1970. Throws `store_unavailable`. */
 export async function storeNowMs(documents: DocumentStore): Promise<number> {
-  return await documents.read({ name: "store.now" }, async (at) => {
+  return await documents.read({ name: "store.now", limit: SYNC_CALLS }, async (at) => {
     await at.read({ from: SETTINGS, keys: [] });
     return at.nowMs;
   });
