@@ -1,4 +1,9 @@
-import { type DocumentStore, type Reader, SYNC_CALLS, type Transaction } from "../ports/documents.ts";
+import {
+  type DocumentStore,
+  type Reader,
+  SYNC_CALLS,
+  type Transaction,
+} from "../ports/documents.ts";
 import { SECRETS, type SecretName } from "./accounts/account-collections.ts";
 import { SETTINGS, type SettingDocument } from "./collections.ts";
 
