@@ -6,6 +6,7 @@ import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { chromiumAvailable } from "../support/browser.ts";
 import { openConsole } from "./support/console-page.ts";
+import { waitUntil } from "./support/wait-until.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -71,10 +72,10 @@ describe.skipIf(!chromiumAvailable)("the page Compare", () => {
       ]);
       await page.goBack();
       await price.waitFor();
-      expect(await page.title()).toBe("listings · Compare · repsync");
+      await waitUntil(page, 'document.title === "listings · Compare · repsync"');
       await page.goBack();
       await page.getByText("No comparison is shown").waitFor();
-      expect(await page.title()).toBe("Compare · repsync");
+      await waitUntil(page, 'document.title === "Compare · repsync"');
     });
   });
 
