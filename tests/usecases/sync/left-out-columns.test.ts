@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
+import { compareTables } from "../../support/rows/compare-tables.ts";
 import { BY_TIME, makeTwoEnds, register, runOf, type TwoEnds } from "./two-ends.ts";
 
 const WITH_NOTES: TableEntry = {
@@ -43,3 +44,19 @@ test("D-7.3.3 after a push that ended early no pull empties a column that the re
   }
   expect(rowOf(ends, "there")).toEqual(NOTED);
 });
+
+test.each(["pull", "newest"] as const)(
+  "D-4.10 a repair by %s brings rows here though the last push left a column out",
+  async (repair) => {
+    const ends = await makeTwoEnds();
+    await register(ends, "here", WITH_NOTES);
+    put(ends, { ...NOTED, notes: null });
+    expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
+    await register(ends, "there", WITH_NOTES);
+    const newer = { ...NOTED, v: "2", at: T3 };
+    ends.there.writeOwn(ends.registries.there.get("items")!, newer);
+    const compared = ends.time.run(compareTables(ends.deps, { tableName: "items", repair }));
+    expect(await compared).toMatchObject({ different: 1, repaired: 1 });
+    expect(rowOf(ends, "here")).toEqual(newer);
+  },
+);

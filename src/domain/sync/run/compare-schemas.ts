@@ -180,5 +180,5 @@ export function requireMoved(
   const names = unsentColumns(other, now).filter((name) => !known.includes(name));
   if (names.length === 0) return;
   const text = `Another run has moved "${table}" meanwhile without ${names.map((name) => `"${name}"`).join(", ")}`;
-  throw new AppError("sync_failed", text, { hint: "Run again" });
+  throw new AppError("sync_failed", text, { hint: "Run again", isRecoverable: true });
 }

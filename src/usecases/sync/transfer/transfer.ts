@@ -140,19 +140,21 @@ export async function commitRows(
   }
 }
 
-function ownerOf({ table, direction, columns, silent }: OwnTransfer, memory: TransferMemory) {
-  const known = direction === "pull" ? silent : unfetched(memory);
+function ownerOf({ table, direction, columns, added }: OwnTransfer, memory: TransferMemory) {
+  // A pull counts its added columns as left out of the last push when it ends.
+  const known =
+    direction === "pull" ? [...leftOutOf(memory, "push"), ...added] : leftOutOf(memory, "pull");
   return { table: table.name, direction, remote: memory.remote, columns, known };
 }
 
-function unfetched({ kept }: TransferMemory): readonly string[] {
-  return kept.pull.columns?.leftOut ?? [];
+function leftOutOf({ kept }: TransferMemory, direction: SyncDirection): readonly string[] {
+  return kept[direction].columns?.leftOut ?? [];
 }
 
 /** Call it between the read of rows and their push. Throws as `requireMoved`: rows may have come without a column since. */
 export async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
   const { pull } = await deps.memory.read(table.name, memory.remote);
-  requireMoved(table.name, columns, unfetched(memory), pull.columns);
+  requireMoved(table.name, columns, leftOutOf(memory, "pull"), pull.columns);
 }
 
 /** As `commitRows`, without rows; commits nothing where there is nothing to keep. */
