@@ -104,7 +104,7 @@ function syncMessage({ problems: [problem], message }: AppError): string {
   return `${pointer.slice(1)} ${detail.charAt(0).toLowerCase()}${detail.slice(1)}`;
 }
 
-/** The hint for callers. Where the service cannot answer it is that of the kind: the own one may name hosts and files, for the log. */
+/** The hint for callers. That of a failing service is the general one of its kind: the error's own may name hosts and files. */
 function hintFor({ kind, hint }: AppError): string | null {
   if (!UNAVAILABLE.has(kind)) return hint;
   // Damage does not pass.

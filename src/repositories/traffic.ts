@@ -55,7 +55,7 @@ export class Traffic {
   }
 }
 
-/** The stretch of the counts of a unit that are too old to be kept, the latest first. */
+/** Counts by minute or hour that are too old to be kept, the latest first. */
 function before(unit: TrafficUnit, nowMs: number) {
   const after = [unit, Math.max(0, keptFrom(unit, nowMs))];
   return { within: [[unit]], after, isReverse: true, limit: MAX_FORGOTTEN };

@@ -58,7 +58,7 @@ export type AlertType = Alert["type"];
 export interface QueuedAlert {
   readonly id: string;
   readonly type: AlertType;
-  /** The time of what it tells, in milliseconds since 1970. */
+  /** The time of the event, in milliseconds since 1970. */
   readonly atMs: number;
   /** The account whose erasure drops it; null when it is about no person. */
   readonly account: string | null;

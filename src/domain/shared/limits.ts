@@ -189,7 +189,7 @@ export const MAX_PROFILE_TEXT_CHARS = 10_000;
 export const REQUEST_DEADLINE_MS = 9_500;
 /** Time after which a request under `/v1` is answered 503 though what it asked the store for goes on. D-8.3. */
 export const REPLY_DEADLINE_MS = 9_750;
-/** The rest of a body is read on when its reply is known, while so much of it comes in such a time: who is cut off may lose it. D-11.8. */
+/** Once its reply is known, a body is read on while `LINGER_BYTES` of it come in each `LINGER_MS`: a sender cut off may lose the reply. D-11.8. */
 export const LINGER_MS = 1_000;
 export const LINGER_BYTES = 1024 * 1024;
 /** A lookup that is answered later than this after its first read is confirmed by another read. D-8.3. */

@@ -13,7 +13,7 @@ export type Lines = readonly (readonly unknown[])[];
 export interface Connection {
   /** Sends a statement at once, also while others are under way. Throws `Failure`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<Lines>;
-  /** Sends statements without parameters, separated by semicolons; resolves to what a single one did, such as `COMMIT`. */
+  /** Sends statements without parameters, separated by semicolons; resolves to the tag of a single one, such as `COMMIT`. */
   script(text: string): Promise<string>;
   /** Gives it back; one that is broken, or in the middle of something, is closed. */
   readonly release: (isUsable: boolean) => void;

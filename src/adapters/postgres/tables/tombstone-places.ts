@@ -10,7 +10,7 @@ import { type Layout, rowAt } from "./layout.ts";
 /** The time of a tombstone as the server shows it, to be read by `timeOf`. */
 export const DELETED_AT = "t.deleted_at::text";
 
-/** The tombstones of keys, as far as there are any. `holdsKey` is true for each key. */
+/** Those of the keys that have a tombstone. The caller has asked `holdsKey` of each key. */
 export async function tombstonesWith(
   tx: ServerTransaction,
   layout: Layout,

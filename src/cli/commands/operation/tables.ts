@@ -86,7 +86,7 @@ async function stampIn(tools: CommandTools, path: string, tableName: string): Pr
   try {
     return await prepareBy(tools, path, before, { name, entry: stamped });
   } catch (error) {
-    // Not every store can tell of deletes.
+    // The store cannot record deletes: the table is stamped without them.
     const isOptional = stamped.deletes === true && given.deletes !== true;
     if (!isOptional || !isAppError(error, "schema_conflict")) throw error;
     const { deletes: _, ...entry } = stamped;

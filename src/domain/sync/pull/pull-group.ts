@@ -271,7 +271,7 @@ function followsOn(
   return true;
 }
 
-/** The members on a page, which stand together: from `start` to before `end`. */
+/** The places of the members on a page, which stand together: `start` is the first one, `end` the one behind the last. */
 function findMembers(
   times: readonly (string | null)[],
   isMember: (time: string | null) => boolean,

@@ -103,7 +103,7 @@ export class TransferMarkers {
     return tellsOfLateRows ? sourceMs : Math.min(sourceMs, targetMs + MAX_AHEAD_MS);
   }
 
-  /** The change to commit before the first row is sent, or with it here: however the transfer ends, other columns did not move. D-7.3.3. */
+  /** The change to commit before the first row is sent, or with the first ones that come: other columns do not move. D-7.3.3. */
   begin(): MemoryChange {
     const { columns, direction } = this.#options;
     const isFirst = direction === "pull" && this.#written.columns === undefined;

@@ -48,7 +48,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const { deps, table, remote, report, handshake } = transfer;
   const { maxPageRows, clock } = deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
-  const begun = beginning(transfer, markers);
+  let begun = beginning(transfer, markers);
   const writer = new RecordWriter(transfer, await TableRejections.open(transfer));
   const exchange = await openExchange(transfer, markers);
   const retried = await retryRejected(writer);
@@ -72,8 +72,10 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && isNoChange(passed)) continue;
     const beganMs = clock.monotonicMs();
-    const atEnd = bothChanges(begun, passed);
-    const applied = await writer.write(records, (isLast) => exchange.page(isLast ? atEnd : begun));
+    // Every part keeps how the pull began, as another one may fail; the last one what the page has passed, too.
+    const [atOnce, atEnd] = [begun, bothChanges(begun, passed)];
+    const applied = await writer.write(records, (isLast) => exchange.page(isLast ? atEnd : atOnce));
+    begun = {};
     remote.progressed();
     const tookMs = clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
     size.takeIn(pulled.page.records.length, tookMs);
@@ -196,7 +198,7 @@ async function openExchange(transfer: Transfer, markers: TransferMarkers) {
   // Rows that were here before may not be exchanged.
   const isFromStart = markers.start === null;
   const pushMarker = last.push.marker || null;
-  // The own mark from before the first exchanged row, when no push has kept one.
+  // A first push goes by the own mark of before the first exchanged row; later ones keep their own.
   const isKept = last.push.lateMark !== undefined || pushMarker !== null;
   const asked = { afterMark: null, isForOwnPush: true };
   const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
@@ -205,7 +207,7 @@ async function openExchange(transfer: Transfer, markers: TransferMarkers) {
   /** Versions added since they were put together last. */
   let added = addedBefore;
   return {
-    /** For one commit: what goes with the rows that are here as they came, beside the marker that has `passed` them. */
+    /** The extras of one commit: the block of the rows that are here as they came, and the change that has `passed` them. */
     page(passed: MemoryChange): ExtrasOfRows {
       const before = added;
       return (rows, changed) => {

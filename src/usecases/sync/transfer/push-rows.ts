@@ -30,7 +30,7 @@ const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
 /**
  * Reads the rows of a push by position, never by offset, so that rows that move are not skipped: those without a timestamp, then
- * those from a marker's time on, canonical; null for every row. `size` cuts what is read.
+ * those from `markerTime` on, which is canonical; all rows where it is null. `size` is the most rows of a batch.
  */
 export async function* readPush(
   tables: TableStore,
