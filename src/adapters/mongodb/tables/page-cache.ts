@@ -10,14 +10,22 @@ const MIN_REUSE_MS = 2_000;
 /** Facts that took long to find out are reused for this multiple of that time. */
 const REUSE_PER_COST = 10;
 
-interface KnownState {
-  readonly state: string;
-  readonly number: number;
-  readonly beganMs: number;
+/** A state of a table, and what was found out about it. */
+export interface TableState {
+  /** Equal only while nothing was written to the table. */
+  readonly version: string;
+  /** The answer of `hasDates`; null before it was asked for. */
+  hasDates: boolean | null;
+  /** The time that it took to find out what is reused. */
   costMs: number;
 }
 
-/** Numbers the states of tables: as long as the number stays, what was found out under it may be used again. */
+interface KnownState extends TableState {
+  readonly activity: string;
+  readonly beganMs: number;
+}
+
+/** Numbers the states of tables: as long as a table has the same state, what was found out about it may be used again. */
 export class TableStates {
   readonly #deps: VersionedDeps;
   readonly #known = new Map<string, KnownState>();
@@ -27,10 +35,10 @@ export class TableStates {
     this.#deps = deps;
   }
 
-  /** Reads once in a snapshot, of which the number of the state is told as text. */
+  /** Reads once in a snapshot, of which the state is told. */
   async read<T>(
     tableName: string,
-    read: (tx: ClientSession, version: string) => Promise<T>,
+    read: (tx: ClientSession, state: TableState) => Promise<T>,
   ): Promise<T> {
     const { client, db, versions } = this.#deps;
     let tx = client.startSession({ snapshot: true });
@@ -39,41 +47,34 @@ export class TableStates {
         readActivity(db, tableName),
         versions.ofTable(tableName, tx),
       ]);
-      let state = `${seenVersion} ${activity}`;
-      if (!this.#isKnown(tableName, state)) {
-        // A state is named by its activity, so what is read in it must not be older than that.
-        await tx.endSession();
-        tx = client.startSession({ snapshot: true });
-        state = `${await versions.ofTable(tableName, tx)} ${activity}`;
-      }
-      return await read(tx, this.#version(tableName, state));
+      const seen = `${seenVersion} ${activity}`;
+      const known = this.#find(tableName, seen);
+      if (known !== null) return await read(tx, known);
+      // A state is named by its activity, so what is read in it must not be older than that.
+      await tx.endSession();
+      tx = client.startSession({ snapshot: true });
+      const now = `${await versions.ofTable(tableName, tx)} ${activity}`;
+      return await read(tx, this.#find(tableName, now) ?? this.#begin(tableName, now));
     } finally {
       await tx.endSession();
     }
   }
 
-  /** True when this is the table's last known state and what was found out about it may still be used. */
-  #isKnown(tableName: string, state: string): boolean {
+  /** The table's last known state, where it is this one and what was found out about it may still be used. */
+  #find(tableName: string, activity: string): TableState | null {
     const known = this.#known.get(tableName);
-    if (known === undefined || known.state !== state) return false;
+    if (known?.activity !== activity) return null;
     const reuseMs = Math.max(MIN_REUSE_MS, REUSE_PER_COST * known.costMs);
-    return this.#deps.clock.monotonicMs() < known.beganMs + reuseMs;
+    return this.#deps.clock.monotonicMs() < known.beganMs + reuseMs ? known : null;
   }
 
-  /** The number of a state, as text; a new one unless the state is known. */
-  #version(tableName: string, state: string): string {
-    if (!this.#isKnown(tableName, state)) {
-      this.#lastNumber++;
-      const beganMs = this.#deps.clock.monotonicMs();
-      this.#known.set(tableName, { state, number: this.#lastNumber, beganMs, costMs: 0 });
-    }
-    return String(this.#known.get(tableName)?.number);
-  }
-
-  /** Notes how long it took to find something out about the table's last known state. */
-  addCost(tableName: string, costMs: number): void {
-    const known = this.#known.get(tableName);
-    if (known !== undefined) known.costMs += costMs;
+  #begin(tableName: string, activity: string): TableState {
+    this.#lastNumber++;
+    const beganMs = this.#deps.clock.monotonicMs();
+    const version = String(this.#lastNumber);
+    const state: KnownState = { version, activity, beganMs, hasDates: null, costMs: 0 };
+    this.#known.set(tableName, state);
+    return state;
   }
 }
 

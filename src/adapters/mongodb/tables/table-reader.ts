@@ -34,7 +34,7 @@ import {
   readKeyRange,
   readOrdered,
 } from "./ordered-documents.ts";
-import { TableStates } from "./page-cache.ts";
+import { type TableState, TableStates } from "./page-cache.ts";
 import { positionJson, readIndexValues } from "./part-cursor.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
@@ -55,7 +55,9 @@ interface Reading {
   readonly layout: TableLayout;
   readonly tx: ClientSession;
   readonly sinceTime: string | null;
-  /** The rows as of the state that the snapshot is of; null where nobody asked for that. */
+  /** The state that the snapshot is of; null where nobody asked for that. */
+  readonly state: TableState | null;
+  /** The rows as of that state. */
   readonly sequence: PageSequence | null;
   /** True when another program's BSON dates are among the timestamps. */
   readonly isMixed: boolean;
@@ -166,7 +168,7 @@ export class TableReader {
   }
 
   async #readPage(reading: Reading, start: Start, query: RowsQuery): Promise<RowsPage> {
-    const { layout, sequence } = reading;
+    const { layout, state, sequence } = reading;
     const { from, limitRows, hasTotal = false } = query;
     const offsetRows = "offsetRows" in from ? from.offsetRows : null;
     const knownRows = hasTotal ? this.#knownTotal(reading) : null;
@@ -195,7 +197,7 @@ export class TableReader {
     ]);
     const isCostly =
       hasTotal && (knownRows === null || first.skip + Number(first.hasBefore) > limitRows);
-    if (isCostly) this.#states.addCost(layout.table.name, clock.monotonicMs() - beganMs);
+    if (isCostly && state !== null) state.costMs += clock.monotonicMs() - beganMs;
     if (offsetRows !== null && last !== null) remember(offsetRows + rows.length, last);
     if (!("cursor" in from && isCut)) return { rows, totalRows, cursor: null };
     const begun = first.position && positionJson(first.position);
@@ -276,10 +278,11 @@ export class TableReader {
   ): Promise<T> {
     const { name } = layout.table;
     const deadline = Deadline.start(this.#deps.clock, limit);
-    const read = async (tx: ClientSession, version: string | null) => {
-      const sequence = version === null ? null : { tableName: name, sinceTime, version };
-      const isMixed = await hasDates(this.#deps.db, layout, tx);
-      return await work({ layout, tx, sinceTime, sequence, isMixed });
+    const read = async (tx: ClientSession, state: TableState | null) => {
+      const sequence = state && { tableName: name, sinceTime, version: state.version };
+      const isMixed = state?.hasDates ?? (await hasDates(this.#deps.db, layout, tx));
+      if (state !== null) state.hasDates = isMixed;
+      return await work({ layout, tx, sinceTime, state, sequence, isMixed });
     };
     if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null), deadline);
     return await readCommitted(this.#deps, () => this.#states.read(name, read), deadline);
