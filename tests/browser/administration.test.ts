@@ -45,6 +45,20 @@ describe.skipIf(!chromiumAvailable)("administration in the console", () => {
       await confirm("Change plan");
       await row("shop").getByRole("cell", { name: "business", exact: true }).waitFor();
 
+      await button("Change plan").click();
+      await dialog.getByLabel("Plan").selectOption("enterprise");
+      await dialog.getByLabel("Calls per month").fill("5000");
+      await confirm("Change plan");
+      await row("shop").getByRole("cell", { name: "enterprise", exact: true }).waitFor();
+      await button("Change plan").click();
+      expect(await dialog.getByLabel("Calls per month").inputValue()).toBe("5000");
+      expect(await dialog.getByLabel("Calls per minute").inputValue()).toBe("6000");
+      await expectGood();
+      await confirm("Change plan");
+      await dialog.waitFor({ state: "detached" });
+      const { usage } = dataOf(await root.send("/v1/admin/accounts/shop"));
+      expect(usage).toMatchObject({ plan: "enterprise", month: { limit: 5_000 } });
+
       await button("Suspend").click();
       await dialog.getByRole("button", { name: "Back" }).click();
       expect(await refusal()).toBe("profile_not_found");

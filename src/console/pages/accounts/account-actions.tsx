@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import type { AccountItem } from "../../api/interface.ts";
+import type { AccountItem, AccountUsage } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { Field, SelectField } from "../../components/form.tsx";
-import { StatusBadge } from "../../components/notes.tsx";
+import { Loaded, StatusBadge } from "../../components/notes.tsx";
 import { ownName } from "../../state/session.ts";
 import { change } from "../../state/use-action.ts";
 
@@ -83,7 +83,7 @@ export function AccountActions({ account, onErased }: ActionsProps) {
   );
 }
 
-function PlanButton({ account: { username, plan } }: ActionsProps) {
+function PlanButton({ account: { username } }: ActionsProps) {
   const path = { username };
   return (
     <ConfirmButton
@@ -102,14 +102,18 @@ function PlanButton({ account: { username, plan } }: ActionsProps) {
         return change("put /v1/admin/accounts/{username}/plan", { path, body }, done);
       }}
     >
-      <PlanFields before={plan} />
+      <Loaded from="get /v1/admin/accounts/{username}" options={{ path }} name="the plan">
+        {({ usage }) => <PlanFields usage={usage} />}
+      </Loaded>
     </ConfirmButton>
   );
 }
 
-function PlanFields({ before }: { readonly before: Plan }) {
-  const [plan, setPlan] = useState<string>(before);
+function PlanFields({ usage }: Pick<AccountUsage, "usage">) {
+  const [plan, setPlan] = useState<string>(usage.plan);
   const hints = { min: "1" };
+  const agreed = ({ limit }: (typeof usage)["month"]) =>
+    usage.plan === "enterprise" && limit !== null ? String(limit) : "";
   return (
     <>
       <SelectField label="Plan" name="plan" value={plan} onValue={setPlan} options={PLANS} />
@@ -118,6 +122,7 @@ function PlanFields({ before }: { readonly before: Plan }) {
           <Field
             label="Calls per month"
             name="calls_per_month"
+            value={agreed(usage.month)}
             hint="Empty: unlimited"
             type="number"
             hints={hints}
@@ -125,6 +130,7 @@ function PlanFields({ before }: { readonly before: Plan }) {
           <Field
             label="Calls per minute"
             name="rate_limit_per_minute"
+            value={agreed(usage.minute)}
             hint="Empty: 6,000"
             type="number"
             hints={hints}
