@@ -2,6 +2,7 @@
 import { DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError, type AppErrorOptions } from "../../../domain/shared/errors.ts";
 
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const IO_ERROR = 10;
@@ -9,7 +10,7 @@ const DAMAGED = 11;
 const NO_DATABASE = 26;
 
 const STORE_REASONS: ReadonlyMap<number, string> = new Map([
-  [1, "a table is not as it was prepared"],
+  [ERROR, "a table is not as it was prepared"],
   [BUSY, "another process is using it"],
   [LOCKED, "another process is using it"],
   [7, "out of memory"],
@@ -32,8 +33,15 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
 export const FILE_HINT =
   "Check that the file of the store, with its -wal and -shm, can be read and written, and that its disk has room";
 
-const NO_STORE_HINT =
-  "Check that STORAGE_URL names the file of a store: one that is spoiled comes back from the last backup";
+/** Hints of single result codes; `FILE_HINT` where there is none. */
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [ERROR, "Restart the service, which prepares its tables as it starts"],
+  [DAMAGED, DAMAGE_HINT],
+  [
+    NO_DATABASE,
+    "Check that STORAGE_URL names the file of a store: one that is spoiled comes back from the last backup",
+  ],
+]);
 
 /** The kinds of error that failing work may throw. */
 export type FailureKind = "store_unavailable" | "commit_failed";
@@ -58,8 +66,7 @@ export function storeError(kind: FailureKind, resultCode: number | null, cause: 
   if (resultCode === null || cause instanceof AppError) return cause;
   const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;
   if (isBusy(resultCode)) return unavailable(reason, { cause });
-  const damageHint = resultCode === NO_DATABASE ? NO_STORE_HINT : DAMAGE_HINT;
-  const hint = isDamage(resultCode) ? damageHint : FILE_HINT;
+  const hint = HINTS.get(resultCode) ?? FILE_HINT;
   if (kind === "store_unavailable") return unavailable(reason, { cause, hint });
   return new AppError("commit_failed", `The database wrote nothing: ${reason}`, { cause, hint });
 }
