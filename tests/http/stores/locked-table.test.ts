@@ -1,8 +1,10 @@
 // A table that another program has locked in PostgreSQL, as VACUUM FULL and many an ALTER TABLE do.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { onBackends, POSTGRESQL } from "../support/backends.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
+import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { notes, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
 
@@ -34,5 +36,32 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
     const run = await local.trigger({ direction: "pull", table: "notes" });
     expect([run.status, run.json]).toMatchObject([200, { status: "success", total_pulled: 2 }]);
     await sql`rollback`;
+  });
+
+  test("S-4.3 strangers who ask for the status many times at once wait for a locked table with one connection", async () => {
+    const url = await backend.makeUrl();
+    const app = await startApp({ env: { STORAGE_URL: url } });
+    const sql = new SQL({ url, max: 1 });
+    // What a transaction reads of other connections it does not read anew.
+    const watch = new SQL({ url, max: 1 });
+    keepResource(() => sql.close());
+    keepResource(() => watch.close());
+    const waiting = async (): Promise<number> => {
+      const [found] = await watch`select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return found.n;
+    };
+    await sql`begin`;
+    await sql`lock table notes in access exclusive mode`;
+    // More than an instance has connections.
+    const asked = Array.from({ length: 50 }, () => app.send(`${SYNC}/status`));
+    await pollUntil("a count that waits", async () => (await waiting()) > 0);
+    expect((await app.send("/v1/health")).status).toBe(200);
+    expect((await app.send("/v1/signup")).status).toBe(200);
+    // None while the count is between two tries.
+    expect(await waiting()).toBeLessThanOrEqual(1);
+    await sql`rollback`;
+    const replies = await Promise.all(asked);
+    expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@
 import type { Collection } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
+import { SharedWork } from "../../../ports/runtime/shared-work.ts";
 import { Deadline, TimeUp } from "../driver/deadline.ts";
 import { type StoreDeps, writeOne } from "../driver/operations.ts";
 import { DELETE_BARRIERS, type RecorderState, RecorderStates } from "./recorder-state.ts";
@@ -20,9 +21,7 @@ export class DeleteBarrier {
   readonly #deps: StoreDeps;
   readonly #states: RecorderStates;
   readonly #barriers: Collection<BarrierDocument>;
-  #underWay: Promise<unknown> = Promise.resolve();
-  /** The barrier that has not begun. */
-  #next: Promise<RecorderState> | null = null;
+  readonly #passing = new SharedWork(() => this.#passNew());
 
   constructor(deps: StoreDeps) {
     this.#deps = { ...deps, callLimit: WAIT };
@@ -37,24 +36,12 @@ export class DeleteBarrier {
   async pass(): Promise<RecorderState> {
     const deadline = Deadline.start(this.#deps.clock, WAIT);
     try {
-      return await deadline.race(this.#share());
+      return await deadline.race(this.#passing.outcome());
     } catch (error) {
       if (!(error instanceof TimeUp)) throw error;
       const message = "The deletes made here until now were not recorded within 10 s: try again";
       throw new AppError("store_unavailable", message, { cause: error });
     }
-  }
-
-  #share(): Promise<RecorderState> {
-    this.#next ??= this.#underWay
-      .catch(() => {})
-      .then(() => {
-        this.#next = null;
-        const passing = this.#passNew();
-        this.#underWay = passing;
-        return passing;
-      });
-    return this.#next;
   }
 
   async #passNew(): Promise<RecorderState> {

@@ -2,6 +2,7 @@
 import { COMPRESSION_THRESHOLD_BYTES, DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
 import { DEPLOYMENT_HEADER, SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
+import { SharedWork } from "../../../ports/runtime/shared-work.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { readTableSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
 import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
@@ -151,6 +152,8 @@ const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 /** `GET /api/v1/sync/status`. S-4.3. */
 export function statusRoute(deps: ServedSync): Operation {
   const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
+  // Strangers may ask, and a count of a large table that changes takes long.
+  const status = new SharedWork(() => readSyncStatus(deps));
   return operation({
     at: "GET /api/v1/sync/status",
     id: "readSyncStatus",
@@ -160,7 +163,7 @@ export function statusRoute(deps: ServedSync): Operation {
     guard: EVERYBODY,
     replies: { 200: json("The status", SyncStatusSchema, HEADER_DOCS) },
     isSlow: true,
-    run: async () => new Answer(200, await readSyncStatus(deps), headers),
+    run: async () => new Answer(200, await status.outcome(), headers),
   });
 }
 
