@@ -133,9 +133,28 @@ export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
 
 /** The place behind the remote's last tombstone. */
 async function endThere(remote: RemoteTable): Promise<string> {
-  let page = await remote.readDeleted({ cursor: null });
-  while (page.nextCursor !== null) page = await remote.readDeleted({ cursor: page.nextCursor });
-  return page.cursor;
+  const read = (cursor: string | null) => remote.readDeleted({ cursor });
+  let end = "";
+  for await (const page of pagesFrom(await read(null), read)) end = page.cursor;
+  return end;
+}
+
+/** A page and those behind it. Throws `remote_invalid` for a cursor that was given before, as following it would never end. */
+export async function* pagesFrom(
+  first: DeletedReply,
+  read: (cursor: string) => Promise<DeletedReply>,
+): AsyncGenerator<DeletedReply, void, undefined> {
+  const given = new Set<string>();
+  yield first;
+  for (let { nextCursor } = first; nextCursor !== null; ) {
+    if (given.has(nextCursor)) {
+      throw new AppError("remote_invalid", "The remote lists the same deletes again and again");
+    }
+    given.add(nextCursor);
+    const page = await read(nextCursor);
+    yield page;
+    ({ nextCursor } = page);
+  }
 }
 
 function mayBeMissed(table: Table, where: "here" | "there"): AppError {

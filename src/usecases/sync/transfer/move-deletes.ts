@@ -24,6 +24,7 @@ import {
   doDeletesTravel,
   listOwn,
   movedPlace,
+  pagesFrom,
   placeOf,
   readDeletedPage,
   requireKnownHere,
@@ -71,7 +72,8 @@ async function countFirst<Page>(
 async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const { deps, run, table, report, readAhead } = transfer;
   const cursor = placeOf(transfer, "pull")?.cursor ?? null;
-  const first = readAhead.get(cursor) ?? (await readDeletedPage(transfer, cursor));
+  const read = (from: string | null) => readDeletedPage(transfer, from);
+  const first = readAhead.get(cursor) ?? (await read(cursor));
   const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
   const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
   if (isMany || run.isDryRun) {
@@ -79,11 +81,11 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
       const { deleted } = readTombstones(transfer, items);
       return countRemovable(deps.tables, table, deleted, deps.clock.nowMs());
     };
-    const answer = await countFirst(transfer, budget, pagesFrom(transfer, first), count);
+    const answer = await countFirst(transfer, budget, pagesFrom(first, read), count);
     if (answer !== "go on") return answer;
   }
   let isRefused = false;
-  for await (const page of pagesFrom(transfer, first)) {
+  for await (const page of pagesFrom(first, read)) {
     const { deleted, refused } = readTombstones(transfer, page.items);
     report.addRejected(refused);
     isRefused ||= refused > 0;
@@ -103,18 +105,6 @@ async function limitHere({ deps, run, table }: Transfer, first: DeletedReply): P
   const least = deleteLimit(table, run.maxDeletes, 0);
   if (first.nextCursor === null && first.items.length <= least) return least;
   return deleteLimit(table, run.maxDeletes, await deps.tables.count(table));
-}
-
-async function* pagesFrom(
-  transfer: Transfer,
-  first: DeletedReply,
-): AsyncGenerator<DeletedReply, void, undefined> {
-  yield first;
-  for (let at = first.nextCursor; at !== null; ) {
-    const page = await readDeletedPage(transfer, at);
-    yield page;
-    at = page.nextCursor;
-  }
 }
 
 /**
