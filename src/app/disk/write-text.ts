@@ -52,7 +52,9 @@ async function writeFile(path: string, source: Readable): Promise<void> {
   const { path: realPath, isReplaceable, mode } = await inspect(path);
   const target = isReplaceable ? `${realPath}.part-${process.pid}` : realPath;
   try {
-    const file = createWriteStream(target, { mode });
+    // Of a process that was killed, or a link that somebody has put there.
+    if (isReplaceable) await rm(target, { force: true });
+    const file = createWriteStream(target, { mode, flags: isReplaceable ? "wx" : "w" });
     if (/\.gz$/i.test(path)) await pipeline(source, createGzip({ level: GZIP_LEVEL }), file);
     else await pipeline(source, file);
     if (isReplaceable) await rename(target, realPath);

@@ -5,11 +5,14 @@ import {
   createWriteStream,
   existsSync,
   readdirSync,
+  readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { writeText } from "../../../src/app/disk/write-text.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../../e2e/support/service-process.ts";
 import { onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
@@ -170,6 +173,16 @@ describe("repsync import and export", () => {
     chmodSync(join(folder, "private.csv"), 0o600);
     expect((await runCli(["export", "listings", "private.csv"], { folder, env })).code).toBe(0);
     expect(statSync(join(folder, "private.csv")).mode & 0o777).toBe(0o600);
+  });
+
+  test("D-4.12.8 what is written before a file has its name goes through no link", async () => {
+    const { folder } = makeDeployment();
+    const [path, other] = [join(folder, "linked.csv"), join(folder, "other.txt")];
+    writeFileSync(other, "of somebody else");
+    symlinkSync(other, `${path}.part-${process.pid}`);
+    await writeText(path, ["name\n"]);
+    expect(readFileSync(path, "utf8")).toBe("name\n");
+    expect(readFileSync(other, "utf8")).toBe("of somebody else");
   });
 
   test("D-4.12 a running service shows what is imported, and what it is given is exported", async () => {
