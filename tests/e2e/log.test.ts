@@ -98,6 +98,15 @@ describe("log lines", () => {
     expect(service.stderr().length).toBeLessThan(2_000);
   });
 
+  test("D-11.3 what a peer wrote commands no terminal on which the log is read", async () => {
+    const service = await startService({ env: { LOG_LEVEL: "info" } });
+    const body = { sync_timestamp: "\u009b2K\u202e\u{e0041}", records: [{ name: "a" }] };
+    expect((await service.push("notes", body)).status).toBe(200);
+    await service.stop();
+    expect(service.stderr()).toContain('"sync_timestamp":"\\u009b2K\\u202e\\udb40\\udc41"');
+    expect(linesOf(service)[0]).toMatchObject({ sync_timestamp: "\u009b2K\u202e\u{e0041}" });
+  });
+
   test("S-4.2.11, D-5.3 a failure of the store is in the log with its cause", async () => {
     const folder = makeTempFolder();
     const service = await startService({ folder });

@@ -1,10 +1,11 @@
 import { type Logger as Pino, pino } from "pino";
+import { escapeHiddenInJson } from "../../domain/shared/text.ts";
 import type { LogFields, Logger } from "../../ports/runtime/runtime.ts";
 
 /** Characters that may wait for a slow reader of stderr; further lines are dropped. */
 const MAX_PENDING_CHARS = 1024 * 1024;
 
-/** JSON lines on stderr. */
+/** JSON lines on stderr, of which a terminal obeys none. */
 export class PinoLogger implements Logger {
   readonly #pino: Pino;
 
@@ -49,7 +50,7 @@ class StderrLines {
     if (this.#pendingChars + this.#lines.length > MAX_PENDING_CHARS) return;
     // The lines of one turn of the event loop are written together.
     if (this.#lines === "") setImmediate(() => this.#flush());
-    this.#lines += line;
+    this.#lines += `${escapeHiddenInJson(line.trimEnd())}\n`;
   }
 
   #flush(): void {
