@@ -2,9 +2,11 @@
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
+import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { BatchEvent, RunNews } from "../../../src/domain/sync/run/run.ts";
 import { streamOf } from "../../../src/http/event-stream.ts";
 import { namingOf } from "../../../src/http/naming.ts";
+import { tell } from "../../../src/http/routes/sync/run-replies.ts";
 import { RunEventSchema } from "../../../src/http/schemas/run-events.ts";
 import { RunEvents } from "../../../src/usecases/sync/runs/started-work.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
@@ -36,6 +38,19 @@ function batchEvent(batch: number, batches: number): BatchEvent {
     ...{ elapsedMs: 1, rowsPerSecond: 1 },
   };
 }
+
+test("D-8.7, D-9.5.2 a store that does not answer cuts no stream, and who may not read any more is told nothing", async () => {
+  const toldTo = async (kind: "store_unavailable" | "token_invalid") => {
+    async function* news(): AsyncGenerator<RunNews, void, undefined> {
+      yield batchEvent(1, 1);
+    }
+    const requireStill = () => Promise.reject(new AppError(kind, "as the test says"));
+    const told = tell(news(), "run", { requireStill }).value as AsyncIterable<RunNews>;
+    return await Array.fromAsync(told).catch((error: AppError) => error.kind);
+  };
+  expect(await toldTo("store_unavailable")).toEqual([batchEvent(1, 1)]);
+  expect(await toldTo("token_invalid")).toBe("token_invalid");
+});
 
 /** The address of a server that takes connections and never answers. */
 async function startSilentServer(): Promise<string> {

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
-import { type Backend, onOneBackend } from "../support/backends.ts";
+import { type Backend, onEveryBackend, onOneBackend } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
@@ -13,6 +13,7 @@ import {
   SYNC,
   startPair,
   startRunApp,
+  versions,
 } from "./support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -220,4 +221,31 @@ test("D-9.5.2 events() is for administrators, and 404 for what is no run", async
     const reply = await run.ask(`/runs/${id}/events`);
     expect([id, reply.status, Object.keys(reply.json)]).toEqual([id, 404, ["error"]]);
   }
+});
+
+onEveryBackend("a stream whose reader's session ends", (backend) => {
+  test("D-8.7, D-9.5.2 tells nothing more, on any instance, and the run goes on", async () => {
+    const remote = await startRunApp();
+    await remote.push("versions", { records: versions(3) });
+    const held = startHeldRemote(remote.url, "/pull/", 1);
+    const env = { STORAGE_URL: await backend.makeUrl(), SYNC_REMOTE_URL: held.url };
+    const [first, second] = [await startRunApp({ env }), await startRunApp({ env })];
+    const started = await first.trigger({ table: "versions", direction: "pull", wait: false });
+    const events = `${SYNC}/runs/${started.json["run_id"]}/events`;
+    const other = await Person.signIn(first, "root");
+    const open = async ({ url }: RunApp) => {
+      const headers = { Authorization: `Bearer ${first.admin.token}` };
+      const reply = await fetch(`${url}${events}`, { headers });
+      const reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader();
+      return { begins: (await reader.read()).value, rest: reader.read().catch(() => "cut off") };
+    };
+    const streams = await Promise.all([open(first), open(second)]);
+    expect((await first.admin.send("/v1/sessions/current", { method: "DELETE" })).status).toBe(200);
+    held.release();
+    for (const { begins, rest } of streams) {
+      expect([begins, await rest]).toEqual([expect.stringContaining('"start"'), "cut off"]);
+    }
+    const whole = readEvents(await other.send(events));
+    expect(whole.map(({ type }) => type)).toEqual(["start", "batch", "done", "finished"]);
+  });
 });

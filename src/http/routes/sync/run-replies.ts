@@ -1,6 +1,7 @@
 // Common replies of operations on runs and comparisons: streams of news, and failures of the remote.
 
 import { type TSchema, Type } from "@sinclair/typebox";
+import { isAppError } from "../../../domain/shared/errors.ts";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import { retryText } from "../../../domain/sync/run/run.ts";
@@ -14,6 +15,7 @@ import { Answer } from "../../description.ts";
 import { headerDoc } from "../../document-parts.ts";
 import { StreamComment } from "../../event-stream.ts";
 import type { Failure } from "../../failures.ts";
+import type { AskingAdministrator } from "../../guards/bearer.ts";
 import { events } from "../../replies.ts";
 import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
@@ -55,19 +57,33 @@ export function newsReply<Schema extends TSchema>(description: string, event: Sc
   return events(description, event, { "X-Run-Id": headerDoc("Id of the run or comparison") });
 }
 
-/** Tells news as they come. */
+type Reader = Pick<AskingAdministrator, "requireStill">;
+
+/** Tells news as they come. The stream is cut before the first that `reader` may not have any more; an import ends by itself. */
 export function tell<Item extends News>(
   news: AsyncGenerator<Item, void, undefined>,
   runId: string,
+  reader?: Reader,
 ) {
-  return new Answer(200, withComments(news), { "X-Run-Id": runId });
+  return new Answer(200, withComments(news, reader), { "X-Run-Id": runId });
+}
+
+/** A store that does not answer takes nobody's right away: its failure is the news. */
+async function requireReader(reader?: Reader): Promise<void> {
+  try {
+    await reader?.requireStill();
+  } catch (error) {
+    if (!isAppError(error, "store_unavailable")) throw error;
+  }
 }
 
 /** Retries become comments: the events of S-6 stay as they are. D-7.11. */
 async function* withComments<Item extends News>(
   news: AsyncGenerator<Item, void, undefined>,
+  reader?: Reader,
 ): AsyncGenerator<Exclude<Item, { type: "retry" }> | StreamComment, void, undefined> {
   for await (const item of news) {
+    await requireReader(reader);
     if (item.type === "retry") yield new StreamComment(retryText(item));
     else yield item as Exclude<Item, { type: "retry" }>;
   }

@@ -65,7 +65,8 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
         ...UNKNOWN,
       },
       isSlow: true,
-      run: async ({ params: { runId } }) => tell(await activeRuns.watch(runId), runId),
+      run: async ({ caller, params: { runId } }) =>
+        tell(await activeRuns.watch(runId), runId, caller),
     }),
     operation({
       at: "POST /api/v1/sync/runs/:run_id/cancel",

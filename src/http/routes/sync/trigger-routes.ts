@@ -88,9 +88,9 @@ function runs({ identity, activeRuns }: SyncAdministration): Operation[] {
         200: newsReply("The events; failures of the run are among them", RunEventSchema),
       },
       isSlow: true,
-      run: ({ body }) => {
+      run: ({ caller, body }) => {
         const run = activeRuns.start(runRequest({ direction: "push", ...body }, "stream"));
-        return tell(run.news(), run.runId);
+        return tell(run.news(), run.runId, caller);
       },
     }),
   ];
@@ -125,9 +125,9 @@ function comparisons({ identity, activeRuns }: SyncAdministration): Operation[] 
         200: newsReply("The events; a failure is among them", CompareEventSchema),
       },
       isSlow: true,
-      run: ({ body }) => {
+      run: ({ caller, body }) => {
         const started = activeRuns.compare(compareRequest(body, "stream"));
-        return tell(started.news(), started.runId);
+        return tell(started.news(), started.runId, caller);
       },
     }),
   ];
