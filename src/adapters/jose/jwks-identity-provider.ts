@@ -12,17 +12,8 @@ import type { Clock } from "../../ports/runtime/runtime.ts";
 
 /** Asymmetric algorithms only: a key that verifies must not be able to sign. */
 const ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 const CLOCK_TOLERANCE_SECONDS = 5;
 /** A token of a later time would outlive an erasure. D-11.8. */
