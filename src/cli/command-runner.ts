@@ -40,7 +40,8 @@ export type RunCommand = <Given extends readonly unknown[]>(
   work: CommandWork<Given>,
 ) => (...given: Given) => Promise<void>;
 
-export type AddCommand = (parent: Command, run: RunCommand) => void;
+/** Adds the commands of a file. */
+export type AddCommands = (parent: Command, run: RunCommand) => void;
 
 export function declareCommand(parent: Command, name: string): Command {
   return parent.command(name).option("--json", "write one JSON document to standard output");

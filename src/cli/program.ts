@@ -1,10 +1,9 @@
 import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { nearestWord } from "../domain/shared/text.ts";
-import { COMMAND_LIST, type ListedCommand } from "./command-list.ts";
+import { COMMAND_LIST, examplesOf, exitsOf } from "./command-list.ts";
 import type { RunCommand } from "./command-runner.ts";
 import { EXIT } from "./failure.ts";
-import { COMMAND_NOTES, COMMON_EXITS, type CommandNotes } from "./help/command-notes.ts";
 import { flushOutput, hasColours, inColour, Output } from "./output.ts";
 
 const HELP = "help";
@@ -22,12 +21,13 @@ export async function buildProgramFor(args: readonly string[], run: RunCommand):
   const named = args.find(
     (arg, i) => !arg.startsWith("-") && arg !== HELP && args[i - 1] !== "--env-file",
   );
-  return await withCommands(run, ({ name }) => name === named);
+  const file = COMMAND_LIST.find(({ name }) => name === named)?.load;
+  return await withCommands(run, ({ load }) => load === file);
 }
 
 async function withCommands(
   run: RunCommand,
-  isLoaded: (command: ListedCommand) => boolean,
+  isLoaded: (command: (typeof COMMAND_LIST)[number]) => boolean,
 ): Promise<Command> {
   const program = new Command("repsync")
     .usage("<command> [options]")
@@ -50,11 +50,12 @@ async function withCommands(
       styleOptionText: (text) => inColour("cyan", text),
     });
   for (const listed of COMMAND_LIST) {
-    if (isLoaded(listed)) (await listed.load())(program, run);
-    else program.command(listed.name);
-    const command = program.commands.find((each) => each.name() === listed.name);
-    command?.summary(listed.summary);
-    if (command?.description() === "") command.description(listed.summary);
+    const find = () => program.commands.find((each) => each.name() === listed.name);
+    // The first command of a file brings the others.
+    if (find() === undefined && isLoaded(listed)) (await listed.load()).addCommands(program, run);
+    const command = find() ?? program.command(listed.name);
+    command.summary(listed.summary);
+    if (command.description() === "") command.description(listed.summary);
   }
   addHelp(program);
   addWords(program);
@@ -131,16 +132,16 @@ function addNotes(command: Command, path = ""): void {
   // `repsync help` is a command of its own, and stands for that of every group.
   command.helpCommand(false);
   command.showHelpAfterError(`See ${`repsync ${path}`.trim()} --help`);
-  const notes = COMMAND_NOTES[path];
-  if (notes !== undefined) command.addHelpText("after", () => `\n${notesText(notes)}`);
+  const examples = command.commands.length === 0 ? examplesOf(path) : [];
+  if (examples.length > 0) command.addHelpText("after", () => `\n${notesText(path, examples)}`);
   for (const child of command.commands) addNotes(child, `${path} ${child.name()}`.trim());
 }
 
 /** Examples and exit codes; commander takes the colours out again where they are not shown. */
-function notesText(notes: CommandNotes): string {
-  const lines = notes.examples.map(([line, does]) => [`repsync ${line}`, does] as const);
+function notesText(path: string, examples: ReturnType<typeof examplesOf>): string {
+  const lines = examples.map(([line, does]) => [`repsync ${line}`, does] as const);
   const width = Math.max(...lines.map(([line]) => line.length));
-  const exits = Object.entries({ ...COMMON_EXITS, ...notes.exits });
+  const exits = Object.entries(exitsOf(path));
   return [
     inColour("bold", "Examples:"),
     ...lines.map(([line, does]) =>

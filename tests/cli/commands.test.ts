@@ -1,7 +1,7 @@
 // Every command of the program, whatever is added to it: how it explains itself.
 import { describe, expect, test } from "bun:test";
 import type { Command } from "commander";
-import { COMMAND_NOTES } from "../../src/cli/help/command-notes.ts";
+import { EXAMPLES, examplesOf, OWN_EXITS } from "../../src/cli/command-list.ts";
 import { commandsBelow, makeProgram } from "./support/commands.ts";
 
 /** Those that give no result of their own that a program could want. */
@@ -59,9 +59,11 @@ describe("every command", () => {
   });
 
   test("D-10.13.1 each example is a command line that its command takes", async () => {
-    expect(Object.keys(COMMAND_NOTES).sort()).toEqual(COMMANDS.map(({ path }) => path).sort());
-    for (const [path, notes] of Object.entries(COMMAND_NOTES)) {
-      for (const [example] of notes.examples) {
+    const paths = COMMANDS.map(({ path }) => path);
+    expect(Object.keys(OWN_EXITS).filter((path) => !paths.includes(path))).toEqual([]);
+    expect(paths.flatMap(examplesOf).toSorted()).toEqual(EXAMPLES.toSorted());
+    for (const path of paths) {
+      for (const [example] of examplesOf(path)) {
         const line = `repsync ${example}`;
         expect(line).toMatch(new RegExp(`^repsync (--env-file \\S+ )?${path}( |$)`));
         const words = line.replace(/ ([|<>]|&&) .*$/, "").match(/"[^"]*"|\S+/g) ?? [];

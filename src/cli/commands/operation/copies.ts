@@ -4,7 +4,7 @@ import { dateTimeMs } from "../../../domain/shared/time.ts";
 import type { CopyJob } from "../../../ports/copies/store-copies.ts";
 import { backUp } from "../../../usecases/operations/back-up.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareJob,
@@ -14,7 +14,7 @@ import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { ageText } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
-export const addBackupCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "backup")
     .description(
       "Writes the whole store, as it is at one moment, into a file that only its owner may read, with the secrets that " +
@@ -23,9 +23,6 @@ export const addBackupCommand: AddCommand = (parent, run) => {
     .argument("<file>", "path of a file that is not there yet")
     .option("--force", "replace the file if it is there")
     .action(run(writeBackup));
-};
-
-export const addRestoreCommand: AddCommand = (parent, run) => {
   declareJob(parent, "restore")
     .description(
       "Fills the store of STORAGE_URL, which has to be empty and which no service may hold, from a file of repsync backup, " +
@@ -33,9 +30,6 @@ export const addRestoreCommand: AddCommand = (parent, run) => {
     )
     .argument("<file>", "file of repsync backup")
     .action(run(restore));
-};
-
-export const addMoveCommand: AddCommand = (parent, run) => {
   declareJob(parent, "move")
     .description(
       "Copies everything of the store of STORAGE_URL into an empty one, and compares each row. " +

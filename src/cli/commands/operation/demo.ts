@@ -1,10 +1,10 @@
-import { type AddCommand, type CommonOptions, declareCommand } from "../../command-runner.ts";
+import { type AddCommands, type CommonOptions, declareCommand } from "../../command-runner.ts";
 
 interface DemoOptions extends CommonOptions {
   readonly once?: boolean;
 }
 
-export const addDemoCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "demo")
     .description(
       "Starts three deployments on this machine, moves 171,075 real rows between them, compares them row by row, and " +

@@ -6,7 +6,7 @@ import {
   type Finding,
 } from "../../../usecases/operations/examine-deployment.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   declareCommand,
   type OpenedDeployment,
@@ -21,7 +21,7 @@ const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {
   fail: "red",
 };
 
-export const addDoctorCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "doctor")
     .description(
       "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +

@@ -7,7 +7,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import { readJoinedTables } from "../../../usecases/sync/pages/list-tables.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareCommand,
@@ -31,7 +31,7 @@ interface InitOptions extends CommonOptions {
   readonly keyFile?: string;
 }
 
-export const addInitCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "init")
     .description(
       "Writes .env, with fresh keys and the password of an administrator, and a tables.json with comments. " +

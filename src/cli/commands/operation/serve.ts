@@ -1,6 +1,6 @@
-import type { AddCommand } from "../../command-runner.ts";
+import type { AddCommands } from "../../command-runner.ts";
 
-export const addServeCommand: AddCommand = (parent) => {
+export const addCommands: AddCommands = (parent) => {
   parent
     .command("serve")
     .description(

@@ -13,13 +13,13 @@ import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
 import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
 import { addInferCommand } from "./infer-tables.ts";
 
-export const addTablesCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("tables");
   addInferCommand(group, run);
   declareCommand(group, "stamp")

@@ -12,7 +12,7 @@ import {
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareCommand,
@@ -48,7 +48,7 @@ const COLUMNS: Columns<AccountItem> = {
   "last sign-in": (item) => item.lastSignInAt ?? "never",
 };
 
-export const addAccountsCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("accounts");
   const listing = declareCommand(group, "list")
     .description("Lists accounts by name.")

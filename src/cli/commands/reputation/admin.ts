@@ -4,11 +4,11 @@ import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/l
 import { hasControlCharacter } from "../../../domain/shared/text.ts";
 import { setPassword } from "../../../usecases/reputation/accounts/administer.ts";
 import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { readPassword } from "../../prompts.ts";
 import { requestOfCommand } from "./accounts.ts";
 
-export const addAdminCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("admin");
   declareCommand(group, "create")
     .description(

@@ -5,7 +5,7 @@ import { countOf } from "../../../domain/shared/text.ts";
 import { pruneAudit } from "../../../usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   declareCommand,
   declareJob,
@@ -16,7 +16,7 @@ import { readTextFile } from "../../files/read-text.ts";
 import type { Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 
-export const addAuditCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("audit");
   declareJob(group, "verify")
     .description(

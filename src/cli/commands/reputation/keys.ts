@@ -13,7 +13,7 @@ import {
 } from "../../../usecases/reputation/accounts/api-keys.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareCommand,
@@ -41,7 +41,7 @@ const COLUMNS: Columns<ApiKeyItem> = {
   "last used": (item) => item.lastUsedAt ?? "never",
 };
 
-export const addKeysCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("keys");
   declareCommand(group, "create")
     .description("Issues an API key to an account. The key is shown only this once.")

@@ -13,7 +13,7 @@ import {
   readPlan,
 } from "../../../usecases/reputation/accounts/administer.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareCommand,
@@ -27,7 +27,7 @@ interface PlanOptions extends CommonOptions {
   readonly rateLimitPerMinute?: number;
 }
 
-export const addPlanCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("plan");
   declareCommand(group, "set")
     .description("Puts an account on a plan, from its next call on.")

@@ -7,7 +7,7 @@ import type { CompareResult } from "../../../usecases/sync/compare/comparison.ts
 import { StartedComparison } from "../../../usecases/sync/runs/start-comparison.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareJob,
@@ -32,7 +32,7 @@ const KINDS = {
 /** Longest value that is shown of a column that differs. */
 const MAX_VALUE_CHARS = 60;
 
-export const addCompareCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "compare")
     .description("Compares the rows of a table with those of the remote deployment.")
     .argument("[table]", "one table; without it every table of the registry")

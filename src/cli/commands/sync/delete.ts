@@ -7,13 +7,13 @@ import { findTable, type Row, type Table } from "../../../domain/sync/table/tabl
 import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
 import { dropTombstones } from "../../../usecases/sync/deletes/prune-tombstones.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareCommand,
 } from "../../command-runner.ts";
 
-export const addDeleteCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "delete")
     .description(
       "Deletes a row of a table here. The next run deletes it at the remote as well. " +
@@ -23,6 +23,13 @@ export const addDeleteCommand: AddCommand = (parent, run) => {
     .argument("<key...>", "the row's upsert key: a value for each column, in the registry's order")
     .option("--force", "at an end that does not own the table, too")
     .action(run(deleteByKey));
+  const group = parent.command("deletes");
+  declareCommand(group, "drop")
+    .description(
+      "Forgets the deletes of a table that were never sent to the remote. The next run fetches those rows again.",
+    )
+    .argument("<table>", "table of the registry")
+    .action(run(drop));
 };
 
 interface DeleteOptions extends CommonOptions {
@@ -63,16 +70,6 @@ function readKey(table: Table, values: readonly string[]): Row {
   const types = keyColumns.map(({ name, type }) => `${name} (${type})`).join(", ");
   throw new AppError("invalid_request", `No row of "${table.name}" can have this key: ${types}`);
 }
-
-export const addDeletesCommand: AddCommand = (parent, run) => {
-  const group = parent.command("deletes");
-  declareCommand(group, "drop")
-    .description(
-      "Forgets the deletes of a table that were never sent to the remote. The next run fetches those rows again.",
-    )
-    .argument("<table>", "table of the registry")
-    .action(run(drop));
-};
 
 async function drop(
   { output, interruption, open }: CommandTools,

@@ -4,7 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { exportFile as exportParts } from "../../../usecases/sync/files/export-rows.ts";
-import { type AddCommand, type CommandTools, declareJob } from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareJob } from "../../command-runner.ts";
 import {
   delimiterByName,
   type FileOptions,
@@ -17,7 +17,7 @@ interface ExportOptions extends FileOptions {
   readonly spreadsheet?: boolean;
 }
 
-export const addExportCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "export")
     .description(
       "Writes the rows of a table, each once, in the order of its key. Importing the file gives an equal table, but for " +

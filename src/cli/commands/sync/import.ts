@@ -20,7 +20,7 @@ import { numbersOf, requireNumbered } from "../../../usecases/sync/files/row-num
 import { WholeFile } from "../../../usecases/sync/files/whole-file.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   declareJob,
   readDeploymentConfig,
@@ -50,7 +50,7 @@ interface ImportOptions extends FileOptions, FormOptions {
   readonly maxDeletes?: number;
 }
 
-export const addImportCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const command = declareJob(parent, "import")
     .description(
       "Writes the records of a JSON, NDJSON or CSV file, or the table of that name of a SQLite file, into a table, by " +

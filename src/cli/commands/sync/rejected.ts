@@ -6,11 +6,11 @@ import {
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { EXIT, type ExitCode } from "../../failure.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 
-export const addRejectedCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("rejected");
   const listing = declareCommand(group, "list")
     .description(

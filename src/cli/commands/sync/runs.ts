@@ -1,12 +1,12 @@
 import { formatCount } from "../../../domain/shared/text.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 import { driftLines, outcomeTexts } from "../../run-view.ts";
 import { runsTable } from "../../runs-table.ts";
 
-export const addRunsCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   const command = declareCommand(parent, "runs")
     .description("Lists the runs and comparisons of this deployment, newest first.")
     .argument("[id]", "shows this run only; the beginning of its id is enough");

@@ -7,10 +7,10 @@ import {
   type RemoteStatus,
   readRemoteStatus,
 } from "../../../usecases/sync/shared/read-remote-status.ts";
-import { type AddCommand, type CommandTools, declareCommand } from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { ageText, type Columns, tableLines } from "../../output.ts";
 
-export const addStatusCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "status")
     .description(
       "Shows the tables, row counts and last-sync markers of this deployment, and those of the remote where one is " +

@@ -3,7 +3,7 @@ import { isAppError } from "../../../domain/shared/errors.ts";
 import type { RunDirection, RunRequest } from "../../../domain/sync/run/run.ts";
 import { StartedRun } from "../../../usecases/sync/runs/start-run.ts";
 import {
-  type AddCommand,
+  type AddCommands,
   type CommandTools,
   type CommonOptions,
   declareJob,
@@ -21,7 +21,7 @@ interface SyncOptions extends CommonOptions {
   readonly events?: true;
 }
 
-export const addSyncCommand: AddCommand = (parent, run) => {
+export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "sync")
     .description(
       "Moves the rows that changed since the last run to or from the remote deployment (SYNC_REMOTE_URL). " +
