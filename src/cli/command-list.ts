@@ -31,8 +31,10 @@ const SUMMARIES = {
 
 type CommandName = keyof typeof SUMMARIES;
 
+const accounts = () => import("./commands/reputation/accounts.ts");
 const copies = () => import("./commands/operation/copies.ts");
 const deletes = () => import("./commands/sync/delete.ts");
+const keys = () => import("./commands/reputation/keys.ts");
 
 /** The file of each. */
 const FILES: Readonly<Record<CommandName, () => Promise<{ readonly addCommands: AddCommands }>>> = {
@@ -48,10 +50,10 @@ const FILES: Readonly<Record<CommandName, () => Promise<{ readonly addCommands: 
   deletes: deletes,
   import: () => import("./commands/sync/import.ts"),
   export: () => import("./commands/sync/export.ts"),
-  admin: () => import("./commands/reputation/admin.ts"),
-  accounts: () => import("./commands/reputation/accounts.ts"),
-  keys: () => import("./commands/reputation/keys.ts"),
-  plan: () => import("./commands/reputation/plan.ts"),
+  admin: accounts,
+  accounts,
+  keys,
+  plan: keys,
   audit: () => import("./commands/reputation/audit.ts"),
   backup: copies,
   restore: copies,

@@ -1,11 +1,25 @@
 // The frame of all commands: how they are declared, given a deployment, interrupted and ended.
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { Config } from "../app/config.ts";
 import type { Services } from "../app/services.ts";
 import { outlivesTerminal } from "../app/terminal.ts";
-import { AppError, isAppError } from "../domain/shared/errors.ts";
-import { describeFailure, EXIT, type ExitCode } from "./failure.ts";
+import type { AppErrorKind } from "../domain/shared/error-kinds.ts";
+import { AppError, type InputProblem, isAppError } from "../domain/shared/errors.ts";
 import { flushOutput, Output } from "./output.ts";
+
+/** The end of a command. D-4.12. */
+export const EXIT = {
+  success: 0,
+  failed: 1,
+  /** A wrong command line or configuration: nothing was done. */
+  usage: 2,
+  /** Done except for some records; or compared and found different. */
+  partial: 3,
+  /** The demo was interrupted before its end: 128 and the number of SIGINT. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The deployment of the environment, opened in this process: a running service may be using the same store. */
 export interface OpenedDeployment {
@@ -109,6 +123,41 @@ async function openDeployment(isReading: boolean): Promise<OpenedDeployment> {
   const config = await readDeploymentConfig();
   const { openServices } = await import("../app/services.ts");
   return { config, services: await openServices(config, undefined, isReading) };
+}
+
+/** A failure as the user is told it: no stack, no secret. */
+interface FailureText {
+  readonly code: ExitCode;
+  readonly message: string;
+  /** The advice; null for none. */
+  readonly hint: string | null;
+  readonly problems: readonly string[];
+}
+
+const USAGE_KINDS: readonly AppErrorKind[] = [
+  "invalid_request",
+  "schema_conflict",
+  "sync_misconfigured",
+  "unknown_table",
+];
+const INTERNAL = { message: "Internal error", hint: "Set LOG_LEVEL to debug to see its cause" };
+
+/** The text about anything that a command throws; null when the user was told already. */
+export function describeFailure(error: unknown): FailureText | null {
+  if (error instanceof CommanderError) return null;
+  if (!isAppError(error)) return { code: EXIT.failed, ...INTERNAL, problems: [] };
+  const { message, hint, problems } = error;
+  const hasPlaces = problems.some(({ pointer }) => pointer !== "");
+  return {
+    code: isAppError(error, ...USAGE_KINDS) ? EXIT.usage : EXIT.failed,
+    message: hasPlaces ? "These values cannot be used" : message,
+    hint,
+    problems: problems.map(problemText),
+  };
+}
+
+function problemText({ pointer, detail }: InputProblem): string {
+  return pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 }
 
 /** Tells a failure on stderr, and with `--json` also as a document. Returns its exit code. */

@@ -2,8 +2,7 @@
 // Starts the command line: handles broken streams, bounds its memory, and runs the program.
 import { boundMemory } from "../app/memory.ts";
 import { systemReason } from "../domain/shared/errors.ts";
-import { runCommand } from "./command-runner.ts";
-import { EXIT } from "./failure.ts";
+import { EXIT, runCommand } from "./command-runner.ts";
 import { runProgram } from "./program.ts";
 
 /** Below this much resident memory, a command leaves garbage to the runtime: a service may run beside it. */

@@ -2,8 +2,7 @@ import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { nearestWord } from "../domain/shared/text.ts";
 import { COMMAND_LIST, examplesOf, exitsOf } from "./command-list.ts";
-import type { RunCommand } from "./command-runner.ts";
-import { EXIT } from "./failure.ts";
+import { EXIT, type RunCommand } from "./command-runner.ts";
 import { flushOutput, hasColours, inColour, Output } from "./output.ts";
 
 const HELP = "help";

@@ -1,7 +1,7 @@
 // The list of runs, in pipes and on terminals.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { runsTable } from "../../src/cli/commands/sync/runs.ts";
 import type { Line } from "../../src/cli/output.ts";
-import { runsTable } from "../../src/cli/runs-table.ts";
 import type { ListedRun } from "../../src/domain/sync/run/run.ts";
 import { NO_ROWS, NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
 import { releaseResources } from "../http/support/resources.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { SETTINGS } from "../../src/app/settings.ts";
-import { describeFailure } from "../../src/cli/failure.ts";
+import { describeFailure } from "../../src/cli/command-runner.ts";
 import {
   type AppErrorKind,
   DAMAGE_HINT,

@@ -3,18 +3,17 @@ import { rmSync } from "node:fs";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CommandTools } from "../command-runner.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
+import { type CommandTools, EXIT, type ExitCode } from "../command-runner.ts";
 import {
   ADMINISTRATOR,
   type DemoDeployment,
   type DemoSettings,
   type Deployments,
+  Service,
   type Stage,
   SYNC_KEY,
 } from "./deployments.ts";
 import { CITIES_REGISTRY, moveCities } from "./move-cities.ts";
-import { Service } from "./service.ts";
 import { BUSINESS, PERSON, showReputation } from "./show-reputation.ts";
 
 /** Runs the demo: success when everything was as it should be. Waits for Ctrl-C unless `isOnce`. D-1.2. */

@@ -7,12 +7,12 @@ import {
   bearerHeader,
   callApi,
   callData,
+  childEnvironment,
   type DemoDeployment,
   type Deployments,
   type Stage,
   SYNC_KEY,
 } from "./deployments.ts";
-import { childEnvironment } from "./service.ts";
 
 const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));
 /** The person who is looked up. */

@@ -1,8 +1,14 @@
-// The report of an import on the command line. D-10.3.
+// The report of an import on the command line, and its questions before its first row and before it removes others. D-10.3, D-14.7.
+import { AppError } from "../../domain/shared/errors.ts";
 import { countOf, formatCount } from "../../domain/shared/text.ts";
 import type { ImportWarning } from "../../domain/sync/run/import-events.ts";
+import type { Table } from "../../domain/sync/table/table.ts";
 import { ImportReport, type ProblemList } from "../../usecases/sync/files/import-report.ts";
+import { rowsElsewhere } from "../../usecases/sync/shared/read-remote-status.ts";
+import type { SyncDeps } from "../../usecases/sync/shared/sync-deps.ts";
+import type { CommandTools } from "../command-runner.ts";
 import type { Output } from "../output.ts";
+import { confirm } from "../prompts.ts";
 
 export class ToldReport extends ImportReport {
   /** Warnings and failures on standard error. */
@@ -61,4 +67,33 @@ function linesOf<Problem extends ImportWarning>(
 /** A message with the value that it is about, which a whole record has none of. */
 function withValue({ column, value, message }: Omit<ImportWarning, "line">): string {
   return column === null || value === null ? message : `${message}: ${JSON.stringify(value)}`;
+}
+
+/**
+ * Says that rows of a stamped table are at the remote and none here. Throws `invalid_request` where somebody is asked and does not
+ * want to import; of a dry run nobody is.
+ */
+export async function warnOfRemoteRows(
+  { output }: CommandTools,
+  table: Table,
+  { sync, isDryRun }: { readonly sync: SyncDeps; readonly isDryRun: boolean },
+): Promise<void> {
+  const text = await rowsElsewhere(sync, table);
+  if (text === null) return;
+  const pull = `repsync sync pull ${table.name}`;
+  if (isDryRun || !output.isTerminal)
+    output.warn(`${text}: ${pull} fetches them, with their times`);
+  else if (!(await confirm(`${text}. Import all the same?`))) {
+    throw new AppError("invalid_request", "Nothing was imported", { hint: `Run ${pull}` });
+  }
+}
+
+/** Asks on a terminal; else the limit of the table is enough. */
+export async function mayRemove(
+  { output }: CommandTools,
+  table: Table,
+  rows: number,
+): Promise<boolean> {
+  if (!output.isTerminal) return true;
+  return await confirm(`${countOf(rows, "row")} of "${table.name}" not in the file. Remove?`);
 }

@@ -9,10 +9,11 @@ import {
   type AddCommands,
   type CommandTools,
   declareCommand,
+  EXIT,
+  type ExitCode,
   type OpenedDeployment,
   readDeploymentConfig,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import type { Colour } from "../../output.ts";
 
 const STATUS_COLOURS: Readonly<Record<Finding["status"], Colour>> = {

@@ -24,8 +24,13 @@ import { Turns } from "../../../ports/runtime/turns.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";
 import { readColumnType } from "../../../usecases/sync/files/guess-file.ts";
 import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
-import { type CommandTools, declareCommand, type RunCommand } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
+import {
+  type CommandTools,
+  declareCommand,
+  EXIT,
+  type ExitCode,
+  type RunCommand,
+} from "../../command-runner.ts";
 import {
   addFormOptions,
   type FileOptions,

@@ -11,8 +11,9 @@ import {
   type CommandTools,
   type CommonOptions,
   declareCommand,
+  EXIT,
+  type ExitCode,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
 import {

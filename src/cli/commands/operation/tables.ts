@@ -13,8 +13,13 @@ import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
 import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
-import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
+import {
+  type AddCommands,
+  type CommandTools,
+  declareCommand,
+  EXIT,
+  type ExitCode,
+} from "../../command-runner.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
 import { addInferCommand } from "./infer-tables.ts";

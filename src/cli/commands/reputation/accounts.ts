@@ -1,16 +1,22 @@
-import type { AccountItem } from "../../../domain/reputation/accounts/account.ts";
+import {
+  type AccountItem,
+  isForeignUsername,
+} from "../../../domain/reputation/accounts/account.ts";
 import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { formatCount } from "../../../domain/shared/text.ts";
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
+import { formatCount, hasControlCharacter } from "../../../domain/shared/text.ts";
 import {
   eraseAccount,
   listAccounts,
   readAccount,
   releaseName,
   restoreAccount,
+  setPassword,
   suspendAccount,
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
 import {
   type AddCommands,
   type CommandTools,
@@ -19,7 +25,7 @@ import {
 } from "../../command-runner.ts";
 import { addListOptions, type ListOptions } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
-import { confirm, requireTerminal } from "../../prompts.ts";
+import { confirm, readPassword, requireTerminal } from "../../prompts.ts";
 
 interface QueryOptions extends ListOptions {
   readonly query?: string;
@@ -49,6 +55,20 @@ const COLUMNS: Columns<AccountItem> = {
 };
 
 export const addCommands: AddCommands = (parent, run) => {
+  const admin = parent.command("admin");
+  declareCommand(admin, "create")
+    .description(
+      "Makes an administrator's account. The password is asked for, or is the first line of standard input: " +
+        `${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters.`,
+    )
+    .argument("<username>", "name to sign in with")
+    .action(run(createAdmin));
+  declareCommand(admin, "set-password")
+    .description(
+      "Gives an account another password and ends its sessions. The password is asked for, or is the first line of standard input.",
+    )
+    .argument("<username>", "account that signs in here")
+    .action(run(resetPassword));
   const group = parent.command("accounts");
   const listing = declareCommand(group, "list")
     .description("Lists accounts by name.")
@@ -137,3 +157,26 @@ const erase: AccountWork = async (deps, username, output, { yes }) => {
   const erased = await eraseAccount(deps, username, requestOfCommand(deps));
   output.show(erased, `"${username}" is erased; the name stays taken until it is released`);
 };
+
+async function createAdmin({ output, openStore }: CommandTools, username: string): Promise<void> {
+  if (!isForeignUsername(username)) {
+    throw new AppError("invalid_request", "A username has 1 to 200 characters");
+  }
+  if (hasControlCharacter(username)) {
+    throw new AppError("invalid_request", "A username has no control characters");
+  }
+  const password = await readPassword(username);
+  const { services } = await openStore();
+  if (!(await createAdministrator(services.accounts, { username, password }))) {
+    throw new AppError("username_taken", `The account "${username}" already exists`);
+  }
+  const made = { username, role: "administrator" };
+  output.show(made, `Administrator "${username}" can sign in at POST /v1/sessions`);
+}
+
+async function resetPassword({ output, openStore }: CommandTools, username: string): Promise<void> {
+  const newPassword = await readPassword(username);
+  const { accounts: deps } = (await openStore()).services;
+  const done = await setPassword(deps, { username, newPassword }, requestOfCommand(deps));
+  output.show(done, `"${username}" has the new password, and is signed out everywhere`);
+}

@@ -9,8 +9,9 @@ import {
   type CommandTools,
   declareCommand,
   declareJob,
+  EXIT,
+  type ExitCode,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
 import type { Output } from "../../output.ts";

@@ -1,9 +1,21 @@
-import { AppError, refuse } from "../../../domain/shared/errors.ts";
+import { Argument } from "commander";
+import {
+  effectiveLimits,
+  PLAN_NAMES,
+  type PlanName,
+} from "../../../domain/reputation/accounts/plan.ts";
+import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import {
   MAX_API_KEY_NAME_CHARS,
+  MAX_PLAN_NUMBER,
   MAX_ROTATION_OVERLAP_SECONDS,
 } from "../../../domain/shared/limits.ts";
-import { hasControlCharacter, isTextOf } from "../../../domain/shared/text.ts";
+import { formatCount, hasControlCharacter, isTextOf } from "../../../domain/shared/text.ts";
+import {
+  changePlan,
+  type PlanBody,
+  readPlan,
+} from "../../../usecases/reputation/accounts/administer.ts";
 import {
   type ApiKeyItem,
   issueApiKey,
@@ -21,6 +33,7 @@ import {
 } from "../../command-runner.ts";
 import { wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
+import { requestOfCommand } from "./accounts.ts";
 
 interface RotateOptions extends CommonOptions {
   readonly overlapSeconds?: number;
@@ -29,6 +42,11 @@ interface RotateOptions extends CommonOptions {
 interface CreateOptions extends CommonOptions {
   readonly name: string;
   readonly expires?: string;
+}
+
+interface PlanOptions extends CommonOptions {
+  readonly callsPerMonth?: number;
+  readonly rateLimitPerMinute?: number;
 }
 
 const COLUMNS: Columns<ApiKeyItem> = {
@@ -64,6 +82,20 @@ export const addCommands: AddCommands = (parent, run) => {
     .argument("<username>", "account of the business")
     .argument("<id>", "id of the key, as listed; its beginning is enough")
     .action(run(revokeKey));
+  const plan = parent.command("plan");
+  declareCommand(plan, "set")
+    .description("Puts an account on a plan, from its next call on.")
+    .argument("<username>", "account of the business")
+    .addArgument(new Argument("<plan>", "the plan").choices(PLAN_NAMES))
+    .option("--calls-per-month <n>", "enterprise only; without it unlimited", readWhole)
+    .option("--rate-limit-per-minute <n>", "enterprise only", readWhole)
+    .action(run(setPlan));
+  declareCommand(plan, "show")
+    .description(
+      "Shows the plan of an account with its limits; JSON tells only numbers that were agreed for an enterprise plan.",
+    )
+    .argument("<username>", "account of the business")
+    .action(run(showPlan));
 };
 
 async function createKey(
@@ -145,4 +177,43 @@ function showIssued(
 ): void {
   const line = `Key "${issued.name}" of "${username}", shown this once`;
   output.show(issued, issued.key, line, `id ${issued.id}${more}`);
+}
+
+async function setPlan(
+  { output, openStore }: CommandTools,
+  username: string,
+  plan: PlanName,
+  { callsPerMonth, rateLimitPerMinute }: PlanOptions,
+): Promise<void> {
+  refuse([
+    ...numberProblems("/calls_per_month", callsPerMonth),
+    ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),
+  ]);
+  const { accounts: deps } = (await openStore()).services;
+  const change = {
+    username,
+    plan,
+    callsPerMonth: callsPerMonth ?? null,
+    rateLimitPerMinute: rateLimitPerMinute ?? null,
+  };
+  tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
+}
+
+async function showPlan({ output, openToRead }: CommandTools, username: string): Promise<void> {
+  tellPlan(output, await readPlan((await openToRead()).services.accounts, username));
+}
+
+function tellPlan(output: Output, plan: PlanBody): void {
+  const limits = effectiveLimits(plan);
+  const month = limits.callsPerMonth === null ? "unlimited" : formatCount(limits.callsPerMonth);
+  output.show(
+    plan,
+    `"${plan.username}" is on the plan ${plan.plan}: ${month} calls per month, ` +
+      `${formatCount(limits.callsPerMinute)} per minute`,
+  );
+}
+
+function numberProblems(pointer: string, value: number | undefined): InputProblem[] {
+  if (value !== 0) return [];
+  return [{ pointer, detail: `Must be a whole number from 1 to ${MAX_PLAN_NUMBER}` }];
 }

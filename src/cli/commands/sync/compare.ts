@@ -11,9 +11,10 @@ import {
   type CommandTools,
   type CommonOptions,
   declareJob,
+  EXIT,
+  type ExitCode,
   readWhole,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { confirm } from "../../prompts.ts";
 
 interface CompareOptions extends CommonOptions {

@@ -23,21 +23,21 @@ import {
   type AddCommands,
   type CommandTools,
   declareJob,
+  EXIT,
+  type ExitCode,
   readDeploymentConfig,
   readWhole,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import {
   addFormOptions,
   type FileOptions,
   formatOption,
   fromCallersFolder,
 } from "../../files/file-arguments.ts";
-import { ToldReport } from "../../files/import-report.ts";
+import { mayRemove, ToldReport, warnOfRemoteRows } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
 import { shadowed } from "../../files/sqlite-file.ts";
 import { withProgress } from "../../progress.ts";
-import { mayRemove, warnOfRemoteRows } from "./import-ends.ts";
 
 interface ImportOptions extends FileOptions, FormOptions {
   readonly all?: true;

@@ -6,8 +6,13 @@ import {
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
+import {
+  type AddCommands,
+  type CommandTools,
+  declareCommand,
+  EXIT,
+  type ExitCode,
+} from "../../command-runner.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 
 export const addCommands: AddCommands = (parent, run) => {

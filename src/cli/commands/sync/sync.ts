@@ -7,9 +7,10 @@ import {
   type CommandTools,
   type CommonOptions,
   declareJob,
+  EXIT,
+  type ExitCode,
   readWhole,
 } from "../../command-runner.ts";
-import { EXIT, type ExitCode } from "../../failure.ts";
 import { openProgress } from "../../progress.ts";
 import { RunView } from "../../run-view.ts";
 
