@@ -26,10 +26,10 @@ import { parseDateTime } from "../../domain/shared/time.ts";
 import {
   Count,
   checked,
-  exact,
   model,
   nullable,
   oneOf,
+  only,
   PROBLEM_CODES,
   someText,
   Text,
@@ -186,14 +186,11 @@ const Limit = model("Limit", {
   reset_at: Time,
 });
 
-const DayCalls = Type.Object(
-  {
-    date: Type.String({ format: "date" }),
-    calls: Type.Integer({ minimum: 0, description: "Those that count against the limits" }),
-    denied: Type.Integer({ minimum: 0, description: "Those of them answered 403 or 404" }),
-  },
-  exact,
-);
+const DayCalls = only({
+  date: Type.String({ format: "date" }),
+  calls: Type.Integer({ minimum: 0, description: "Those that count against the limits" }),
+  denied: Type.Integer({ minimum: 0, description: "Those of them answered 403 or 404" }),
+});
 
 export const UsageSchema = model("Usage", {
   plan: oneOf(PLAN_NAMES),

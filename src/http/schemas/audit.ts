@@ -1,7 +1,7 @@
 // Bodies of the audit log as administrators see it. D-9.5.
 import { Type } from "@sinclair/typebox";
 import { CONSENT_PURPOSES } from "../../domain/reputation/accounts/consent.ts";
-import { Count, exact, model, nullable, oneOf, PROBLEM_CODES, Text, Time } from "./parts.ts";
+import { Count, model, nullable, oneOf, only, PROBLEM_CODES, Text, Time, union } from "./parts.ts";
 
 export const AuditItemSchema = model("AuditItem", {
   id: Text,
@@ -43,30 +43,24 @@ export const AuditHeadsSchema = model("AuditHeads", {
   ),
 });
 
-const Problem = Type.Object(
-  {
-    kind: Text,
-    chain_id: Text,
-    seq: nullable(Count, { description: "Null when it is not one record's" }),
-    message: Text,
-  },
-  exact,
-);
+const Problem = only({
+  kind: Text,
+  chain_id: Text,
+  seq: nullable(Count, { description: "Null when it is not one record's" }),
+  message: Text,
+});
 
 /** An event of a verification. */
-export const AuditVerificationEventSchema = Type.Union(
-  [
-    model("AuditProgressEvent", { type: Type.Literal("progress"), records: Count }),
-    model("AuditDoneEvent", {
-      type: Type.Literal("done"),
-      problem: nullable(Problem, {
-        description: "The first thing that is wrong; null when the log is whole",
-      }),
-      chains: Count,
-      records: Count,
+export const AuditVerificationEventSchema = union("AuditVerificationEvent", [
+  model("AuditProgressEvent", { type: Type.Literal("progress"), records: Count }),
+  model("AuditDoneEvent", {
+    type: Type.Literal("done"),
+    problem: nullable(Problem, {
+      description: "The first thing that is wrong; null when the log is whole",
     }),
-    model("AuditErrorEvent", { type: Type.Literal("error"), error: Text }),
-    model("AuditFinishedEvent", { type: Type.Literal("finished") }),
-  ],
-  { $id: "AuditVerificationEvent" },
-);
+    chains: Count,
+    records: Count,
+  }),
+  model("AuditErrorEvent", { type: Type.Literal("error"), error: Text }),
+  model("AuditFinishedEvent", { type: Type.Literal("finished") }),
+]);

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, checked, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
+import { Count, checked, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
 
 const Rows = (description: string) => nullable(Count, { description });
 const Seconds = nullable(Type.Number(), { description: "Seconds from the marker to now" });
@@ -13,18 +13,15 @@ const Traffic = model("Traffic", {
   lookups: Type.Integer({ minimum: 0, description: "Lookups that were decided" }),
 });
 
-const LastRun = Type.Object(
-  {
-    run_id: Text,
-    status: oneOf(["running", "success", "partial", "failed"]),
-    direction: oneOf(["push", "pull", "both"]),
-    trigger: oneOf(["api", "stream", "cli", "schedule"]),
-    started_at: Time,
-    finished_at: nullable(Time, { description: "Null while it runs" }),
-    error: Type.Optional(Text),
-  },
-  exact,
-);
+const LastRun = only({
+  run_id: Text,
+  status: oneOf(["running", "success", "partial", "failed"]),
+  direction: oneOf(["push", "pull", "both"]),
+  trigger: oneOf(["api", "stream", "cli", "schedule"]),
+  started_at: Time,
+  finished_at: nullable(Time, { description: "Null while it runs" }),
+  error: Type.Optional(Text),
+});
 
 const OverviewTable = model("OverviewTable", {
   table: Text,
@@ -37,47 +34,35 @@ const OverviewTable = model("OverviewTable", {
     description:
       "Seconds since both ends were equal for the last time, by what runs and comparisons found; 0 while they are, as far as can be told here; null for a table that was never run or compared",
   }),
-  marker_lag_seconds: Type.Object({ push: Seconds, pull: Seconds }, exact),
+  marker_lag_seconds: only({ push: Seconds, pull: Seconds }),
   last_run: nullable(LastRun, { description: "The last run over the table; null without one" }),
 });
 
 export const OverviewSchema = model("Overview", {
-  health: Type.Object(
-    {
-      status: oneOf(["ok", "degraded"]),
-      db: oneOf(["ok", "unavailable"]),
-      php: Text,
-      timestamp: Time,
-    },
-    exact,
-  ),
+  health: only({
+    status: oneOf(["ok", "degraded"]),
+    db: oneOf(["ok", "unavailable"]),
+    php: Text,
+    timestamp: Time,
+  }),
   sync_enabled: Type.Boolean(),
-  remote: Type.Object(
-    {
-      url: nullable(Text, { description: "Without credentials; null when none is configured" }),
-      reachable: Type.Boolean(),
-      error: nullable(Text, { description: "Why it could not be reached" }),
-    },
-    exact,
-  ),
-  schedule: Type.Object(
-    {
-      cron: nullable(Text, { description: "SYNC_SCHEDULE" }),
-      next_at: nullable(Time, { description: "Null when nothing is scheduled" }),
-    },
-    exact,
-  ),
+  remote: only({
+    url: nullable(Text, { description: "Without credentials; null when none is configured" }),
+    reachable: Type.Boolean(),
+    error: nullable(Text, { description: "Why it could not be reached" }),
+  }),
+  schedule: only({
+    cron: nullable(Text, { description: "SYNC_SCHEDULE" }),
+    next_at: nullable(Time, { description: "Null when nothing is scheduled" }),
+  }),
   tables: Type.Array(OverviewTable),
   registry_problem: nullable(Text, {
     description: "Why the registry file cannot be taken up; null when it is what is served",
   }),
-  history: Type.Object(
-    {
-      minutes: Type.Array(Traffic, { description: "Of a day; minutes without any are left out" }),
-      hours: Type.Array(Traffic, { description: "Of 31 days; hours without any are left out" }),
-    },
-    exact,
-  ),
+  history: only({
+    minutes: Type.Array(Traffic, { description: "Of a day; minutes without any are left out" }),
+    hours: Type.Array(Traffic, { description: "Of 31 days; hours without any are left out" }),
+  }),
 });
 
 /** An object; what is in it is looked at by the rules of the file. */
@@ -107,7 +92,7 @@ export const TableListSchema = model("TableList", {
       upsert_key: Type.Array(Text, { minItems: 1 }),
       columns: Type.Record(
         Type.String(),
-        Type.Object({ type: oneOf(COLUMN_TYPES), nullable: Type.Boolean() }, exact),
+        only({ type: oneOf(COLUMN_TYPES), nullable: Type.Boolean() }),
         { description: "By name, without those that no page shows" },
       ),
       deletes: Type.Boolean({ description: "True when deletes travel" }),

@@ -59,8 +59,10 @@ export const Count = Type.Integer({ minimum: 0 });
 
 export const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 
-/** Options of an object that has no other fields. */
-export const exact = { additionalProperties: false };
+/** An object with exactly these fields, whose type has no name. */
+export function only<Fields extends TProperties>(fields: Fields): TObject<Fields> {
+  return Type.Object(fields, { additionalProperties: false });
+}
 
 export function someText(): TUnsafe<string> {
   const fits = (value: unknown) => isTextOf(value, 1, Number.POSITIVE_INFINITY);
@@ -73,7 +75,7 @@ export function model<Fields extends TProperties>(
   fields: Fields,
   options: ObjectOptions = {},
 ): TObject<Fields> {
-  return Type.Object(fields, { $id: name, ...exact, ...options });
+  return Type.Object(fields, { $id: name, additionalProperties: false, ...options });
 }
 
 /** A value or null as one type, because many client generators make a separate class of a union. */
@@ -100,6 +102,11 @@ export function oneOf<const Value extends string>(
     (value) => values.some((known) => known === value),
     `Must be one of ${values.join(", ")}`,
   );
+}
+
+/** One of several models. */
+export function union<Models extends TSchema[]>(name: string, models: [...Models]) {
+  return Type.Union(models, { $id: name });
 }
 
 /** `{items, next_cursor}`. D-5.5. */
@@ -156,13 +163,13 @@ export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS) as Pr
 // Parameters of paths, queries and headers. They come as texts; the use case reads them, and may be lenient.
 
 /** A text that the document describes by another schema, as what does not fit it is not refused by that. */
-export function given(description: string, schema: object = { type: "string" }): TUnsafe<string> {
-  return Type.Unsafe<string>({ ...schema, description });
+export function given(description: string, schema: object = {}): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: "string", ...schema, description });
 }
 
 /** A time in a query. */
 export function givenTime(description: string): TUnsafe<string> {
-  return given(description, { type: "string", format: "date-time" });
+  return given(description, { format: "date-time" });
 }
 
 /** A text that a query may give several times. */
@@ -173,7 +180,7 @@ export function givenAll(description: string): TUnsafe<readonly string[]> {
 
 /** An id in the path. */
 export function givenId(description: string): TUnsafe<string> {
-  return given(description, { type: "string", minLength: 1 });
+  return given(description, { minLength: 1 });
 }
 
 export const USERNAME = { username: givenId("Slug of a profile") };

@@ -1,7 +1,7 @@
 // Events of runs and comparisons on the wire, as the OpenAPI document shows them. S-6, D-4.4, D-9.5.
 import { Type } from "@sinclair/typebox";
 import type { JsonValue } from "../../domain/shared/json.ts";
-import { Count, model, nullable, oneOf, Text } from "./parts.ts";
+import { Count, model, nullable, oneOf, Text, union } from "./parts.ts";
 import { COMPARED, counted, Direction, KeyObject } from "./runs.ts";
 
 const RunFinishedEvent = model("RunFinishedEvent", { type: Type.Literal("finished") });
@@ -10,68 +10,62 @@ const SUBJECT = { table: Text, direction: Direction };
 const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
 
 /** An event of the stream. S-6, D-4.4. */
-export const RunEventSchema = Type.Union(
-  [
-    model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
-    model("RunBatchEvent", {
-      type: Type.Literal("batch"),
-      ...SUBJECT,
-      batch: Type.Integer({ minimum: 1 }),
-      total_batches: Count,
-      records_sent: Count,
-      total_sent: Count,
-      total_records: Count,
-      ...BYTES,
-      upserted: Count,
-      error_count: Count,
-      elapsed_ms: Count,
-      rows_per_second: Count,
-    }),
-    model("RunDoneEvent", {
-      type: Type.Literal("done"),
-      ...SUBJECT,
-      status: oneOf(["success", "partial"]),
-      total_pushed: Type.Optional(Count),
-      total_pulled: Type.Optional(Count),
-      ...BYTES,
-      duration_ms: Count,
-    }),
-    model("RunErrorEvent", { type: Type.Literal("error"), ...SUBJECT, error: Text }),
-    RunFinishedEvent,
-  ],
-  { $id: "RunEvent" },
-);
+export const RunEventSchema = union("RunEvent", [
+  model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
+  model("RunBatchEvent", {
+    type: Type.Literal("batch"),
+    ...SUBJECT,
+    batch: Type.Integer({ minimum: 1 }),
+    total_batches: Count,
+    records_sent: Count,
+    total_sent: Count,
+    total_records: Count,
+    ...BYTES,
+    upserted: Count,
+    error_count: Count,
+    elapsed_ms: Count,
+    rows_per_second: Count,
+  }),
+  model("RunDoneEvent", {
+    type: Type.Literal("done"),
+    ...SUBJECT,
+    status: oneOf(["success", "partial"]),
+    total_pushed: Type.Optional(Count),
+    total_pulled: Type.Optional(Count),
+    ...BYTES,
+    duration_ms: Count,
+  }),
+  model("RunErrorEvent", { type: Type.Literal("error"), ...SUBJECT, error: Text }),
+  RunFinishedEvent,
+]);
 
 const AnyRow = nullable(Type.Object({}, { additionalProperties: true }), {
   description: "A row; null at an end that does not have it. Integers beyond 2^53 are strings",
 });
 
 /** An event of a comparison. D-9.5. */
-export const CompareEventSchema = Type.Union(
-  [
-    model("CompareStartEvent", {
-      type: Type.Literal("start"),
-      table: Text,
-      repair: nullable(oneOf(["push", "pull", "newest"])),
-      total_records: nullable(Count, { description: "Rows here; null when not known" }),
-    }),
-    model("CompareProgressEvent", {
-      type: Type.Literal("progress"),
-      rows: counted("Rows of either end that were looked at so far"),
-    }),
-    model("CompareDifferenceEvent", {
-      type: Type.Literal("difference"),
-      kind: oneOf(["different", "missing_here", "missing_there"]),
-      key: KeyObject,
-      here: AnyRow,
-      there: AnyRow,
-    }),
-    model("CompareDoneEvent", { type: Type.Literal("done"), table: Text, ...COMPARED }),
-    model("CompareErrorEvent", { type: Type.Literal("error"), table: Text, error: Text }),
-    RunFinishedEvent,
-  ],
-  { $id: "CompareEvent" },
-);
+export const CompareEventSchema = union("CompareEvent", [
+  model("CompareStartEvent", {
+    type: Type.Literal("start"),
+    table: Text,
+    repair: nullable(oneOf(["push", "pull", "newest"])),
+    total_records: nullable(Count, { description: "Rows here; null when not known" }),
+  }),
+  model("CompareProgressEvent", {
+    type: Type.Literal("progress"),
+    rows: counted("Rows of either end that were looked at so far"),
+  }),
+  model("CompareDifferenceEvent", {
+    type: Type.Literal("difference"),
+    kind: oneOf(["different", "missing_here", "missing_there"]),
+    key: KeyObject,
+    here: AnyRow,
+    there: AnyRow,
+  }),
+  model("CompareDoneEvent", { type: Type.Literal("done"), table: Text, ...COMPARED }),
+  model("CompareErrorEvent", { type: Type.Literal("error"), table: Text, error: Text }),
+  RunFinishedEvent,
+]);
 
 const ImportWarning = {
   line: Count,
@@ -125,22 +119,19 @@ const IMPORTED = {
 };
 
 /** An event of an import. D-14.4. */
-export const ImportEventSchema = Type.Union(
-  [
-    model("ImportProgressEvent", {
-      type: Type.Literal("progress"),
-      rows: counted("Records that were read so far"),
+export const ImportEventSchema = union("ImportEvent", [
+  model("ImportProgressEvent", {
+    type: Type.Literal("progress"),
+    rows: counted("Records that were read so far"),
+  }),
+  model("ImportDoneEvent", { type: Type.Literal("done"), ...IMPORTED }),
+  model("ImportErrorEvent", {
+    type: Type.Literal("error"),
+    table: Text,
+    error: Text,
+    result: nullable(model("ImportResult", IMPORTED), {
+      description: "What was done before; null where nobody knows",
     }),
-    model("ImportDoneEvent", { type: Type.Literal("done"), ...IMPORTED }),
-    model("ImportErrorEvent", {
-      type: Type.Literal("error"),
-      table: Text,
-      error: Text,
-      result: nullable(model("ImportResult", IMPORTED), {
-        description: "What was done before; null where nobody knows",
-      }),
-    }),
-    RunFinishedEvent,
-  ],
-  { $id: "ImportEvent" },
-);
+  }),
+  RunFinishedEvent,
+]);

@@ -1,6 +1,6 @@
 // Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.3, D-4.9 to D-4.11.
 import { Type } from "@sinclair/typebox";
-import { Count, checked, exact, listOf, model, nullable, oneOf, Text, Time } from "./parts.ts";
+import { Count, checked, listOf, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
 
 export const Direction = oneOf(["push", "pull"]);
 export const KeyObject = Type.Object(
@@ -252,33 +252,27 @@ export const COMPARED = {
   different: Count,
   missing_here: Count,
   missing_there: Count,
-  examples: Type.Object(
-    {
-      different: Examples,
-      missing_here: Examples,
-      missing_there: Examples,
-      kept: Type.Optional(
-        Type.Array(
-          Type.Object(
-            {
-              key: KeyObject,
-              reason: oneOf([
-                "update_columns",
-                "refused",
-                "newer",
-                "deletes_unknown",
-                "owner",
-                "no_owner",
-              ]),
-            },
-            exact,
-          ),
-          { maxItems: 20 },
-        ),
+  examples: only({
+    different: Examples,
+    missing_here: Examples,
+    missing_there: Examples,
+    kept: Type.Optional(
+      Type.Array(
+        only({
+          key: KeyObject,
+          reason: oneOf([
+            "update_columns",
+            "refused",
+            "newer",
+            "deletes_unknown",
+            "owner",
+            "no_owner",
+          ]),
+        }),
+        { maxItems: 20 },
       ),
-    },
-    exact,
-  ),
+    ),
+  }),
   repaired: Type.Optional(counted("Rows that the repair changed")),
   kept: Type.Optional(StayedCount),
   erased: Type.Optional(ErasedCount),

@@ -1,27 +1,28 @@
 // Bodies of pages, pushes, status and health on the wire, as the OpenAPI document shows them. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, exact, model, nullable, oneOf, Text, Time } from "./parts.ts";
+import { Count, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
+import { counted } from "./runs.ts";
 
 const RowObject = Type.Object(
   {},
   { additionalProperties: true, description: "One row of a table" },
 );
 
-export const SyncErrorSchema = model("SyncError", { error: Type.String() });
+export const SyncErrorSchema = model("SyncError", { error: Text });
 
 /** S-7, with the kind of failure. */
 export const IntegrityErrorSchema = model("IntegrityError", {
-  error: Type.String(),
+  error: Text,
   type: Type.Literal("integrity_error"),
 });
 
 export const PullPageSchema = model("PullPage", {
-  table: Type.String(),
+  table: Text,
   since: nullable(Text),
-  count: Type.Integer({ minimum: 0 }),
-  total: Type.Integer({ minimum: 0 }),
-  offset: Type.Integer({ minimum: 0 }),
+  count: Count,
+  total: Count,
+  offset: Count,
   limit: Type.Integer({ minimum: 1 }),
   has_more: Type.Boolean(),
   next_offset: nullable(Type.Integer()),
@@ -61,13 +62,11 @@ export const PushRequestSchema = Type.Object(
   { $id: "PushRequest" },
 );
 
-const counted = (description: string) => Type.Integer({ minimum: 0, description });
-
 /** S-2.4, normal result. */
 export const PushResultSchema = model("PushResult", {
-  table: Type.String(),
+  table: Text,
   received: Type.Integer({ minimum: 0, description: "Records; 0 only beside deletes" }),
-  upserted: Type.Integer({ minimum: 0 }),
+  upserted: Count,
   integrity: oneOf(["verified", "no_checksum"]),
   kept: Type.Optional(
     counted(
@@ -79,7 +78,7 @@ export const PushResultSchema = model("PushResult", {
     counted("Records left out, as the people whom they name were erased; only of a guarded push"),
   ),
   deleted: Type.Optional(counted("Rows removed; only of a push that carried deletes")),
-  errors: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })),
+  errors: Type.Optional(Type.Array(Text, { maxItems: 10 })),
   error_count: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
@@ -88,42 +87,43 @@ const NONE = Type.Unsafe<0>({ type: "integer", const: 0 });
 
 /** S-2.4, no records. */
 export const NoRecordsSchema = model("NoRecordsResult", {
-  table: Type.String(),
+  table: Text,
   upserted: NONE,
-  message: Type.String(),
+  message: Text,
 });
 
 /** S-2.4, commit failure. */
 export const CommitFailedSchema = model("CommitFailure", {
-  table: Type.String(),
+  table: Text,
   upserted: NONE,
-  error: Type.String(),
+  error: Text,
 });
 
 export const SyncStatusSchema = model("SyncStatus", {
   sync_enabled: Type.Boolean(),
-  tables: Type.Array(Type.String()),
-  table_counts: Type.Record(Type.String(), Type.Integer({ minimum: -1 })),
-  last_sync: Type.Record(Type.String(), Type.String()),
+  tables: Type.Array(Text),
+  table_counts: Type.Record(Text, Type.Integer({ minimum: -1 })),
+  last_sync: Type.Record(Text, Text),
   server_time: Type.String({ format: "date-time" }),
-  features: Type.Object(
-    { gzip: Type.Literal(true), sha256: Type.Literal(true), incremental: Type.Literal(true) },
-    exact,
-  ),
+  features: only({
+    gzip: Type.Literal(true),
+    sha256: Type.Literal(true),
+    incremental: Type.Literal(true),
+  }),
 });
 
 /** D-7.3, D-7.4. */
 export const TableSchemaSchema = model(
   "TableSchema",
   {
-    table: Type.String(),
+    table: Text,
     timestamp_column: nullable(Text),
     upsert_key: Type.Array(Text, { minItems: 1 }),
     update_columns: Type.Union([Type.Literal("__all__"), Type.Array(Text)], {
       description: "Columns that a push updates on a key conflict; __all__: all but the key and id",
     }),
     columns: Type.Record(
-      Type.String(),
+      Text,
       model("TableSchemaColumn", {
         type: oneOf(COLUMN_TYPES),
         nullable: Type.Boolean(),
@@ -148,16 +148,13 @@ export const TableSchemaSchema = model(
     remote_id: nullable(Text, {
       description: "Id of the remote that this deployment has; null where it has met none",
     }),
-    late: Type.Object(
-      {
-        mark: Type.String({ description: "Where the next run goes on; opaque" }),
-        from: nullable(Text, {
-          description:
-            "Earliest time that came late since late_after; null for nothing, empty for an unknown mark: read from the start",
-        }),
-      },
-      exact,
-    ),
+    late: only({
+      mark: Type.String({ description: "Where the next run goes on; opaque" }),
+      from: nullable(Text, {
+        description:
+          "Earliest time that came late since late_after; null for nothing, empty for an unknown mark: read from the start",
+      }),
+    }),
   },
   {
     examples: [
@@ -191,7 +188,7 @@ const DeletedRow = model("DeletedRow", {
 export const DeletedPageSchema = model(
   "DeletedPage",
   {
-    table: Type.String(),
+    table: Text,
     items: Type.Array(DeletedRow),
     next_cursor: nullable(Text, { description: "Null on the last page" }),
     cursor: Type.String({ description: "Where the next run goes on; empty: at the start" }),
@@ -236,7 +233,7 @@ export const RowListSchema = model("RowList", {
   table: Text,
   items: Type.Array(Type.Object({}, { additionalProperties: true, description: "Column values" })),
   next_cursor: nullable(Text, { description: "Null after the last part" }),
-  total: nullable(Type.Integer({ minimum: 0 }), {
+  total: nullable(Count, {
     description: "Rows that match since and key; null where they are looked for",
   }),
 });
@@ -260,7 +257,7 @@ export const GuessSchema = model("TableGuess", {
     }),
     { description: "In the order of the file" },
   ),
-  key: nullable(Type.Object({ columns: Type.Array(Text), reason: Text }, exact), {
+  key: nullable(only({ columns: Type.Array(Text), reason: Text }), {
     description: "Null where nothing identifies a row",
   }),
   warnings: Type.Array(Text),

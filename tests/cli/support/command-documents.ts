@@ -10,7 +10,7 @@ import {
   IssuedApiKeySchema,
   PlanSchema,
 } from "../../../src/http/schemas/account.ts";
-import { exact, listOf, nullable, oneOf, Text, Time } from "../../../src/http/schemas/parts.ts";
+import { listOf, nullable, oneOf, Text, Time } from "../../../src/http/schemas/parts.ts";
 import {
   CompareResultSchema,
   KeyObject,
@@ -22,6 +22,7 @@ import {
 } from "../../../src/http/schemas/runs.ts";
 import { SyncStatusSchema } from "../../../src/http/schemas/sync.ts";
 
+const exact = { additionalProperties: false };
 const object = (fields: TProperties) => Type.Object(fields, exact);
 const Count = Type.Integer({ minimum: 0 });
 const Texts = Type.Array(Text);
