@@ -11,8 +11,6 @@ import type { Exchange } from "./exchange.ts";
 import { preflightReply, renewCookie } from "./guards/browser.ts";
 import type { Operation } from "./operation.ts";
 import type { ReplyTools } from "./replies.ts";
-import { apiKeyRoutes } from "./routes/account/api-key-routes.ts";
-import { consentRoutes } from "./routes/account/consent-routes.ts";
 import { meRoutes } from "./routes/account/me-routes.ts";
 import { sessionRoutes } from "./routes/account/session-routes.ts";
 import { accountRoutes } from "./routes/admin/account-routes.ts";
@@ -26,14 +24,11 @@ import {
 } from "./routes/operations/operation-routes.ts";
 import { lookupRoutes } from "./routes/reputation/lookup-routes.ts";
 import { fileRoutes } from "./routes/sync/file-routes.ts";
-import { pageRoutes, type ServedSync, statusRoute } from "./routes/sync/page-routes.ts";
-import { pushRoute } from "./routes/sync/push-route.ts";
+import { pageRoutes, type ServedSync } from "./routes/sync/page-routes.ts";
 import { rejectedRoutes } from "./routes/sync/rejected-routes.ts";
-import { rowRoutes } from "./routes/sync/row-routes.ts";
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
 import { runRoutes } from "./routes/sync/run-routes.ts";
-import { tableRoutes } from "./routes/sync/table-routes.ts";
-import { triggerRoutes } from "./routes/sync/trigger-routes.ts";
+import { rowRoutes, tableRoutes } from "./routes/sync/table-routes.ts";
 
 interface AppDeps extends AnsweringDeps {
   readonly digest: Digest;
@@ -79,9 +74,6 @@ function operationsOf(deps: AppDeps): Operation[] {
   const { accounts, lookups } = reputation;
   const operations = [
     ...pageRoutes(served),
-    pushRoute(served),
-    statusRoute(served),
-    ...triggerRoutes(runs),
     ...runRoutes(runs),
     ...rejectedRoutes(runs),
     ...tableRoutes(runs),
@@ -95,8 +87,6 @@ function operationsOf(deps: AppDeps): Operation[] {
     ...lookupRoutes(lookups),
     ...sessionRoutes(accounts),
     ...meRoutes(accounts),
-    ...apiKeyRoutes(accounts),
-    ...consentRoutes(accounts),
     ...accountRoutes(accounts),
     ...auditRoutes(reputation),
   ];

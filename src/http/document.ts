@@ -3,8 +3,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import manifest from "../../package.json" with { type: "json" };
 import type { Body, Description, Parameters, Replies } from "./description.ts";
-import type { ReplyDocument } from "./document-parts.ts";
-import { failureDocument, usualFailures } from "./failures.ts";
+import { failureDocument, type ReplyDocument, usualFailures } from "./failures.ts";
 
 /** Tags by the beginnings of paths. */
 const TAGS = [

@@ -1,9 +1,35 @@
-// Failures as the document shows them. Each interface has a shape of its own, and some that every operation has. S-7, D-5.2.
+// Replies as the document shows them, failures first of all. Each interface has a shape of failures of its own, and some that every operation has. S-7, D-5.2.
 import type { TSchema } from "@sinclair/typebox";
-import { headerDoc, type ReplyDocument, replyDocument } from "./document-parts.ts";
 import { isHealthPath, isPrivatePath, isReputationPath } from "./exchange.ts";
 import { ProblemSchema } from "./schemas/reputation.ts";
 import { SyncErrorSchema } from "./schemas/sync.ts";
+
+/** A reply as the document shows it. */
+export interface ReplyDocument {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, object>>;
+  readonly content?: Readonly<Record<string, object>>;
+}
+
+/** A header as the document shows it. */
+export function headerDoc(description: string, schema: object = { type: "string" }) {
+  return { description, schema };
+}
+
+/** Header of every reply. D-5.3. */
+const REQUEST_ID = {
+  "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
+};
+
+/** `content` by media type; null for a reply without body. */
+export function replyDocument(
+  description: string,
+  content: Readonly<Record<string, object>> | null,
+  headers: Readonly<Record<string, object>>,
+): ReplyDocument {
+  const all = { ...REQUEST_ID, ...headers };
+  return content === null ? { description, headers: all } : { description, headers: all, content };
+}
 
 /** A failure whose body or headers are not the usual ones. */
 export interface Failure {

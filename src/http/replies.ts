@@ -8,13 +8,11 @@ import type { Tracing } from "../ports/runtime/tracing.ts";
 import { Turns } from "../ports/runtime/turns.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";
 import { joinBytes } from "./bodies.ts";
-import { headerDoc, type ReplyDocument, replyDocument } from "./document-parts.ts";
-import { type StreamComment, streamOf } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
-import { PRIVATE } from "./failures.ts";
-import { outgoing } from "./file-stream.ts";
+import { headerDoc, PRIVATE, type ReplyDocument, replyDocument } from "./failures.ts";
 import { type Named, namingOf } from "./naming.ts";
 import { envelopeOf } from "./schemas/reputation.ts";
+import { outgoing, type StreamComment, streamOf } from "./streams.ts";
 
 /** The tools of answering. */
 export interface ReplyTools {

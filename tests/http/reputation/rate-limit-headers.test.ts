@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rateLimitHeaders } from "../../../src/http/routes/reputation/lookup-reply.ts";
+import { rateLimitHeaders } from "../../../src/http/routes/reputation/lookup-routes.ts";
 
 const MINUTE = { limit: 30, used: 18, remaining: 12, resetSeconds: 31 };
 const MONTH = { limit: 1_000, used: 129, remaining: 871, resetSeconds: 913_322 };

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { NodeSecretComparison } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { Exchange } from "../../../src/http/exchange.ts";
-import { metricsReader } from "../../../src/http/guards/metrics-token.ts";
+import { metricsReader } from "../../../src/http/guards/secrets.ts";
 import { lookUp, Person } from "../reputation/people.ts";
 import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";

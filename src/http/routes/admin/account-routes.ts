@@ -44,7 +44,7 @@ function reading(deps: AccountDeps): Operation[] {
       query: {
         query: given(
           "Text that the name or the e-mail address contains, whatever the case of A to Z; never a pattern",
-          { type: "string", maxLength: 254 },
+          { maxLength: 254 },
         ),
         ...LIST_QUERY,
       },

@@ -8,8 +8,8 @@ import {
 } from "../../../usecases/operations/check-health.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import { Answer, EVERYBODY } from "../../description.ts";
-import { headerDoc } from "../../document-parts.ts";
-import { type MetricsGuardDeps, metricsReader } from "../../guards/metrics-token.ts";
+import { headerDoc } from "../../failures.ts";
+import { type MetricsGuardDeps, metricsReader } from "../../guards/secrets.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json, plain } from "../../replies.ts";
 import { model } from "../../schemas/parts.ts";

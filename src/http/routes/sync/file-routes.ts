@@ -24,7 +24,6 @@ import {
   requireTableName,
 } from "../../../usecases/sync/files/guess-file.ts";
 import type { FileGuess } from "../../../usecases/sync/files/guess-table.ts";
-import { incoming } from "../../file-stream.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
@@ -32,6 +31,7 @@ import { file, json, type SentFile } from "../../replies.ts";
 import { given, givenAll, givenTime, tableName } from "../../schemas/parts.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
 import { GuessSchema } from "../../schemas/sync.ts";
+import { incoming } from "../../streams.ts";
 import {
   newsReply,
   STREAM_FAILURES,
@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<FileFormat, string>> = {
 const ALL_TYPES = Object.values(TYPES);
 
 function flag(description: string) {
-  return given(description, { type: "string", enum: ["true", "false"], default: "false" });
+  return given(description, { enum: ["true", "false"], default: "false" });
 }
 
 /** Throws `invalid_request` for another word than `true` and `false`. */
@@ -73,7 +73,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     guard: syncAdministrator(identity, ALL_TYPES),
     params: { table_name: tableName(sync) },
     query: {
-      format: given("Of the file", { type: "string", enum: FILE_FORMATS, default: "csv" }),
+      format: given("Of the file", { enum: FILE_FORMATS, default: "csv" }),
       since: givenTime("Only rows whose timestamp is at or after this time"),
       spreadsheet: flag("CSV only: `'` comes before fields that a spreadsheet would run"),
     },
@@ -158,11 +158,10 @@ function readSince(text: string | null): string | null {
 const FORM_QUERY = {
   path: given("JSON: names to the array within the document, separated by points"),
   encoding: given("Of the text; a byte order mark goes before it", {
-    type: "string",
     enum: ENCODINGS,
   }),
   delimiter: given("CSV: one character, or `tab`"),
-  decimal: given("CSV: decimal sign of its numbers", { type: "string", enum: [",", "."] }),
+  decimal: given("CSV: decimal sign of its numbers", { enum: [",", "."] }),
   date_format: given("CSV: such as DD.MM.YYYY"),
 };
 

@@ -1,24 +1,44 @@
-// Parts of a table for whoever has the sync key: rows, digests, the schema, deletes. S-4.1, D-4.10, D-7.3, D-7.6.
+// What other deployments ask: rows, digests, the schema, deletes, pushes, the status. S-4.1 to S-4.3, D-4.10, D-7.2, D-7.3, D-7.6.
+
+import { Type } from "@sinclair/typebox";
+import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { COMPRESSION_THRESHOLD_BYTES, DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
 import { MAX_SEGMENT_ROWS } from "../../../domain/sync/digest/digest-page.ts";
-import { DEPLOYMENT_HEADER, SYNC_EXTENSIONS } from "../../../domain/sync/table/table-schema.ts";
+import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import {
+  DEPLOYMENT_HEADER,
+  requireColumns,
+  SYNC_EXTENSIONS,
+} from "../../../domain/sync/table/table-schema.ts";
 import { SharedWork } from "../../../ports/runtime/shared-work.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { readTableSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
+import { countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
 import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
-import type { ReadPushBodyDeps } from "../../../usecases/sync/pages/read-push-body.ts";
+import { pushRecords } from "../../../usecases/sync/pages/push-records.ts";
+import {
+  type ReadPushBodyDeps,
+  readPushBody,
+} from "../../../usecases/sync/pages/read-push-body.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import { Answer, EVERYBODY } from "../../description.ts";
-import { headerDoc } from "../../document-parts.ts";
-import { type SyncKeyGuardDeps, syncKey } from "../../guards/sync-key.ts";
+import { Answer, EVERYBODY, type Guard } from "../../description.ts";
+import { headerDoc } from "../../failures.ts";
+import { type SyncKeyGuardDeps, syncKey } from "../../guards/secrets.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json, page } from "../../replies.ts";
-import { given, tableName } from "../../schemas/parts.ts";
+import { given, oneOf, tableName } from "../../schemas/parts.ts";
 import { DigestPageSchema } from "../../schemas/runs.ts";
 import {
+  CommitFailedSchema,
   DeletedPageSchema,
+  IntegrityErrorSchema,
+  NoRecordsSchema,
   PullPageSchema,
+  PushRequestSchema,
+  PushResultSchema,
+  SyncErrorSchema,
   SyncStatusSchema,
   TableSchemaSchema,
 } from "../../schemas/sync.ts";
@@ -30,7 +50,7 @@ export interface ServedSync extends SyncDeps, TableSchemaDeps, ReadPushBodyDeps,
 }
 
 export function pageRoutes(deps: ServedSync): Operation[] {
-  return [...rows(deps), ...comparing(deps)];
+  return [...rows(deps), ...comparing(deps), pushRoute(deps), statusRoute(deps)];
 }
 
 const PAGE_LIMIT = given(
@@ -38,13 +58,13 @@ const PAGE_LIMIT = given(
   { type: "integer", default: DEFAULT_PAGE_ROWS },
 );
 
-export const COLUMNS_PARAMETER = given(
+const COLUMNS_PARAMETER = given(
   "Stands for the columns that this deployment has told the run: an instance that has others answers 503.",
 );
 
 function keyParameter(text: string) {
   const description = `${text}: a JSON array of the values of the key columns`;
-  return given(description, { type: "string", pattern: "^\\s*\\[" });
+  return given(description, { pattern: "^\\s*\\[" });
 }
 
 function rows(deps: ServedSync): Operation[] {
@@ -150,7 +170,7 @@ function comparing(deps: ServedSync): Operation[] {
 const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 
 /** `GET /api/v1/sync/status`. S-4.3. */
-export function statusRoute(deps: ServedSync): Operation {
+function statusRoute(deps: ServedSync): Operation {
   const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
   // Strangers may ask, and a count of a large table that changes takes long.
   const status = new SharedWork(() => readSyncStatus(deps));
@@ -176,3 +196,89 @@ const HEADER_DOCS = {
     "The id of this deployment, by which another one knows that it is not itself",
   ),
 };
+
+/** `POST /api/v1/sync/push/{table_name}`. S-4.2, D-7.2, D-7.6. */
+function pushRoute(deps: ServedSync): Operation {
+  return operation({
+    at: "POST /api/v1/sync/push/:table_name",
+    id: "pushRecords",
+    summary: "Insert or update rows of a table",
+    description:
+      "Upserts every record in one commit, after the deletes of a table with `deletes`. A record that fails is listed " +
+      "and stops no other. The body may be gzip.",
+    guard: withTable(deps),
+    params: { table_name: tableName(deps) },
+    headers: PUSH_HEADERS,
+    body: {
+      shown: PushRequestSchema,
+      maxBytes: deps.maxBodyBytes,
+      hint: ERROR_KINDS.batch_too_large.hint,
+    },
+    replies: PUSH_REPLIES,
+    isSlow: true,
+    run: async ({ caller: table, headers, body: bytes }) => {
+      const isGzip = /gzip/i.test(headers["Content-Encoding"] ?? "");
+      const checksum = headers["X-Content-SHA256"] || null;
+      const body = await readPushBody(deps, { bytes, isGzip, checksum });
+      if (headers["X-Sync-Dry-Run"] !== null) return await countDeletes(deps, { table, ...body });
+      const conflict = headers["X-Sync-Conflict"];
+      const isGuarded = conflict === "newer";
+      const sender = {
+        isGuarded,
+        isForced: conflict === "overwrite",
+        runId: headers["X-Sync-Run"],
+      };
+      const { isCommitted, result } = await pushRecords(deps, { table, ...sender, ...body });
+      return isCommitted ? result : new Answer(500, result);
+    },
+  });
+}
+
+/** As the sync key; an unknown table, and other columns, are refused before rows are read. S-4.2.1, D-7.3. */
+function withTable(deps: ServedSync): Guard<Table> {
+  const { security, failures, admit } = syncKey(deps);
+  return {
+    security,
+    failures,
+    async admit(exchange, path) {
+      await admit(exchange, path);
+      const table = findTable(deps.registry, path["table_name"] ?? "");
+      requireColumns(table, exchange.headers.get("X-Sync-Columns"));
+      return { caller: table };
+    },
+  };
+}
+
+const PUSH_HEADERS = {
+  "Content-Encoding": given("A body is decompressed when this contains gzip, in any case."),
+  "X-Content-SHA256": given(
+    "Hexadecimal SHA-256 of the uncompressed body; verified for gzip bodies.",
+  ),
+  "X-Sync-Conflict": oneOf(["newer", "overwrite"], {
+    description:
+      "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`. `overwrite`: they are overwritten, also where the table keeps them; the result adds `changed`.",
+  }),
+  "X-Sync-Run": given("Id of the run that sends the rows: it stamps none of them."),
+  "X-Sync-Columns": COLUMNS_PARAMETER,
+  "X-Sync-Dry-Run": oneOf(["deletes"], {
+    description:
+      "`deletes`: nothing is written and records are ignored; `deleted` tells how many rows would be removed.",
+  }),
+};
+
+const PUSH_REPLIES = {
+  200: json(
+    "The push result",
+    Type.Unsafe<PushResult>(Type.Union([PushResultSchema, NoRecordsSchema])),
+  ),
+  400: "Unknown table, or a header or body that is not what the document says",
+  413: "Body too large, as sent or after decompression; too many records or values; or too much for one commit",
+  422: {
+    text: "Damaged gzip, checksum mismatch, or invalid JSON inside gzip",
+    schema: IntegrityErrorSchema,
+  },
+  500: json(
+    "Nothing was committed, no sync key is configured, or an internal error",
+    Type.Unsafe<PushResult>(Type.Union([CommitFailedSchema, SyncErrorSchema])),
+  ),
+} as const;

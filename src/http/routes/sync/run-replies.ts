@@ -12,13 +12,12 @@ import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts"
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { Answer } from "../../description.ts";
-import { headerDoc } from "../../document-parts.ts";
-import { StreamComment } from "../../event-stream.ts";
-import type { Failure } from "../../failures.ts";
+import { type Failure, headerDoc } from "../../failures.ts";
 import type { AskingAdministrator } from "../../guards/bearer.ts";
 import { events } from "../../replies.ts";
 import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
+import { StreamComment } from "../../streams.ts";
 
 /** The dependencies of routes by which administrators run and read tables. */
 export interface SyncAdministration {

@@ -1,26 +1,43 @@
-// The runs and comparisons that there are. D-4.9, D-7.8, D-9.5.
-
-import { Type } from "@sinclair/typebox";
+// Runs and comparisons: those that are started here, and those that there are. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10, D-7.8, D-9.5.
+import { type Static, Type } from "@sinclair/typebox";
 import { MAX_CANCEL_MS, MAX_KEPT_RUNS, MAX_LISTED_RESULTS } from "../../../domain/shared/limits.ts";
 import { formatCount } from "../../../domain/shared/text.ts";
+import type { FromWire } from "../../../domain/shared/wire-names.ts";
+import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
+import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
+import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { givenId, LIST_QUERY } from "../../schemas/parts.ts";
 import { CompareEventSchema, ImportEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import {
+  CompareRequestSchema,
+  CompareResultSchema,
   ImportRunSchema,
   RunListSchema,
   RunSchema,
+  StreamRequestSchema,
   SyncRunErrorSchema,
+  SyncRunSchema,
+  TriggerRequestSchema,
+  TriggerResultSchema,
 } from "../../schemas/runs.ts";
-import { newsReply, STREAM_TEXT, type SyncAdministration, tell } from "./run-replies.ts";
+import {
+  newsReply,
+  REMOTE_FAILURES,
+  STREAM_FAILURES,
+  STREAM_TEXT,
+  type SyncAdministration,
+  tell,
+} from "./run-replies.ts";
 
+const RUN_ID = { run_id: givenId("Id of a run, a dry run, a comparison or an import") };
 const UNKNOWN = { 404: "No run has this id" };
 
 export function runRoutes(deps: SyncAdministration): Operation[] {
-  return [...listing(deps), ...following(deps)];
+  return [...starting(deps), ...comparing(deps), ...listing(deps), ...following(deps)];
 }
 
 function listing({ identity, sync }: SyncAdministration): Operation[] {
@@ -56,7 +73,7 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
       summary: "Watch a run, a comparison or an import",
       description: `What it told so far, put together, then what it tells, whichever instance it is on, at most 1 s late. ${STREAM_TEXT}`,
       guard: syncAdministrator(identity),
-      params: { run_id: givenId("Id of a run, a dry run, a comparison or an import") },
+      params: RUN_ID,
       replies: {
         200: newsReply(
           "The events",
@@ -75,7 +92,7 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
       description:
         "It ends before its next write, on whichever instance it is; answers when it has.",
       guard: syncAdministrator(identity),
-      params: { run_id: givenId("Id of a run, a dry run, a comparison or an import") },
+      params: RUN_ID,
       replies: {
         200: json("It, ended", Type.Union([RunSchema, ImportRunSchema])),
         ...UNKNOWN,
@@ -87,6 +104,109 @@ function following({ identity, sync, activeRuns }: SyncAdministration): Operatio
       },
       isSlow: true,
       run: ({ params, caller }) => cancelRun(sync, params.runId, caller.by),
+    }),
+  ];
+}
+
+/** The run of a body, with the defaults of S-4.4. */
+function runRequest(
+  wanted: FromWire<Static<typeof TriggerRequestSchema>>,
+  trigger: RunRequest["trigger"],
+): RunRequest {
+  const { direction = "both", table = null, full = false, dryRun = false } = wanted;
+  const { force: isForced = false, maxDeletes = null } = wanted;
+  const flags = { isFull: full, isDryRun: dryRun, isForced, maxDeletes };
+  return { direction, tableName: table, ...flags, trigger };
+}
+
+function compareRequest(
+  wanted: FromWire<Static<typeof CompareRequestSchema>>,
+  trigger: CompareRequest["trigger"],
+): CompareRequest {
+  const { table, repair = null, delete: deletes = false, maxDeletes = null } = wanted;
+  const { force: isForced = false } = wanted;
+  return { tableName: table, repair, deletes, maxDeletes, isForced, trigger };
+}
+
+function starting({ identity, activeRuns }: SyncAdministration): Operation[] {
+  return [
+    operation({
+      at: "POST /api/v1/sync/trigger",
+      id: "triggerSync",
+      summary: "Run a sync",
+      description:
+        "With `both` a table is pushed, then pulled. Answers when the run ends, or with `wait: false` once it has begun. " +
+        "A client that leaves does not end the run.",
+      guard: syncAdministrator(identity),
+      body: TriggerRequestSchema,
+      replies: {
+        ...REMOTE_FAILURES,
+        // A run that has not failed has ended.
+        200: json("The result of the run", Type.Unsafe<SyncRun>(TriggerResultSchema)),
+        202: json("With `wait: false`: the run, which goes on", SyncRunSchema),
+      },
+      isSlow: true,
+      run: async ({ body }) => {
+        const run = activeRuns.start(runRequest(body, "api"));
+        if (body.wait === false) return new Answer(202, await run.begun());
+        const outcome = await run.outcome;
+        if (outcome.error !== null) throw outcome.error;
+        return outcome.run;
+      },
+    }),
+    operation({
+      at: "POST /api/v1/sync/trigger-sse",
+      id: "triggerSyncStream",
+      summary: "Run a sync and watch it",
+      description: STREAM_TEXT,
+      guard: syncAdministrator(identity),
+      body: StreamRequestSchema,
+      replies: {
+        ...STREAM_FAILURES,
+        200: newsReply("The events; failures of the run are among them", RunEventSchema),
+      },
+      isSlow: true,
+      run: ({ caller, body }) => {
+        const run = activeRuns.start(runRequest({ direction: "push", ...body }, "stream"));
+        return tell(run.news(), run.runId, caller);
+      },
+    }),
+  ];
+}
+
+function comparing({ identity, activeRuns }: SyncAdministration): Operation[] {
+  return [
+    operation({
+      at: "POST /api/v1/sync/compare",
+      id: "compareTable",
+      summary: "Compare a table with the remote's",
+      description: "With `repair` the rows that differ are sent or fetched.",
+      guard: syncAdministrator(identity),
+      body: CompareRequestSchema,
+      replies: { ...REMOTE_FAILURES, 200: json("What was found", CompareResultSchema) },
+      isSlow: true,
+      run: async ({ body }) => {
+        const { result, error } = await activeRuns.compare(compareRequest(body, "api")).outcome;
+        if (error !== null) throw error;
+        return result;
+      },
+    }),
+    operation({
+      at: "POST /api/v1/sync/compare-sse",
+      id: "compareTableStream",
+      summary: "Compare a table and watch it",
+      description: `As without a stream. ${STREAM_TEXT}`,
+      guard: syncAdministrator(identity),
+      body: CompareRequestSchema,
+      replies: {
+        ...STREAM_FAILURES,
+        200: newsReply("The events; a failure is among them", CompareEventSchema),
+      },
+      isSlow: true,
+      run: ({ caller, body }) => {
+        const started = activeRuns.compare(compareRequest(body, "stream"));
+        return tell(started.news(), started.runId, caller);
+      },
     }),
   ];
 }

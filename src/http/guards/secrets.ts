@@ -1,9 +1,42 @@
+// Callers with a secret of the deployment: the sync key, the token of the metrics.
 import { AppError } from "../../domain/shared/errors.ts";
 import type { SecretComparison } from "../../ports/crypto/crypto.ts";
 import type { ConnectionInfo } from "../../ports/http/http.ts";
 import { ANYBODY, type Guard } from "../description.ts";
 import { bearerCredentials } from "./bearer.ts";
-import { headerBytes } from "./sync-key.ts";
+
+export interface SyncKeyGuardDeps {
+  readonly isSyncEnabled: boolean;
+  /** `SYNC_API_KEY`; empty when not configured. */
+  readonly syncApiKey: string;
+  readonly comparison: SecretComparison;
+}
+
+/** Admits callers with the deployment's key, where sync is enabled; checked in the order of S-5. */
+export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
+  return {
+    security: [{ syncKey: [] }],
+    failures: {
+      401: { text: "X-Sync-Key missing or wrong", headers: {} },
+      403: "Sync is disabled",
+      500: "No sync key is configured, or an internal error",
+    },
+    admit({ headers }) {
+      if (!deps.isSyncEnabled) throw new AppError("sync_disabled", "Sync is disabled here");
+      if (deps.syncApiKey === "") {
+        throw new AppError("sync_key_not_configured", "No sync key is configured here");
+      }
+      if (isSecret(headers.get("x-sync-key"), deps.syncApiKey, deps.comparison)) return ANYBODY;
+      throw new AppError("sync_key_rejected", "The X-Sync-Key header is missing or wrong");
+    },
+  };
+}
+
+/** True for the secret. A header's value arrives as one character per byte. */
+function isSecret(given: string | null, secret: string, comparison: SecretComparison): boolean {
+  const bytes = Uint8Array.from(given ?? "", (character) => character.charCodeAt(0));
+  return bytes.length > 0 && comparison.isEqual(bytes, new TextEncoder().encode(secret));
+}
 
 export interface MetricsGuardDeps {
   /** `METRICS_TOKEN`; null when not set. */
@@ -24,7 +57,18 @@ export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
     },
     admit({ headers, connection }) {
       if (deps.metricsToken === null) requireThisMachine(headers, connection);
-      else requireToken(deps.metricsToken, headers, deps.comparison);
+      else if (
+        !isSecret(
+          bearerCredentials(headers.get("authorization") ?? ""),
+          deps.metricsToken,
+          deps.comparison,
+        )
+      ) {
+        throw new AppError(
+          "metrics_token_rejected",
+          "The token of the metrics is missing or wrong",
+        );
+      }
       return ANYBODY;
     },
   };
@@ -43,13 +87,6 @@ function requireThisMachine(headers: Headers, connection: ConnectionInfo): void 
     "metrics_forbidden",
     "Metrics are for callers on this machine that ask localhost or 127.0.0.1",
   );
-}
-
-function requireToken(token: string, headers: Headers, comparison: SecretComparison): void {
-  const given = bearerCredentials(headers.get("authorization") ?? "") ?? "";
-  const expected = new TextEncoder().encode(token);
-  if (given !== "" && comparison.isEqual(headerBytes(given), expected)) return;
-  throw new AppError("metrics_token_rejected", "The token of the metrics is missing or wrong");
 }
 
 /**
