@@ -4,7 +4,8 @@ import {
   MAX_ALERT_WAIT_MS,
   type QueuedAlert,
 } from "../domain/alerts/alert.ts";
-import type { DocumentStore, Stretch, Transaction } from "../ports/documents.ts";
+import type { Stretch, Transaction } from "../ports/documents.ts";
+import { Repository } from "./repository.ts";
 import { ALERTS, type WaitingAlert } from "./run-collections.ts";
 
 /** The common fields of alerts that are told together. */
@@ -25,16 +26,10 @@ interface AlertRetry {
  * Alerts that wait for their delivery, alike for all instances; other repositories queue theirs in their own commits, and the
  * erasure of a person removes those about them. Every method throws `store_unavailable`. D-10.12.
  */
-export class AlertOutbox {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class AlertOutbox extends Repository {
   /** Keeps alerts, all in one commit, durably. They are due at once. Those whose id is kept already stay as they are. */
   async add(alerts: readonly QueuedAlert[]): Promise<void> {
-    await this.#documents.transact({ name: "alerts.add" }, async (tx) => {
+    await this.writing("alerts.add", async (tx) => {
       const [known] = await tx.read({ from: ALERTS, keys: alerts.map(({ id }) => [id]) });
       const ids = new Set(known.map(({ id }) => id));
       queueAlerts(
@@ -49,13 +44,12 @@ export class AlertOutbox {
    * A time that is later than `MAX_ALERT_WAIT_MS` from now has come too: the clock was set back since.
    */
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
-    const read = await this.#documents.read({ name: "alerts.due" }, (at) =>
-      at.read(
-        { from: ALERTS, stretch: dueBy(0, nowMs, limit) },
-        { from: ALERTS, stretch: dueAfter(0, nowMs + MAX_ALERT_WAIT_MS, limit) },
-        { from: ALERTS, stretch: dueBy(1, nowMs, limit) },
-        { from: ALERTS, stretch: dueAfter(1, nowMs + MAX_ALERT_WAIT_MS, limit) },
-      ),
+    const read = await this.ask(
+      "alerts.due",
+      { from: ALERTS, stretch: dueBy(0, nowMs, limit) },
+      { from: ALERTS, stretch: dueAfter(0, nowMs + MAX_ALERT_WAIT_MS, limit) },
+      { from: ALERTS, stretch: dueBy(1, nowMs, limit) },
+      { from: ALERTS, stretch: dueAfter(1, nowMs + MAX_ALERT_WAIT_MS, limit) },
     );
     return read
       .flat()
@@ -68,7 +62,7 @@ export class AlertOutbox {
    * at a time in milliseconds since 1970. One commit.
    */
   async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<void> {
-    await this.#documents.transact({ name: "alerts.gather" }, async (tx) => {
+    await this.writing("alerts.gather", async (tx) => {
       const [all] = await tx.read({ from: ALERTS, stretch: alertsAbout(account) });
       const untried = all.filter((alert) => alert.type === type && alert.attempts === 0);
       const last = untried.at(-1);
@@ -80,7 +74,7 @@ export class AlertOutbox {
 
   /** Keeps an alert for a later attempt; nothing happens when it is gone. */
   async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {
-    await this.#documents.transact({ name: "alerts.postpone" }, async (tx) => {
+    await this.writing("alerts.postpone", async (tx) => {
       const [[alert]] = await tx.read({ from: ALERTS, keys: [[id]] });
       if (alert !== undefined) tx.put(ALERTS, { ...alert, attempts, dueAtMs: atMs });
     });
@@ -88,16 +82,14 @@ export class AlertOutbox {
 
   /** Forgets an alert. Idempotent. */
   async remove(id: string): Promise<void> {
-    await this.#documents.transact({ name: "alerts.remove" }, async (tx) => {
+    await this.writing("alerts.remove", async (tx) => {
       tx.remove(ALERTS, [id]);
     });
   }
 
   /** The number of those that wait. */
   async count(): Promise<number> {
-    const [count] = await this.#documents.read({ name: "alerts.count" }, (at) =>
-      at.read({ from: ALERTS, count: {} }),
-    );
+    const [count] = await this.ask("alerts.count", { from: ALERTS, count: {} });
     return count;
   }
 }

@@ -2,26 +2,27 @@ import type { Key } from "../domain/shared/document-key.ts";
 import { blockParts } from "../domain/sync/run/exchanged-rows.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { EXCHANGED, RunDocuments } from "./run-collections.ts";
+import { RunRepository } from "./repository.ts";
+import { EXCHANGED } from "./run-collections.ts";
 
 /**
  * The rows of each table as they last went to the remote or came from it, in blocks that only the domain can read
  * (`ExchangedRows` there). Every method throws `store_unavailable`. D-7.1.
  */
-export class ExchangedBlocks {
-  readonly #documents: RunDocuments;
+export class ExchangedBlocks extends RunRepository {
   readonly #ids: Ids;
 
   constructor(documents: DocumentStore, ids: Ids) {
-    this.#documents = new RunDocuments(documents);
+    super(documents);
     this.#ids = ids;
   }
 
   /** The blocks of a table, the oldest first, and where they stand, for `replace`. */
   async read(table: string) {
-    const [found] = await this.#documents.read("exchanged.read", (at) =>
-      at.read({ from: EXCHANGED, stretch: { within: [[table]] } }),
-    );
+    const [found] = await this.ask("exchanged.read", {
+      from: EXCHANGED,
+      stretch: { within: [[table]] },
+    });
     return {
       blocks: found.map(({ versions }) => versions),
       keys: found.map((block) => EXCHANGED.keyOf(block)),
@@ -48,7 +49,7 @@ export class ExchangedBlocks {
     const number = last === undefined ? 0 : numberOf(last);
     // Blocks with one number stand in the order of their ids.
     const ids = blocks.map(() => this.#ids.next()).sort();
-    await this.#documents.transact("exchanged.replace", async (tx) => {
+    await this.writing("exchanged.replace", async (tx) => {
       const [found] = await tx.read({ from: EXCHANGED, keysOf: { within: keys } });
       if (found.length < keys.length) return;
       for (const key of keys) tx.remove(EXCHANGED, key);
@@ -60,7 +61,7 @@ export class ExchangedBlocks {
 
   /** Removes all of these tables. */
   async clear(tables: readonly string[]): Promise<void> {
-    await this.#documents.transact("exchanged.clear", (tx) => forgetBlocks(tx, tables));
+    await this.writing("exchanged.clear", (tx) => forgetBlocks(tx, tables));
   }
 }
 

@@ -12,7 +12,8 @@ import type { Table } from "../domain/sync/table/table.ts";
 import type { LateRowsTold } from "../domain/sync/table/table-schema.ts";
 import type { DocumentStore, Transaction } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
-import { LATE_ROWS, type LateCommitDocument, RunDocuments } from "./run-collections.ts";
+import { RunRepository } from "./repository.ts";
+import { LATE_ROWS, type LateCommitDocument } from "./run-collections.ts";
 
 interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */
@@ -38,15 +39,14 @@ const MAX_COMMITS = 100;
  * to a table (`DocumentStore.tellsCommits`), those are noted alike, so that no allowance is needed. Throws `store_unavailable`. D-7.4,
  * D-12.3.
  */
-export class LateRows {
-  readonly #documents: RunDocuments;
+export class LateRows extends RunRepository {
   readonly #ids: Ids;
   readonly #tellsCommits: (table: Table) => boolean;
   /** Commits noted since they were last added, by table. */
   readonly #noted = new Map<string, number>();
 
   constructor(documents: DocumentStore, ids: Ids) {
-    this.#documents = new RunDocuments(documents);
+    super(documents);
     this.#ids = ids;
     this.#tellsCommits = (table) => documents.tellsCommits?.(table) ?? false;
   }
@@ -88,7 +88,7 @@ export class LateRows {
   /** Null when there are no notes yet, or commits are to be added. */
   async #readComplete(table: Table): Promise<LateNotes | null> {
     if (this.#tellsCommits(table)) return null;
-    return await this.#documents.read("late_rows.read", async (at) => {
+    return await this.reading("late_rows.read", async (at) => {
       const [[first, ...commits]] = await at.read({
         from: LATE_ROWS,
         stretch: { within: [[table.name]], limit: 2 },
@@ -107,7 +107,7 @@ export class LateRows {
   async #addSome(table: Table) {
     const { name } = table;
     const newOrigin = this.#ids.next();
-    return await this.#documents.transact("late_rows.add", async (tx) => {
+    return await this.writing("late_rows.add", async (tx) => {
       const [found] = await tx.read({
         from: LATE_ROWS,
         stretch: { within: [[name]], limit: ADDED_AT_ONCE },

@@ -1,12 +1,7 @@
 import { AppError } from "../domain/shared/errors.ts";
-import type { DocumentStore, Transaction } from "../ports/documents.ts";
-import {
-  LEASES,
-  type LeaseDocument,
-  RunDocuments,
-  TURNS,
-  type TurnDocument,
-} from "./run-collections.ts";
+import type { Transaction } from "../ports/documents.ts";
+import { RunRepository } from "./repository.ts";
+import { LEASES, type LeaseDocument, TURNS, type TurnDocument } from "./run-collections.ts";
 
 /** The fields that tell a held lease from those before and after it. */
 export interface LeaseClaim {
@@ -42,13 +37,7 @@ interface LeaseRequest {
  * Leases by name, by the store's clock. Who takes one also puts its turn, as every commit under it does: so the two meet, and
  * a renewal meets neither. A turn outlives its lease, as else who lost that might pass for the next holder. Every method, and those of a lease, throw `store_unavailable`.
  */
-export class Leases {
-  readonly #documents: RunDocuments;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = new RunDocuments(documents);
-  }
-
+export class Leases extends RunRepository {
   /**
    * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
    * the same as the request's. Of several at once exactly one gets it.
@@ -58,7 +47,7 @@ export class Leases {
     holder,
     ttlMs,
   }: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }> {
-    const taken = await this.#documents.transact("leases.acquire", async (tx) => {
+    const taken = await this.writing("leases.acquire", async (tx) => {
       const [[lease], [last]] = await tx.read(...leaseQueries(name));
       if (lease !== undefined && isHeld(lease, tx.nowMs)) return { heldBy: lease.holder };
       const turn = (last?.turn ?? 0) + 1;
@@ -80,7 +69,7 @@ export class Leases {
   }
 
   async #renew({ name, turn }: LeaseClaim): Promise<boolean> {
-    return await this.#documents.transact("leases.renew", async (tx) => {
+    return await this.writing("leases.renew", async (tx) => {
       const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
       if (lease?.turn !== turn || !isHeld(lease, tx.nowMs)) return false;
       tx.put(LEASES, { ...lease, endsAtMs: tx.nowMs + lease.ttlMs });
@@ -89,7 +78,7 @@ export class Leases {
   }
 
   async #release({ name, turn }: LeaseClaim): Promise<void> {
-    await this.#documents.transact("leases.release", async (tx) => {
+    await this.writing("leases.release", async (tx) => {
       const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
       if (lease?.turn === turn) tx.remove(LEASES, [name]);
     });

@@ -14,15 +14,15 @@ import {
   planRejections,
   type RejectedRecord,
 } from "../domain/sync/run/rejections.ts";
-import type { DocumentStore, Reader, Stretch, Transaction } from "../ports/documents.ts";
+import type { Reader, Stretch, Transaction } from "../ports/documents.ts";
 import { SEQUENCES } from "./collections.ts";
+import { RunRepository } from "./repository.ts";
 import {
   DROPPED,
   PART_LENGTH,
   REJECTED,
   REJECTED_TEXTS,
   type RejectedDocument,
-  RunDocuments,
 } from "./run-collections.ts";
 
 export interface RejectedQuery {
@@ -51,16 +51,10 @@ const AFTER_DIRECTIONS = "q";
  * Records that were rejected and wait for the next run: one entry per table, direction and `entryName`. The commits of runs
  * note them and drop what was accepted (`keepRejections`). Every method throws `store_unavailable`.
  */
-export class RejectedRecords {
-  readonly #documents: RunDocuments;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = new RunDocuments(documents);
-  }
-
+export class RejectedRecords extends RunRepository {
   /** Lists entries in the order in which they were first noted, by any instance and whatever their times. */
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
-    return await this.#documents.read("rejected.list", async (at) => {
+    return await this.reading("rejected.list", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: stretchOf(query) });
       return await withTexts(at, found);
     });
@@ -68,7 +62,7 @@ export class RejectedRecords {
 
   /** Reads an entry; null when there is none. */
   async find(id: string): Promise<RejectedRecord | null> {
-    return await this.#documents.read("rejected.find", async (at) => {
+    return await this.reading("rejected.find", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: numbered(id) });
       const [entry = null] = await withTexts(at, found);
       return entry;
@@ -77,7 +71,7 @@ export class RejectedRecords {
 
   /** Drops one entry, and remembers that it was dropped (D-7.7). Resolves to false when there is none. */
   async remove(id: string): Promise<boolean> {
-    return await this.#documents.transact("rejected.remove", async (tx) => {
+    return await this.writing("rejected.remove", async (tx) => {
       const [found] = await tx.read({ from: REJECTED, stretch: numbered(id) });
       const [entry] = found;
       const [texts] = await withTexts(tx, found);
@@ -93,9 +87,10 @@ export class RejectedRecords {
 
   /** The records of a table and direction that `remove` dropped, and no commit has met since. */
   async dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]> {
-    const [found] = await this.#documents.read("rejected.dropped", (at) =>
-      at.read({ from: DROPPED, stretch: { within: [[table, direction]] } }),
-    );
+    const [found] = await this.ask("rejected.dropped", {
+      from: DROPPED,
+      stretch: { within: [[table, direction]] },
+    });
     return found.map(({ key, fingerprint }) => ({
       key: parseJson(key) as JsonObject,
       fingerprint,
@@ -104,7 +99,7 @@ export class RejectedRecords {
 
   /** The number of entries by table, of both directions or of one. */
   async countByTable(direction?: SyncDirection): Promise<ReadonlyMap<string, number>> {
-    return await this.#documents.read("rejected.count", async (at) => {
+    return await this.reading("rejected.count", async (at) => {
       const counts = new Map<string, number>();
       let [[next]] = await at.read({ from: REJECTED, keysOf: { limit: 1 } });
       while (next !== undefined) {

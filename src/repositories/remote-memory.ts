@@ -10,8 +10,9 @@ import {
   remoteText,
   type TableMemory,
 } from "../domain/sync/run/remote-memory.ts";
-import type { DocumentStore, Transaction } from "../ports/documents.ts";
-import { DRIFTS, MEMORY, type MemoryDocument, RunDocuments } from "./run-collections.ts";
+import type { Transaction } from "../ports/documents.ts";
+import { RunRepository } from "./repository.ts";
+import { DRIFTS, MEMORY, type MemoryDocument } from "./run-collections.ts";
 
 /** The owner of the memory that a commit keeps. */
 export interface MemoryOwner {
@@ -29,26 +30,20 @@ export interface MemoryOwner {
  * run at once. What is another remote's is never taken for that of this one: the first commit with this one removes it.
  * Every method throws `store_unavailable`. D-4.5, D-11.10.
  */
-export class RemoteMemory {
-  readonly #documents: RunDocuments;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = new RunDocuments(documents);
-  }
-
+export class RemoteMemory extends RunRepository {
   /** Reads the memory of a table; with a remote nothing of another one, and whether there was any. */
   async read(
     table: string,
     remote: RemoteIdentity | null = null,
   ): Promise<TableMemory & { readonly isOther: boolean }> {
-    const [found] = await this.#documents.read("memory.read", (at) => at.read(memoryQuery(table)));
+    const [found] = await this.ask("memory.read", memoryQuery(table));
     const isOther = isOfOther(found, remote);
     return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther };
   }
 
   /** Reads the memory of a table, of whatever remote, and the store's clock. */
   async readTimed(table: string): Promise<TableMemory & { readonly nowMs: number }> {
-    return await this.#documents.read("memory.read", async (at) => {
+    return await this.reading("memory.read", async (at) => {
       const [found] = await at.read(memoryQuery(table));
       return { ...memoryOf(found), nowMs: at.nowMs };
     });
@@ -56,9 +51,7 @@ export class RemoteMemory {
 
   /** Reads the memory of every table that has one. */
   async readAll(): Promise<ReadonlyMap<string, TableMemory>> {
-    const [found] = await this.#documents.read("memory.read_all", (at) =>
-      at.read({ from: MEMORY, stretch: {} }),
-    );
+    const [found] = await this.ask("memory.read_all", { from: MEMORY, stretch: {} });
     const byTable = Map.groupBy(found, ({ table }) => table);
     return new Map([...byTable].map(([table, ofTable]) => [table, memoryOf(ofTable)]));
   }
@@ -69,7 +62,7 @@ export class RemoteMemory {
     directions: readonly SyncDirection[] = SYNC_DIRECTIONS,
   ): Promise<void> {
     const places = tables.flatMap((table) => directions.map((direction) => ({ table, direction })));
-    await this.#documents.transact("memory.clear", async (tx) => {
+    await this.writing("memory.clear", async (tx) => {
       const [found] = await tx.read({ from: MEMORY, keys: places.map(MEMORY.keyOf) });
       for (const { table, direction } of places) {
         const kept = find(found, table, direction);
@@ -82,7 +75,7 @@ export class RemoteMemory {
 
   /** Changes what a table remembers of a direction, if it remembers any. */
   async change(table: string, direction: SyncDirection, change: DirectionMemory): Promise<void> {
-    await this.#documents.transact("memory.change", async (tx) => {
+    await this.writing("memory.change", async (tx) => {
       const [[kept]] = await tx.read({ from: MEMORY, keys: [[table, direction]] });
       if (kept !== undefined) tx.put(MEMORY, { ...kept, ...change });
     });
@@ -90,14 +83,12 @@ export class RemoteMemory {
 
   /** Rows that this end had more than the remote when the last run over a table ended, by table. D-7.5. */
   async drifts(): Promise<ReadonlyMap<string, number>> {
-    const [found] = await this.#documents.read("memory.drifts", (at) =>
-      at.read({ from: DRIFTS, stretch: {} }),
-    );
+    const [found] = await this.ask("memory.drifts", { from: DRIFTS, stretch: {} });
     return new Map(found.map(({ table, rows }) => [table, rows]));
   }
 
   async keepDrifts(drifts: ReadonlyMap<string, number>): Promise<void> {
-    await this.#documents.transact("memory.keep_drifts", async (tx) => {
+    await this.writing("memory.keep_drifts", async (tx) => {
       for (const [table, rows] of drifts) tx.put(DRIFTS, { table, rows });
     });
   }

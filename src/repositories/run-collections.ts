@@ -4,14 +4,7 @@ import type { LateNotes, LateTimes } from "../domain/sync/run/late-rows.ts";
 import type { SyncDirection } from "../domain/sync/run/marker.ts";
 import type { EntryName } from "../domain/sync/run/rejections.ts";
 import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
-import {
-  type AnyCollection,
-  type Collection,
-  type DocumentStore,
-  type Reader,
-  SYNC_CALLS,
-  type Transaction,
-} from "../ports/documents.ts";
+import type { AnyCollection, Collection } from "../ports/documents.ts";
 
 /** UTF-16 units of a part of a text, each of which may be three bytes. */
 export const PART_LENGTH = 1_000_000;
@@ -233,20 +226,3 @@ export const RUN_COLLECTIONS: readonly AnyCollection[] = [
   REJECTED_TEXTS,
   DROPPED,
 ];
-
-/** The documents of a store, with the patience of runs. `name` is that of `CallOptions`. */
-export class RunDocuments {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
-  read<T>(name: string, body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name, limit: SYNC_CALLS }, body);
-  }
-
-  transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#documents.transact({ name, limit: SYNC_CALLS }, body);
-  }
-}

@@ -4,11 +4,12 @@ import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
 import { textParts } from "../domain/shared/text.ts";
 import type { News } from "../domain/sync/run/news.ts";
 import { isListed, type KeptRun, type ListedRun, readKeptRun } from "../domain/sync/run/run.ts";
-import type { DocumentStore, Transaction } from "../ports/documents.ts";
+import type { Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
 import { forgetLeases, runLeaseName } from "./leases.ts";
-import { PART_LENGTH, RunDocuments } from "./run-collections.ts";
+import { RunRepository } from "./repository.ts";
+import { PART_LENGTH } from "./run-collections.ts";
 
 /**
  * Drops what comparisons and imports of tables have told of their rows, and what those that go on will tell, in the commit of a
@@ -46,13 +47,7 @@ const KEPT: Readonly<Record<RunKind, number>> = { run: MAX_KEPT_RUNS, dry_run: M
  * Runs and comparisons with their results and news, the last `MAX_KEPT_RUNS` of them. Beside these, in no list, the last
  * `MAX_KEPT_DRY_RUNS` dry runs and imports. Every method throws `store_unavailable`. D-4.9, D-7.8, D-9.5.
  */
-export class Runs {
-  readonly #documents: RunDocuments;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = new RunDocuments(documents);
-  }
-
+export class Runs extends RunRepository {
   /**
    * Keeps a run under its id with what it has told, in one commit, durably, and drops the oldest beyond the limit of its
    * kind, with what is left of their leases. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
@@ -67,7 +62,7 @@ export class Runs {
     const kind = isListed(run) ? "run" : "dry_run";
     const text = JSON.stringify(run);
     const parts = news === undefined ? null : textParts(JSON.stringify(news), PART_LENGTH);
-    await this.#documents.transact("runs.save", async (tx) => {
+    await this.writing("runs.save", async (tx) => {
       const [[known], [sequence]] = await tx.read(
         { from: RUNS, keys: [[run.runId]] },
         { from: SEQUENCES, keys: [[kind]] },
@@ -96,7 +91,7 @@ export class Runs {
 
   /** Asks for the end of a run or dry run that is kept, whichever instance it is on; `reason` is for its `error`. D-7.8. */
   async cancel(runId: string, reason: string): Promise<void> {
-    await this.#documents.transact("runs.cancel", async (tx) => {
+    await this.writing("runs.cancel", async (tx) => {
       const [[known]] = await tx.read({ from: RUNS, keys: keysOf(runId) });
       if (known === undefined || known.cancelled !== undefined) return;
       tx.put(RUNS, { ...known, cancelled: reason });
@@ -117,8 +112,10 @@ export class Runs {
   /** Reads a run with its news, both of one moment. */
   async findTold(runId: string): Promise<ToldRun | null> {
     const within = keysOf(runId);
-    const [[found], parts] = await this.#documents.read("runs.find_told", (at) =>
-      at.read({ from: RUNS, keys: within }, { from: RUN_NEWS, stretch: { within } }),
+    const [[found], parts] = await this.ask(
+      "runs.find_told",
+      { from: RUNS, keys: within },
+      { from: RUN_NEWS, stretch: { within } },
     );
     if (found === undefined) return null;
     const news = parts.length === 0 ? [] : JSON.parse(parts.map(({ text }) => text).join(""));
@@ -131,7 +128,7 @@ export class Runs {
    */
   async list({ beforeId, limit }: RunQuery): Promise<readonly ListedRun[]> {
     const newest = { index: "order", within: [["run"]], isReverse: true, limit };
-    return await this.#documents.read("runs.list", async (at) => {
+    return await this.reading("runs.list", async (at) => {
       let stretch: typeof newest & { after?: Key } = newest;
       if (beforeId !== null) {
         const [[before]] = await at.read({ from: RUNS, keys: keysOf(beforeId) });
@@ -146,9 +143,7 @@ export class Runs {
   /** Ids of the listed runs that have not ended. */
   async running(): Promise<readonly string[]> {
     const keysOf = { index: "running", within: [["run"]] };
-    const [found] = await this.#documents.read("runs.running", (at) =>
-      at.read({ from: RUNS, keysOf }),
-    );
+    const [found] = await this.ask("runs.running", { from: RUNS, keysOf });
     return found.map(([id]) => String(id));
   }
 
@@ -174,9 +169,7 @@ export class Runs {
   }
 
   async #find(name: string, runId: string): Promise<RunDocument | undefined> {
-    const [[found]] = await this.#documents.read(name, (at) =>
-      at.read({ from: RUNS, keys: keysOf(runId) }),
-    );
+    const [[found]] = await this.ask(name, { from: RUNS, keys: keysOf(runId) });
     return found;
   }
 }

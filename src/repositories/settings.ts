@@ -6,52 +6,38 @@ import {
 } from "../ports/documents.ts";
 import { SECRETS, type SecretName } from "./accounts/account-collections.ts";
 import { SETTINGS, type SettingDocument } from "./collections.ts";
+import { Repository } from "./repository.ts";
 
 /** Texts that the service remembers about itself, by name. Every method throws `store_unavailable`. */
-export class Settings {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class Settings extends Repository {
   /** Null before the first `keep`. */
   async read(name: SettingDocument["name"]): Promise<string | null> {
-    const [[found]] = await this.#documents.read({ name: "settings.read" }, (at) =>
-      at.read({ from: SETTINGS, keys: [[name]] }),
-    );
+    const [[found]] = await this.ask("settings.read", { from: SETTINGS, keys: [[name]] });
     return found?.value ?? null;
   }
 
   async keep(name: SettingDocument["name"], value: string): Promise<void> {
-    await this.#documents.transact({ name: "settings.keep" }, async (tx) => {
+    await this.writing("settings.keep", async (tx) => {
       tx.put(SETTINGS, { name, value });
     });
   }
 }
 
 /** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
-export class Secrets {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class Secrets extends Repository {
   /**
    * The secret of that name. When there is none, `fresh` is kept, durably, and returned; of several instances that ask
    * at once all get the same.
    */
   async getOrCreate(name: SecretName, fresh: string): Promise<string> {
-    const call = { name: "secrets.get_or_create" };
+    const call = "secrets.get_or_create";
     const find = async (at: Reader) => (await at.read({ from: SECRETS, keys: [[name]] }))[0][0];
     const make = async (tx: Transaction) => {
       const made = (await find(tx)) ?? { name, secret: fresh };
       tx.put(SECRETS, made);
       return made;
     };
-    const kept =
-      (await this.#documents.read(call, find)) ?? (await this.#documents.transact(call, make));
+    const kept = (await this.reading(call, find)) ?? (await this.writing(call, make));
     return kept.secret;
   }
 }

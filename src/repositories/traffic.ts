@@ -6,8 +6,8 @@ import {
   type TrafficHistory,
   type TrafficUnit,
 } from "../domain/sync/run/traffic.ts";
-import type { DocumentStore } from "../ports/documents.ts";
 import { TRAFFIC, type TrafficDocument } from "./collections.ts";
+import { Repository } from "./repository.ts";
 
 /** Minutes or hours that one `add` forgets at most. */
 const MAX_FORGOTTEN = 1_000;
@@ -16,13 +16,7 @@ const MAX_FORGOTTEN = 1_000;
  * How many rows were moved and lookups decided per minute and hour, summed over all instances. Each process adds what it has
  * counted every few seconds, so a crash loses the last of them. Every method throws `store_unavailable`. D-9.5.
  */
-export class Traffic {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class Traffic extends Repository {
   /**
    * Adds the counts of minutes to these and to their hours, all in one commit, and forgets minutes from more than a day
    * before `nowMs` and hours from more than 31.
@@ -32,7 +26,7 @@ export class Traffic {
       minutes.map((counts) => ({ ...counts, unit, atMs: startOf(unit, counts.atMs) })),
     );
     const [oldMinutes, oldHours] = [before("minute", nowMs), before("hour", nowMs)];
-    await this.#documents.transact({ name: "traffic.add" }, async (tx) => {
+    await this.writing("traffic.add", async (tx) => {
       const [present, ...old] = await tx.read(
         { from: TRAFFIC, keys: added.map(TRAFFIC.keyOf) },
         { from: TRAFFIC, keysOf: oldMinutes },
@@ -44,9 +38,7 @@ export class Traffic {
   }
 
   async read(nowMs: number): Promise<TrafficHistory> {
-    const [all] = await this.#documents.read({ name: "traffic.read" }, (at) =>
-      at.read({ from: TRAFFIC, stretch: {} }),
-    );
+    const [all] = await this.ask("traffic.read", { from: TRAFFIC, stretch: {} });
     const kept = (unit: TrafficUnit) =>
       all
         .filter((counts) => counts.unit === unit && counts.atMs >= keptFrom(unit, nowMs))

@@ -9,6 +9,7 @@ import { dateTimeMs } from "../../domain/shared/time.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { Subjects } from "../lookups/subjects.ts";
 import { keepMonth } from "../lookups/usage.ts";
+import { Repository } from "../repository.ts";
 import {
   ACCOUNTS,
   ACTIVE,
@@ -60,10 +61,11 @@ const LISTED_AT_ONCE = 1_000;
  * Accounts by username, which is compared exactly. E-mail addresses are kept as written and are the same when their
  * `emailKey` is. Every method throws `store_unavailable`.
  */
-export class Accounts {
+export class Accounts extends Repository {
   readonly #deps: NameDeps;
 
   constructor(deps: NameDeps) {
+    super(deps.documents);
     this.#deps = deps;
   }
 
@@ -77,8 +79,8 @@ export class Accounts {
     account: Account,
     by?: { readonly tokenIssuedAtMs: number | null },
   ): Promise<"created" | AccountConflict | "erased_since"> {
-    const { documents, hmacOf } = this.#deps;
-    return await documents.transact({ name: "accounts.create" }, async (tx) => {
+    const { hmacOf } = this.#deps;
+    return await this.writing("accounts.create", async (tx) => {
       if (by !== undefined) {
         const hmac = hmacOf(account.username);
         const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmac]] });
@@ -94,15 +96,13 @@ export class Accounts {
   /** True when any account is an administrator's. */
   async hasAdministrator(): Promise<boolean> {
     const keysOf = { index: "administrators", within: [[ACTIVE], [SUSPENDED]], limit: 1 };
-    const [found] = await this.#deps.documents.read({ name: "accounts.has_administrator" }, (at) =>
-      at.read({ from: ACCOUNTS, keysOf }),
-    );
+    const [found] = await this.ask("accounts.has_administrator", { from: ACCOUNTS, keysOf });
     return found.length > 0;
   }
 
   /** The account as last written by any instance; null when there is none. */
   async find(username: string): Promise<Account | null> {
-    return await this.#deps.documents.read({ name: "accounts.find" }, async (at) => {
+    return await this.reading("accounts.find", async (at) => {
       const found = await findAccount(at, username);
       return found === null ? null : accountOf(found);
     });
@@ -118,9 +118,10 @@ export class Accounts {
     let next = afterUsername;
     for (let looked = 0; looked < MAX_SEARCHED_ACCOUNTS; looked += atOnce) {
       const after = next === null ? {} : { after: [next] };
-      const [part] = await this.#deps.documents.read({ name: "accounts.list" }, (at) =>
-        at.read({ from: ACCOUNTS, stretch: { ...after, limit: atOnce } }),
-      );
+      const [part] = await this.ask("accounts.list", {
+        from: ACCOUNTS,
+        stretch: { ...after, limit: atOnce },
+      });
       const wanted = text === null ? part : part.filter((one) => hasAccountText(one, text));
       found.push(...wanted.slice(0, limit - found.length).map(accountOf));
       next = part.at(-1)?.username ?? null;
@@ -137,8 +138,7 @@ export class Accounts {
     username: string,
     { from, to, keptSession }: PasswordChange,
   ): Promise<boolean> {
-    const { documents } = this.#deps;
-    return await documents.transact({ name: "accounts.change_password" }, async (tx) => {
+    return await this.writing("accounts.change_password", async (tx) => {
       const account = await findAccount(tx, username);
       if (account?.passwordHash !== from) return false;
       tx.put(ACCOUNTS, { ...account, passwordHash: to });

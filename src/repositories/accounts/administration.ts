@@ -10,6 +10,7 @@ import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
+import { Repository } from "../repository.ts";
 import {
   ACCOUNTS,
   ACTIVE,
@@ -32,10 +33,11 @@ interface AdministrationDeps {
  * Acts of administrators on accounts and names. Each method that changes something keeps the audit record of it in the
  * same commit, durably; one that refuses changes nothing and keeps none. Throws `store_unavailable`. D-8.8.
  */
-export class Administration {
+export class Administration extends Repository {
   readonly #deps: AdministrationDeps;
 
   constructor(deps: AdministrationDeps) {
+    super(deps.documents);
     this.#deps = deps;
   }
 
@@ -58,7 +60,7 @@ export class Administration {
 
   /** Ends a suspension; one that is active stays so. Null when there is no such account. */
   async restore(username: string, request: AdminRequest): Promise<Account | null> {
-    return await this.#transact("administration.restore", async (tx) => {
+    return await this.writing("administration.restore", async (tx) => {
       const account = await findAccount(tx, username);
       const changed = account && { ...account, suspendedAtMs: null };
       return changed && (await this.#keep(tx, changed, "restore", request));
@@ -71,7 +73,7 @@ export class Administration {
     { plan, callsPerMonth, rateLimitPerMinute }: AccountPlan,
     request: AdminRequest,
   ): Promise<Account | null> {
-    return await this.#transact("administration.change_plan", async (tx) => {
+    return await this.writing("administration.change_plan", async (tx) => {
       const account = await findAccount(tx, username);
       const changed = account && { ...account, plan, callsPerMonth, rateLimitPerMinute };
       return changed && (await this.#keep(tx, changed, "plan", request));
@@ -87,7 +89,7 @@ export class Administration {
     passwordHash: string,
     request: AdminRequest,
   ): Promise<Account | null> {
-    return await this.#transact("administration.set_password", async (tx) => {
+    return await this.writing("administration.set_password", async (tx) => {
       const account = await findAccount(tx, username);
       if (account === null) return null;
       if (account.passwordHash === null) throw new AppError("conflict", NO_PASSWORD);
@@ -100,7 +102,7 @@ export class Administration {
   async release(username: string, request: AdminRequest): Promise<boolean> {
     const { hmacOf, chains } = this.#deps;
     const keys = [[hmacOf(username)]];
-    return await this.#transact("administration.release", async (tx) => {
+    return await this.writing("administration.release", async (tx) => {
       const [[erased]] = await tx.read({ from: ERASED_NAMES, keys });
       if (erased === undefined || !erased.isTaken) return false;
       tx.put(ERASED_NAMES, { ...erased, isTaken: false });
@@ -117,7 +119,7 @@ export class Administration {
   /** Keeps the record of a file that was read or written. D-14.3. */
   async noteFileAct(act: FileAct): Promise<void> {
     const { chains } = this.#deps;
-    await this.#transact("administration.note_file", (tx) => chains.noteFileAct(tx, act));
+    await this.writing("administration.note_file", (tx) => chains.noteFileAct(tx, act));
   }
 
   /** Keeps what an act has made of an account, with its record. */
@@ -132,10 +134,6 @@ export class Administration {
     await this.#deps.chains.noteAct(tx, { action, actedOn: username, ...request });
     tx.raise([username]);
     return accountOf(account);
-  }
-
-  #transact<T>(name: string, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#deps.documents.transact({ name }, body);
   }
 }
 

@@ -11,6 +11,7 @@ import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import { removeKeyUses } from "../lookups/usage.ts";
+import { Repository } from "../repository.ts";
 import { ACCOUNTS, KEYS, type KeyDocument, replaced } from "./account-collections.ts";
 
 /** The part of a list of keys to read. */
@@ -30,13 +31,12 @@ export interface Revocation<Id> {
  * API keys of accounts. A change removes those that have been ended for long (`boundKeys`), in its own commit: to lookups and
  * lists they are as if they had never been. Every method throws `store_unavailable`.
  */
-export class ApiKeys {
-  readonly #documents: DocumentStore;
+export class ApiKeys extends Repository {
   readonly #makeAlert: MakeAlert | null;
 
   /** Without `makeAlert` nobody is told. */
   constructor(documents: DocumentStore, makeAlert: MakeAlert | null) {
-    this.#documents = documents;
+    super(documents);
     this.#makeAlert = makeAlert;
   }
 
@@ -46,7 +46,7 @@ export class ApiKeys {
    */
   async create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account"> {
     const { username, hash } = key;
-    return await this.#documents.transact({ name: "api_keys.create" }, async (tx) => {
+    return await this.writing("api_keys.create", async (tx) => {
       const { hasAccount, keys } = await readKeyRing(tx, username);
       if (!hasAccount) return "no_account";
       const { isFull, forgotten } = boundKeys(keys, nowMs);
@@ -61,7 +61,7 @@ export class ApiKeys {
   /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
   async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     const newest = { index: "order", within: keysOf(username), isReverse: true, limit };
-    const found = await this.#documents.read({ name: "api_keys.list" }, async (at) => {
+    const found = await this.reading("api_keys.list", async (at) => {
       let stretch: typeof newest & { after?: Key } = newest;
       if (beforeId !== null) {
         const [[before]] = await at.read({ from: KEYS, keys: keysOf(username, beforeId) });
@@ -80,7 +80,7 @@ export class ApiKeys {
    * before is kept in the same commit.
    */
   async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
-    return await this.#documents.transact({ name: "api_keys.revoke" }, async (tx) => {
+    return await this.writing("api_keys.revoke", async (tx) => {
       const { keys } = await readKeyRing(tx, username);
       const found = keys.find((key) => key.id === id);
       if (found === undefined) return null;
@@ -101,7 +101,7 @@ export class ApiKeys {
    * account has no such key; nothing is written then. The alert `key.rotated` is kept in the same commit.
    */
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
-    return await this.#documents.transact({ name: "api_keys.rotate" }, async (tx) => {
+    return await this.writing("api_keys.rotate", async (tx) => {
       const { keys } = await readKeyRing(tx, username);
       const found = keys.find((key) => key.id === rotation.id);
       if (found === undefined) return null;

@@ -8,8 +8,9 @@ import {
   revokeConsent,
 } from "../../domain/reputation/accounts/consent.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
-import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import type { Transaction } from "../../ports/documents.ts";
 import { SEQUENCES } from "../collections.ts";
+import { Repository } from "../repository.ts";
 import { ACCOUNTS, CONSENTS, replaced } from "./account-collections.ts";
 import type { Revocation } from "./api-keys.ts";
 
@@ -27,13 +28,7 @@ interface ConsentQuery {
  * Consents by the username of their owner. A change removes those that have been ended for long (`forgottenConsents`), in its
  * own commit. Throws `store_unavailable`.
  */
-export class Consents {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class Consents extends Repository {
   /**
    * Keeps a new consent under the next id, and ends the active ones of the same purpose (`supersededBy`), in one
    * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
@@ -42,7 +37,7 @@ export class Consents {
   async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
     // All take their ids from one document.
     const options = { name: "consents.grant", isInTurn: true } as const;
-    return await this.#documents.transact(options, async (tx) => {
+    return await this.writing(options, async (tx) => {
       const within = keysOf(username);
       const [[account], earlier, [sequence]] = await tx.read(
         { from: ACCOUNTS, keys: within, lock: true },
@@ -66,7 +61,7 @@ export class Consents {
    * Null when the owner has no such consent.
    */
   async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
-    return await this.#documents.transact({ name: "consents.revoke" }, async (tx) => {
+    return await this.writing("consents.revoke", async (tx) => {
       const within = keysOf(username);
       const [, all] = await tx.read(
         { from: ACCOUNTS, keys: within, lock: true },
@@ -90,9 +85,10 @@ export class Consents {
   ): Promise<readonly Consent[]> {
     const within = keysOf(username);
     const after = beforeId === null ? {} : { after: [username, beforeId] };
-    const [all] = await this.#documents.read({ name: "consents.list" }, (at) =>
-      at.read({ from: CONSENTS, stretch: { within, ...after, isReverse: true } }),
-    );
+    const [all] = await this.ask("consents.list", {
+      from: CONSENTS,
+      stretch: { within, ...after, isReverse: true },
+    });
     return all.filter((consent) => matchesFilter(consent, filter, nowMs)).slice(0, limit);
   }
 }

@@ -4,6 +4,7 @@ import { isKey } from "../../domain/shared/document-key.ts";
 import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
 import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import { Repository } from "../repository.ts";
 import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "./account-collections.ts";
 
 /** The HMAC that stands for a name once it was erased, the same on all instances and for ever. D-8.2. */
@@ -13,18 +14,17 @@ export type HmacOfName = (username: string) => string;
 const NAMES_AT_ONCE = 1_000;
 
 /** Every method throws `store_unavailable`. D-8.1, D-8.2. */
-export class Names {
-  readonly #documents: DocumentStore;
+export class Names extends Repository {
   readonly #hmacOf: HmacOfName;
 
   constructor(documents: DocumentStore, hmacOf: HmacOfName) {
-    this.#documents = documents;
+    super(documents);
     this.#hmacOf = hmacOf;
   }
 
   /** Reads the facts about these people. */
   async readFacts(usernames: readonly string[]): Promise<FactsByName> {
-    return await this.#documents.read({ name: "names.read_facts" }, (at) =>
+    return await this.reading("names.read_facts", (at) =>
       readNameFacts(at, usernames, this.#hmacOf),
     );
   }
@@ -42,9 +42,10 @@ export class Names {
 
   /** The last erasure of a name; null for one that was never erased here. */
   async findErased(username: string): Promise<ErasedName | null> {
-    const [[erased]] = await this.#documents.read({ name: "names.find_erased" }, (at) =>
-      at.read({ from: ERASED_NAMES, keys: [[this.#hmacOf(username)]] }),
-    );
+    const [[erased]] = await this.ask("names.find_erased", {
+      from: ERASED_NAMES,
+      keys: [[this.#hmacOf(username)]],
+    });
     return erased === undefined ? null : erasedNameOf(erased);
   }
 }

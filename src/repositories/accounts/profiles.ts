@@ -4,6 +4,7 @@ import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { DocumentStore, Reader } from "../../ports/documents.ts";
+import { Repository } from "../repository.ts";
 import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
 
 /** The tables whose rows belong to people. */
@@ -13,12 +14,11 @@ export interface PeopleTables {
 }
 
 /** Profiles as their owners see and change them. Throws `store_unavailable` or, when it writes, `commit_failed`. */
-export class Profiles {
-  readonly #documents: DocumentStore;
+export class Profiles extends Repository {
   readonly #tables: PeopleTables;
 
   constructor(documents: DocumentStore, tables: PeopleTables) {
-    this.#documents = documents;
+    super(documents);
     this.#tables = tables;
   }
 
@@ -26,9 +26,10 @@ export class Profiles {
   async read(username: string) {
     const { profiles, platformAccounts } = this.#tables;
     const where = ["username", [username]] as const;
-    const [[profile = null], accounts] = await this.#documents.read(
-      { name: "profiles.read" },
-      (at) => at.read({ rowsOf: profiles, where }, { rowsOf: platformAccounts, where }),
+    const [[profile = null], accounts] = await this.ask(
+      "profiles.read",
+      { rowsOf: profiles, where },
+      { rowsOf: platformAccounts, where },
     );
     return { profile, accounts };
   }
@@ -44,7 +45,7 @@ export class Profiles {
     nowMs: number,
   ): Promise<JsonObject | null> {
     const { profiles } = this.#tables;
-    return await this.#documents.transact({ name: "profiles.change" }, async (tx) => {
+    return await this.writing("profiles.change", async (tx) => {
       const profile = await this.#profileOf(tx, username);
       if (profile === null) return null;
       const columns = changedColumns(profile, changes, nowMs);

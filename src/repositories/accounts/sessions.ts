@@ -1,12 +1,20 @@
 import { type Account, tokensAfterMs } from "../../domain/reputation/accounts/account.ts";
+import {
+  type AttemptCounter,
+  forgottenUntil,
+  longestWait,
+  withEvents,
+} from "../../domain/reputation/accounts/attempts.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
-import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import type { Transaction } from "../../ports/documents.ts";
+import { Repository } from "../repository.ts";
 import {
   ACCOUNTS,
   accountOf,
   findAccount,
   SESSIONS,
   type SessionDocument,
+  SIGN_INS,
 } from "./account-collections.ts";
 
 /** Sessions past their end that one new session drops at most. */
@@ -25,20 +33,14 @@ interface CheckedPassword {
  * Sessions that were begun here and have not ended, by the store's clock. Every method throws `store_unavailable` when the
  * store cannot be reached in time or cannot write.
  */
-export class Sessions {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class Sessions extends Repository {
   /**
    * Begins a session of an account whose password is still the one that was looked at, durably, and keeps when it signed
    * in: in one commit, as the account may change hands meanwhile. Resolves to the account, null for one that is gone or
    * has another password; nothing is written then, nor for a suspended account. Sessions past their end are dropped in passing.
    */
   async begin(session: SessionDocument, checked: CheckedPassword): Promise<Account | null> {
-    return await this.#documents.transact({ name: "sessions.begin" }, async (tx) => {
+    return await this.writing("sessions.begin", async (tx) => {
       const [[account]] = await tx.read({ from: ACCOUNTS, keys: [[session.username]] });
       if (account?.passwordHash !== checked.passwordHash) return null;
       if (account.suspendedAtMs !== null) return accountOf(account);
@@ -51,7 +53,7 @@ export class Sessions {
 
   /** Keeps the end of a session that began elsewhere, durably, under the name of no account. */
   async noteEnd(id: string, keptUntilMs: number): Promise<void> {
-    await this.#documents.transact({ name: "sessions.note_end" }, (tx) =>
+    await this.writing("sessions.note_end", (tx) =>
       addSession(tx, { username: NO_ACCOUNT, id, expiresAtMs: keptUntilMs }),
     );
   }
@@ -59,7 +61,7 @@ export class Sessions {
   /** The end of a session that began elsewhere, and its account, null when there is none. As `accountOf`. */
   async findForeign({ username, id }: SessionName) {
     const options = { name: "sessions.find_foreign", isProven: true } as const;
-    return await this.#documents.read(options, async (at) => {
+    return await this.reading(options, async (at) => {
       const [[end], [account]] = await at.read(
         { from: SESSIONS, keys: keysOf(NO_ACCOUNT, id) },
         { from: ACCOUNTS, keys: keysOf(username) },
@@ -75,7 +77,7 @@ export class Sessions {
    */
   async accountOf({ username, id }: SessionName): Promise<Account | null> {
     const options = { name: "sessions.account_of", isProven: true } as const;
-    return await this.#documents.read(options, async (at) => {
+    return await this.reading(options, async (at) => {
       const keys = keysOf(username, id);
       const [[session], [account]] = await at.read(
         { from: SESSIONS, keys },
@@ -92,7 +94,7 @@ export class Sessions {
    */
   async extend({ username, id }: SessionName, expiresAtMs: number): Promise<boolean> {
     const options = { name: "sessions.extend", isProven: true } as const;
-    return await this.#documents.transact(options, async (tx) => {
+    return await this.writing(options, async (tx) => {
       const [[session]] = await tx.read({ from: SESSIONS, keys: keysOf(username, id) });
       if (session === undefined || session.expiresAtMs <= tx.nowMs) return false;
       if (expiresAtMs > session.expiresAtMs) tx.put(SESSIONS, { ...session, expiresAtMs });
@@ -102,14 +104,14 @@ export class Sessions {
 
   /** Ends a session. Idempotent; durable when it resolves. */
   async end({ username, id }: SessionName): Promise<void> {
-    await this.#documents.transact({ name: "sessions.end" }, async (tx) => {
+    await this.writing("sessions.end", async (tx) => {
       for (const key of keysOf(username, id)) tx.remove(SESSIONS, key);
     });
   }
 
   /** Ends all sessions of an account, those that began elsewhere by `tokensSinceMs`. Idempotent; durable when it resolves. */
   async endAllOf(username: string): Promise<void> {
-    await this.#documents.transact({ name: "sessions.end_all" }, async (tx) => {
+    await this.writing("sessions.end_all", async (tx) => {
       const account = await findAccount(tx, username);
       if (account === null) return;
       tx.put(ACCOUNTS, { ...account, tokensSinceMs: tokensAfterMs(tx.nowMs) });
@@ -141,4 +143,50 @@ async function addSession(tx: Transaction, session: SessionDocument): Promise<vo
     for (const key of dropped) tx.remove(SESSIONS, key);
   }
   tx.put(SESSIONS, session);
+}
+
+/** Counters without events that one `count` forgets at most. */
+const MAX_FORGOTTEN = 100;
+
+/**
+ * Counts sign-in failures and signups, to slow down guessing, and changes of accounts. D-5.4, D-8.5. Shared by all
+ * instances, durably. An erasure removes what is counted of the person (`attemptsOf`).
+ *
+ * Parallel guesses must reveal no more than guesses one after the other. So ask
+ * `retryAfterSeconds` before looking at a password, and again when it proved right; `count` when it proved wrong, and
+ * let the answer depend on what `count` says. Both throw `store_unavailable`.
+ */
+export class SignIns extends Repository {
+  /**
+   * How long the caller has to wait, in whole seconds from 1, when one of the counters has reached its limit: until
+   * the last of them is below it again. Null when it may go on. Counts nothing.
+   */
+  async retryAfterSeconds(counters: readonly AttemptCounter[]): Promise<number | null> {
+    if (counters.length === 0) return null;
+    const keys = counters.map(({ key }) => key);
+    const [known] = await this.ask("sign_ins.retry_after", { from: SIGN_INS, keys });
+    return longestWait(counters, known);
+  }
+
+  /**
+   * Counts one event on each counter and resolves to null; or, when one of them has reached its limit, counts nothing
+   * and resolves as `retryAfterSeconds`. One step: no counter ever holds more events than its limit, however many
+   * callers count at once. Events that no longer count are dropped in passing.
+   */
+  async count(counters: readonly AttemptCounter[]): Promise<number | null> {
+    if (counters.length === 0) return null;
+    const keys = counters.map(({ key }) => key);
+    const ended = { index: "end", upTo: [forgottenUntil(counters)], limit: MAX_FORGOTTEN };
+    return await this.writing("sign_ins.count", async (tx) => {
+      const [known, forgotten] = await tx.read(
+        { from: SIGN_INS, keys },
+        { from: SIGN_INS, keysOf: ended },
+      );
+      const wait = longestWait(counters, known);
+      if (wait !== null) return wait;
+      for (const key of forgotten) tx.remove(SIGN_INS, key);
+      for (const events of withEvents(counters, known)) tx.put(SIGN_INS, events);
+      return null;
+    });
+  }
 }

@@ -15,6 +15,7 @@ import {
   type StoredStretch,
 } from "../../ports/documents.ts";
 import { SECRETS } from "../accounts/account-collections.ts";
+import { Repository } from "../repository.ts";
 import { blockKey, cutBlock, recordsOf } from "./audit-blocks.ts";
 import {
   AUDIT,
@@ -77,23 +78,21 @@ const BLOCKS_AT_ONCE = 32;
  * has spoilt comes as a statement that is not signed, and as a record that is not as written. D-6.5. Every method throws
  * `store_unavailable`.
  */
-export class AuditLog {
-  readonly #documents: DocumentStore;
+export class AuditLog extends Repository {
   readonly #groups: SegmentGroups;
 
   constructor(documents: DocumentStore, shape = INDEX_SHAPE) {
-    this.#documents = documents;
+    super(documents);
     this.#groups = new SegmentGroups(documents, shape);
   }
 
   /** Reads what the log says about itself, as of one moment. */
   async overview(): Promise<AuditOverview> {
-    const [secret, count, heads] = await this.#read((at) =>
-      at.read(
-        { from: SECRETS, asStored: { within: [[FIRST_LOOKUP.name]] } },
-        { from: AUDIT, asStored: { within: [["chain_count"]] } },
-        { from: LOOKUP_LOG, asStored: { within: [["head"]] } },
-      ),
+    const [secret, count, heads] = await this.ask(
+      "audit.read",
+      { from: SECRETS, asStored: { within: [[FIRST_LOOKUP.name]] } },
+      { from: AUDIT, asStored: { within: [["chain_count"]] } },
+      { from: LOOKUP_LOG, asStored: { within: [["head"]] } },
     );
     return {
       wasBegun: secret.length > 0,
@@ -104,11 +103,10 @@ export class AuditLog {
 
   /** Reads what the log says about one chain, as of one moment. */
   async claims(chainId: string): Promise<AuditClaims> {
-    const [checkpoint, head] = await this.#read((at) =>
-      at.read(
-        { from: AUDIT, asStored: { within: [["checkpoint", chainId]] } },
-        { from: LOOKUP_LOG, asStored: { within: [["head", chainId]] } },
-      ),
+    const [checkpoint, head] = await this.ask(
+      "audit.read",
+      { from: AUDIT, asStored: { within: [["checkpoint", chainId]] } },
+      { from: LOOKUP_LOG, asStored: { within: [["head", chainId]] } },
     );
     return {
       checkpoint: signedIn<PruningCheckpoint>(checkpoint),
@@ -119,7 +117,7 @@ export class AuditLog {
   /** The heads, in any order, to be kept elsewhere: one that is spoilt throws. */
   async heads(): Promise<readonly Signed<AuditHead>[]> {
     const stretch = { within: [["head"]] };
-    const [found] = await this.#read((at) => at.read({ from: LOOKUP_LOG, stretch }));
+    const [found] = await this.ask("audit.read", { from: LOOKUP_LOG, stretch });
     return found.map((head) => signedOf<AuditHead>(head));
   }
 
@@ -150,7 +148,7 @@ export class AuditLog {
 
   /** Records of one chain in the order of their blocks, with every stored field, whatever their `seq` holds. */
   async records(chainId: string, { after, limit }: RecordQuery): Promise<RecordPage> {
-    return await this.#read(async (at) => {
+    return await this.reading("audit.read", async (at) => {
       const records: StoredRecord[] = [];
       for (let last = after; ; ) {
         const place = last === null ? {} : { after: last };
@@ -173,7 +171,7 @@ export class AuditLog {
     const { chainId, seq } = statement;
     const passed = { within: [["block", chainId]], upTo: blockKey(chainId, seq) };
     const ofChain = { index: "chain", within: [[chainId]] };
-    const numbers = await this.#documents.transact({ name: "audit.prune" }, async (tx) => {
+    const numbers = await this.writing("audit.prune", async (tx) => {
       const [blocks, segments] = await tx.read(
         { from: LOOKUP_LOG, keysOf: passed },
         { from: SEGMENTS, keysOf: { ...ofChain, upTo: [chainId, seq, Number.MAX_SAFE_INTEGER] } },
@@ -193,12 +191,8 @@ export class AuditLog {
     from: Collection<Doc>,
     asStored: StoredStretch,
   ): Promise<readonly (Doc | Damaged)[]> {
-    const [found] = await this.#read((at) => at.read({ from, asStored }));
+    const [found] = await this.ask("audit.read", { from, asStored });
     return found as readonly (Doc | Damaged)[];
-  }
-
-  #read<T>(body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name: "audit.read" }, body);
   }
 }
 

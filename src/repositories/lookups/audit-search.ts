@@ -10,6 +10,7 @@ import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Stretch } from "../../ports/documents.ts";
 import { SUBJECTS, type SubjectDocument } from "../accounts/account-collections.ts";
+import { Repository } from "../repository.ts";
 import { blockKey, recordsOf } from "./audit-blocks.ts";
 import {
   AUDIT,
@@ -69,13 +70,12 @@ const SEGMENTS_AT_ONCE = 256;
  * Looks through the audit log back in time, for administrators and for the people in it. Stretches come from an index that is
  * not verified with the log. Every method throws `store_unavailable`, and holds up lookups for some milliseconds at most.
  */
-export class AuditSearch {
-  readonly #documents: DocumentStore;
+export class AuditSearch extends Repository {
   readonly #subjects: Subjects;
   readonly #groups: SegmentGroups;
 
   constructor(documents: DocumentStore, subjects: Subjects, shape = INDEX_SHAPE) {
-    this.#documents = documents;
+    super(documents);
     this.#subjects = subjects;
     this.#groups = new SegmentGroups(documents, shape);
   }
@@ -86,7 +86,7 @@ export class AuditSearch {
    */
   async stretches(query: StretchQuery): Promise<readonly AuditStretch[]> {
     const { upTo, from, limit } = query;
-    return await this.#read(async (at) => {
+    return await this.reading("audit.search", async (at) => {
       const tails = await findTails(at);
       const segments = await this.#findSegments(at, query);
       const inTime = segments.filter(({ firstAt, lastAt }) => firstAt <= upTo && lastAt >= from);
@@ -109,7 +109,7 @@ export class AuditSearch {
       ...(firstSeq > 0 ? { after: blockKey(chainId, firstSeq - 1) } : {}),
       upTo: blockKey(chainId, lastSeq),
     };
-    const [blocks] = await this.#read((at) => at.read({ from: LOOKUP_LOG, stretch }));
+    const [blocks] = await this.ask("audit.search", { from: LOOKUP_LOG, stretch });
     return blocks
       .flatMap((block) => recordsOf(block))
       .filter(hasPlace)
@@ -141,7 +141,7 @@ export class AuditSearch {
     const within = [...new Set(accountIds)].filter((id) => id !== "").map((id) => [id]);
     if (within.length === 0) return new Map();
     const stretch = { index: "id", within, limit: within.length };
-    const [found] = await this.#read((at) => at.read({ from: SUBJECTS, stretch }));
+    const [found] = await this.ask("audit.search", { from: SUBJECTS, stretch });
     return new Map(found.map(({ id, username }) => [id, username]));
   }
 
@@ -160,12 +160,8 @@ export class AuditSearch {
 
   async #subjectOf(username: string): Promise<SubjectDocument | undefined> {
     const keys = keysOf(username);
-    const [[subject]] = await this.#read((at) => at.read({ from: SUBJECTS, keys }));
+    const [[subject]] = await this.ask("audit.search", { from: SUBJECTS, keys });
     return subject;
-  }
-
-  #read<T>(body: (at: Reader) => Promise<T>): Promise<T> {
-    return this.#documents.read({ name: "audit.search" }, body);
   }
 }
 

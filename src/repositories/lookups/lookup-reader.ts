@@ -13,8 +13,7 @@ import {
   type SubjectDocument,
 } from "../accounts/account-collections.ts";
 import type { PeopleTables } from "../accounts/profiles.ts";
-import type { BatchFacts } from "./batch-facts.ts";
-import type { LookupCache } from "./lookup-cache.ts";
+import type { BatchFacts, LookupCache } from "./batch-facts.ts";
 import type { Subjects } from "./subjects.ts";
 
 interface LookupReaderDeps {

@@ -13,6 +13,7 @@ import {
 } from "../../domain/reputation/audit/name-filter.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import { Repository } from "../repository.ts";
 import {
   AUDIT,
   type IndexDocument,
@@ -38,12 +39,11 @@ export async function readIndex(at: Reader): Promise<IndexDocument> {
   return (found as IndexDocument | undefined) ?? NO_INDEX;
 }
 
-export class SegmentGroups {
-  readonly #documents: DocumentStore;
+export class SegmentGroups extends Repository {
   readonly #shape: IndexShape;
 
   constructor(documents: DocumentStore, shape: IndexShape) {
-    this.#documents = documents;
+    super(documents);
     this.#shape = shape;
   }
 
@@ -87,7 +87,7 @@ export class SegmentGroups {
   async makeDue(): Promise<void> {
     const { groupSize } = this.#shape;
     for (;;) {
-      const index = await this.#documents.read({ name: "audit.index" }, readIndex);
+      const index = await this.reading("audit.index", readIndex);
       const { segments, small, large, cleared } = index;
       if (segments >= (small + 1) * groupSize) await this.#makeSmall(small);
       else if (small >= (large + 1) * groupSize) await this.#makeLarge(large);
@@ -99,7 +99,7 @@ export class SegmentGroups {
   /** Removes the slices of groups all of whose segments were pruned; `numbers` are those of pruned ones. */
   async dropEmpty(numbers: readonly number[]): Promise<void> {
     const { groupSize, filterBits: bits } = this.#shape;
-    const { small, large } = await this.#documents.read({ name: "audit.index" }, readIndex);
+    const { small, large } = await this.reading("audit.index", readIndex);
     for (const [size, count, parts, from] of [
       [groupSize ** 2, large, bits, "large"],
       [groupSize, small, bits / groupSize, "small"],
@@ -107,7 +107,7 @@ export class SegmentGroups {
       const groups = new Set(numbers.map((number) => Math.floor(number / size)));
       for (const group of groups) {
         const stretch = { ...behind(group * size), upTo: [(group + 1) * size - 1], limit: 1 };
-        const isEmpty = await this.#documents.read({ name: "audit.index" }, async (at) => {
+        const isEmpty = await this.reading("audit.index", async (at) => {
           const [left] = await at.read({ from: SEGMENTS, keysOf: stretch });
           return left.length === 0;
         });
@@ -134,7 +134,7 @@ export class SegmentGroups {
   async #makeSmall(group: number): Promise<void> {
     const { groupSize, filterBits: bits } = this.#shape;
     const numbers = Array.from({ length: groupSize }, (_, n) => group * groupSize + n);
-    await this.#documents.transact({ name: "audit.slice" }, async (tx) => {
+    await this.writing("audit.slice", async (tx) => {
       const index = await readIndex(tx);
       if (index.small !== group) return;
       const [segments] = await tx.read({ from: SEGMENTS, keys: numbers.map((number) => [number]) });
@@ -159,13 +159,13 @@ export class SegmentGroups {
     const atOnce = Math.max(1, Math.floor(PORTION / groupSize));
     for (let first = 0; first < bits / groupSize; first += atOnce) {
       const parts = Array.from({ length: atOnce }, (_, n) => first + n);
-      await this.#documents.transact({ name: "audit.slice" }, async (tx) => {
+      await this.writing("audit.slice", async (tx) => {
         const keys = parts.flatMap((part) => smalls.map((small): Key => ["small", small, part]));
         const [found] = await tx.read({ from: SLICES, keys });
         for (const part of parts) this.#joinPart(tx, { group, part, found });
       });
     }
-    await this.#documents.transact({ name: "audit.slice" }, async (tx) => {
+    await this.writing("audit.slice", async (tx) => {
       const index = await readIndex(tx);
       if (index.large === group) tx.put(AUDIT, { ...index, large: group + 1 });
     });
@@ -188,7 +188,7 @@ export class SegmentGroups {
     for (let n = 0; n < groupSize; n++) {
       await this.#remove("small", group * groupSize + n, bits / groupSize);
     }
-    await this.#documents.transact({ name: "audit.slice" }, async (tx) => {
+    await this.writing("audit.slice", async (tx) => {
       const index = await readIndex(tx);
       if (index.cleared === group) tx.put(AUDIT, { ...index, cleared: group + 1 });
     });
@@ -196,7 +196,7 @@ export class SegmentGroups {
 
   async #remove(size: SliceDocument["size"], group: number, parts: number): Promise<void> {
     for (let first = 0; first < parts; first += PORTION) {
-      await this.#documents.transact({ name: "audit.slice" }, async (tx) => {
+      await this.writing("audit.slice", async (tx) => {
         const end = Math.min(first + PORTION, parts);
         for (let part = first; part < end; part++) tx.remove(SLICES, [size, group, part]);
       });

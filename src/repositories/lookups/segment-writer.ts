@@ -7,6 +7,7 @@ import {
   makeFilter,
 } from "../../domain/reputation/audit/name-filter.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import { Repository } from "../repository.ts";
 import { recordsOf } from "./audit-blocks.ts";
 import type { Appended } from "./audit-chains.ts";
 import {
@@ -32,8 +33,7 @@ interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
 }
 
 /** Indexes what one process appends, and what others have left. */
-export class SegmentWriter {
-  readonly #documents: DocumentStore;
+export class SegmentWriter extends Repository {
   readonly #shape: IndexShape;
   readonly #groups: SegmentGroups;
   /** Consecutive, of the own chain. */
@@ -45,7 +45,7 @@ export class SegmentWriter {
   #isStopped = false;
 
   constructor(documents: DocumentStore, shape: IndexShape = INDEX_SHAPE) {
-    this.#documents = documents;
+    super(documents);
     this.#shape = shape;
     this.#groups = new SegmentGroups(documents, shape);
   }
@@ -96,7 +96,7 @@ export class SegmentWriter {
   async #keep(chainId: string, due: readonly Growing[]): Promise<void> {
     const first = due[0]?.firstSeq ?? 1;
     const lastSeq = due.at(-1)?.lastSeq ?? 0;
-    const isKept = await this.#documents.transact({ name: "audit.segment" }, async (tx) => {
+    const isKept = await this.writing("audit.segment", async (tx) => {
       const tail = await readTail(tx, chainId);
       if (tail?.indexedSeq !== first - 1) return false;
       await this.#put(tx, tail, due);
@@ -112,7 +112,7 @@ export class SegmentWriter {
   /** Indexes a chain up to a place, the last records too where they are few. */
   async #indexThrough(chainId: string, throughSeq: number): Promise<void> {
     while (!this.#isStopped) {
-      const goesOn = await this.#documents.transact({ name: "audit.segment" }, async (tx) => {
+      const goesOn = await this.writing("audit.segment", async (tx) => {
         const tail = await readTail(tx, chainId);
         if (tail === undefined || tail.indexedSeq >= throughSeq) return false;
         const next = await this.#readNext(tx, tail, throughSeq);
@@ -161,9 +161,10 @@ export class SegmentWriter {
   /** Indexes all that other chains have left, and closes those that are old. */
   async #indexOthers(own: string): Promise<void> {
     this.#kept = 0;
-    const [tails] = await this.#documents.read({ name: "audit.tails" }, (at) =>
-      at.read({ from: LOOKUP_LOG, stretch: { within: [["tail"]] } }),
-    );
+    const [tails] = await this.ask("audit.tails", {
+      from: LOOKUP_LOG,
+      stretch: { within: [["tail"]] },
+    });
     for (const tail of tails as readonly TailDocument[]) {
       const { chainId } = tail;
       if (this.#isStopped) return;
@@ -176,7 +177,7 @@ export class SegmentWriter {
 
   /** The head is written as it is, so that a process that appends meanwhile meets this. */
   async #closeOld(chainId: string): Promise<void> {
-    await this.#documents.transact({ name: "audit.close" }, async (tx) => {
+    await this.writing("audit.close", async (tx) => {
       const keys = [
         ["head", chainId],
         ["tail", chainId],

@@ -25,8 +25,9 @@ import {
   monthToKeep,
 } from "../../domain/reputation/accounts/plan.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
-import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import type { Reader, Transaction } from "../../ports/documents.ts";
 import { SUBJECTS } from "../accounts/account-collections.ts";
+import { Repository } from "../repository.ts";
 import {
   type CallsDocument,
   type KeyUseDocument,
@@ -38,16 +39,10 @@ import {
 const MAX_LEAD_MS = 5_000;
 
 /** The calls of accounts. Every method throws `store_unavailable`. */
-export class Usage {
-  readonly #documents: DocumentStore;
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents;
-  }
-
+export class Usage extends Repository {
   /** The calls of an account by now, other instances' included. */
   async read(username: string, { callsPerMinute }: EffectiveLimits) {
-    return await this.#documents.read({ name: "usage.read" }, async (at) => {
+    return await this.reading("usage.read", async (at) => {
       const usage = AccountUsage.of(await findUsage(at, username), at.nowMs);
       const keys = usage.missing(callsPerMinute);
       const [pages] = await at.read({ from: LOOKUP_LOG, keys });
@@ -58,7 +53,7 @@ export class Usage {
 
   /** Reads the history of an account's calls that lookups kept in their own commits. D-8.11. */
   async history(username: string): Promise<CallHistory> {
-    return await this.#documents.read({ name: "usage.history" }, async (at) => {
+    return await this.reading("usage.history", async (at) => {
       const { days, keys } = (await findUsage(at, username)) ?? NO_HISTORY;
       return { days, keys };
     });
@@ -66,7 +61,7 @@ export class Usage {
 
   /** The times at which an account's keys were last used, by their ids, as `lastUses`. D-8.11. */
   async keyUses(username: string): Promise<ReadonlyMap<string, string>> {
-    return await this.#documents.read({ name: "usage.key_uses" }, async (at) => {
+    return await this.reading("usage.key_uses", async (at) => {
       const usage = await findUsage(at, username);
       if (usage === undefined) return new Map();
       const within = [keyUsesOf(usage.accountId)];

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { AttemptCounter } from "../../../src/domain/reputation/accounts/attempts.ts";
 import { SIGN_INS } from "../../../src/repositories/accounts/account-collections.ts";
-import { SignIns } from "../../../src/repositories/accounts/sign-ins.ts";
+import { SignIns } from "../../../src/repositories/accounts/sessions.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
 const START_MS = 1_772_366_400_000;

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import { SignIns } from "../../../../src/repositories/accounts/sign-ins.ts";
+import { SignIns } from "../../../../src/repositories/accounts/sessions.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Secrets } from "../../../../src/repositories/settings.ts";
 import { makeAccount, People } from "../../../repositories/support/people.ts";
