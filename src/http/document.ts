@@ -17,9 +17,10 @@ const TAGS = [
 ] as const;
 
 /** An operation with its entry. */
-interface Entry {
+export interface Entry {
   readonly method: string;
   readonly path: string;
+  /** Null for what is no part of the interface. */
   readonly document: object | null;
 }
 

@@ -13,16 +13,12 @@ import {
   type PathValues,
   type Replies,
 } from "./description.ts";
-import { describeOperation } from "./document.ts";
+import { describeOperation, type Entry } from "./document.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ReplyKind, ReplyTools } from "./replies.ts";
 
 /** An operation as it is served. */
-export interface Operation {
-  readonly method: string;
-  readonly path: string;
-  /** Its entry in the OpenAPI document; null for what is no part of the interface. */
-  readonly document: object | null;
+export interface Operation extends Entry {
   /** Throws what is to be told as a failure. */
   answer(exchange: Exchange, path: PathValues, tools: ReplyTools): Promise<Response>;
 }

@@ -2,7 +2,7 @@
 import type { QueuedAlert } from "../domain/alerts/alert.ts";
 import type { LateNotes, LateTimes } from "../domain/sync/run/late-rows.ts";
 import type { SyncDirection } from "../domain/sync/run/marker.ts";
-import type { EntryName } from "../domain/sync/run/rejections.ts";
+import type { EntryName, RejectedRecord } from "../domain/sync/run/rejections.ts";
 import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 
@@ -142,16 +142,11 @@ export const LATE_ROWS: Collection<LateNotesDocument | LateCommitDocument> = {
 };
 
 /** A record that one end rejected, but for its texts. */
-export interface RejectedDocument {
-  readonly table: string;
-  readonly direction: SyncDirection;
+export interface RejectedDocument
+  extends Omit<RejectedRecord, "id" | "key" | "record" | "message"> {
   readonly entry: EntryName;
   /** Counts entries in the order in which they were first noted. */
   readonly number: number;
-  readonly fingerprint: string;
-  readonly attempts: number;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
   /** Parts of its texts. */
   readonly parts: number;
   /** Whom it names, where its `username` can be a name. */

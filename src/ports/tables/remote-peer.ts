@@ -7,7 +7,7 @@ import { AppError, type AppErrorOptions } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import { cutText } from "../../domain/shared/text.ts";
 import type { DigestPage, DigestQuery } from "../../domain/sync/digest/digest-page.ts";
-import type { PullPage } from "../../domain/sync/rows/page.ts";
+import type { DeletedPage, PullPage } from "../../domain/sync/rows/page.ts";
 import type { PushResult } from "../../domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../domain/sync/run/run.ts";
 import type { TableSchema } from "../../domain/sync/table/table-schema.ts";
@@ -64,14 +64,8 @@ export interface DeletedRequest extends StoppableRequest {
 }
 
 /** A page of a remote's tombstones. D-7.6. */
-export interface DeletedReply extends TransferredBytes {
+export interface DeletedReply extends TransferredBytes, Omit<DeletedPage, "table" | "items"> {
   readonly items: readonly SentTombstone[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-  /** The cursor from which the next run goes on. */
-  readonly cursor: string;
-  readonly earliestAvailable: string;
-  readonly serverTime: string;
 }
 
 /** The status of a remote, and the names of its extensions. D-7.2. */

@@ -14,6 +14,7 @@ import { Repository } from "../repository.ts";
 import { blockKey, recordsOf } from "./audit-blocks.ts";
 import {
   AUDIT,
+  type AuditStretch,
   type CheckpointDocument,
   type HeadDocument,
   LOOKUP_LOG,
@@ -24,18 +25,6 @@ import {
 import { SegmentGroups } from "./segment-groups.ts";
 import { MAX_SEGMENT_SPAN_MS } from "./segment-writer.ts";
 import type { Subjects } from "./subjects.ts";
-
-/** Consecutive records of one chain, some thousands at most. */
-export interface AuditStretch {
-  readonly chainId: string;
-  /** Places of the first and the last, pruned ones perhaps among them. */
-  readonly firstSeq: number;
-  readonly lastSeq: number;
-  /** Not before it; `""` when not known. */
-  readonly firstAt: string;
-  /** Not after it; `END_OF_TIME` when not known. */
-  readonly lastAt: string;
-}
 
 interface StretchQuery {
   /** Only those that may have records up to this time; `END_OF_TIME` for all. */
@@ -48,10 +37,10 @@ interface StretchQuery {
   readonly limit: number;
 }
 
-interface RecordQuery {
+export interface AuditQuery {
   /** Only records before it in the order of the log. */
   readonly before: AuditPlace;
-  /** Only records from this time on. */
+  /** Only records from this time on; `""` for all. */
   readonly from: string;
   /** Only records of the account or about the person; null for all. */
   readonly names: AuditNames | null;
@@ -102,7 +91,7 @@ export class AuditSearch extends Repository {
   /** Records of a stretch, newest first by time, then by place; damaged ones without a place are left out. */
   async records(
     { chainId, firstSeq, lastSeq }: AuditStretch,
-    { before, from, names, limit }: RecordQuery,
+    { before, from, names, limit }: AuditQuery,
   ): Promise<readonly AuditRecord[]> {
     const stretch = {
       within: [["block", chainId]],

@@ -162,15 +162,22 @@ export const AUDIT: Collection<AuditDocument> = {
   keyOf: (doc) => ("chainId" in doc ? [doc.kind, doc.chainId] : [doc.kind]),
 };
 
-/** Consecutive blocks of a chain, some hundred records as a rule. */
-export interface SegmentDocument {
-  /** Counts segments in the order in which they were made. */
-  readonly number: number;
+/** Consecutive records of one chain, some thousands at most. */
+export interface AuditStretch {
   readonly chainId: string;
+  /** Places of the first and the last, pruned ones perhaps among them. */
   readonly firstSeq: number;
   readonly lastSeq: number;
+  /** Not before it; `""` when not known. */
   readonly firstAt: string;
+  /** Not after it; `END_OF_TIME` when not known. */
   readonly lastAt: string;
+}
+
+/** Consecutive blocks of a chain, some hundred records as a rule. */
+export interface SegmentDocument extends AuditStretch {
+  /** Counts segments in the order in which they were made. */
+  readonly number: number;
   /** A Bloom filter of the names in it; absent once it is in the slices of a group. */
   readonly filter?: Uint8Array;
 }

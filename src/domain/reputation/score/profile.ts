@@ -44,14 +44,11 @@ export function isPublicProfile(profile: JsonObject): boolean {
 }
 
 /** The body of the reputation lookup. R-2.1. */
-export function reputationBody(username: string, score: Score): ReputationBody {
-  return {
-    username,
-    score: score.score,
-    starLevel: score.starLevel,
-    verifiedPlatforms: score.verifiedPlatforms,
-    updatedAt: score.updatedAt,
-  };
+export function reputationBody(
+  username: string,
+  { score, starLevel, verifiedPlatforms, updatedAt }: Score,
+): ReputationBody {
+  return { username, score, starLevel, verifiedPlatforms, updatedAt };
 }
 
 /** The body of the profile lookup from a row of `profiles`; null texts become `""`, a null `verified` false. R-2.2. */

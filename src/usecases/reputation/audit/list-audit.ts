@@ -18,8 +18,9 @@ import {
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, parseSince } from "../../../domain/shared/time.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
+import type { AuditQuery } from "../../../repositories/lookups/audit-search.ts";
 import type { AccountDeps } from "../accounts/deps.ts";
-import { type AuditQuery, type SearchBounds, searchAudit } from "./search-audit.ts";
+import { type SearchBounds, searchAudit } from "./search-audit.ts";
 
 type ListAuditDeps = Pick<AccountDeps, "auditSearch" | "clock" | "timer">;
 

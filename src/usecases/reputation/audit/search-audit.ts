@@ -4,7 +4,6 @@
 // between requests.
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
-  type AuditNames,
   type AuditPlace,
   endOf,
   newestFirst,
@@ -14,7 +13,8 @@ import {
   MAX_SEARCHED_AUDIT_STRETCHES,
 } from "../../../domain/shared/limits.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
-import type { AuditSearch, AuditStretch } from "../../../repositories/lookups/audit-search.ts";
+import type { AuditQuery, AuditSearch } from "../../../repositories/lookups/audit-search.ts";
+import type { AuditStretch } from "../../../repositories/lookups/lookup-collections.ts";
 
 export interface SearchAuditDeps {
   readonly auditSearch: Pick<AuditSearch, "stretches" | "records">;
@@ -26,17 +26,6 @@ export interface SearchAuditDeps {
 export interface SearchBounds {
   readonly records: number;
   readonly stretches: number;
-}
-
-export interface AuditQuery {
-  /** Only records before it in the order of the log. */
-  readonly before: AuditPlace;
-  /** Only records from this time on; `""` for all. */
-  readonly from: string;
-  /** Only records of the account or about the person; null for all. */
-  readonly names: AuditNames | null;
-  /** 1 or more. */
-  readonly limit: number;
 }
 
 interface FoundRecords {

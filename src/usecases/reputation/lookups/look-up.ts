@@ -3,7 +3,7 @@ import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
-import type { LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
+import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import {
   platformEntries,
   profileBody,
@@ -15,12 +15,9 @@ import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
 import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
-interface LookupInput {
+interface LookupInput extends Omit<LookupCall, "keyHash"> {
   /** `X-API-Key`; null when absent. */
   readonly apiKey: string | null;
-  readonly endpoint: LookupEndpoint;
-  readonly username: string;
-  readonly requestId: string;
 }
 
 export interface LookupReply {
