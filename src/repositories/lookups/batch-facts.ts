@@ -1,5 +1,8 @@
-import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
-import type { LimitedCaller, LookupCall } from "../../domain/reputation/lookups/lookup-batch.ts";
+import type {
+  LimitedCaller,
+  LookupCall,
+  LookupSubject,
+} from "../../domain/reputation/lookups/lookup-batch.ts";
 import {
   MAX_REMEMBERED_ABSENT_NAME_CHARS,
   MAX_REMEMBERED_ABSENT_NAMES,

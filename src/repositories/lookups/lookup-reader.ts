@@ -1,6 +1,6 @@
 // Reads what batches of lookups are decided by, as far as the caches lack it: each value of the same moment as its version.
 import { effectiveLimits } from "../../domain/reputation/accounts/plan.ts";
-import type { LookupSubject } from "../../domain/reputation/lookups/lookup.ts";
+import type { LookupSubject } from "../../domain/reputation/lookups/lookup-batch.ts";
 import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
 import type { Row } from "../../domain/sync/table/table.ts";

@@ -1,11 +1,17 @@
 // Decides a batch of lookups from what was read for it, as if they came one after the other. D-5.8.
+import type { JsonObject } from "../../shared/json.ts";
 import { type KeptApiKey, keptKeyStatus } from "../accounts/api-key.ts";
 import type { AccountUse } from "../accounts/call-history.ts";
 import type { MeterCharge, Quotas } from "../accounts/call-meter.ts";
-import type { LookupEndpoint } from "../accounts/consent.ts";
+import {
+  type Consent,
+  findCoveringConsent,
+  type LookupEndpoint,
+  ownPurpose,
+} from "../accounts/consent.ts";
 import type { EffectiveLimits } from "../accounts/plan.ts";
 import type { AuditEntry } from "../audit/audit-chain.ts";
-import { decideLookup, type LookupDecision, type LookupSubject } from "./lookup.ts";
+import { isPublicProfile } from "../score/profile.ts";
 
 /** The 503 of a lookup that took long and is no longer current. D-8.3. */
 export const CHANGED_DURING_LOOKUP = "A right changed while the lookup was under way";
@@ -179,4 +185,60 @@ function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | nu
   const status = keptKeyStatus(caller.key, nowMs);
   if (status !== "active") return `api_key_${status}`;
   return caller.isSuspended ? "account_suspended" : null;
+}
+
+// Decides a lookup whose key and limits have been checked: profile, then consent. D-5.8.
+
+/** A looked-up person as stored at one moment. */
+export interface LookupSubject {
+  /** The row of `profiles`; null when there is none. */
+  readonly profile: JsonObject | null;
+  readonly accounts: readonly JsonObject[];
+  /** The consents that were not ended; expired ones may be among them. */
+  readonly consents: readonly Consent[];
+  /** Stands for the person in the audit log. */
+  readonly subjectHmac: string;
+}
+
+/** A request of a caller. */
+interface LookupRequest {
+  readonly endpoint: LookupEndpoint;
+  readonly requestId: string;
+  /** The caller's account, by the id that stands for it in the audit. */
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly nowMs: number;
+}
+
+/** The answer to a lookup, with its audit entry. */
+export interface LookupDecision {
+  /** Null when allowed. */
+  readonly code: "profile_not_found" | "consent_required" | null;
+  readonly entry: AuditEntry;
+}
+
+/** Decides a lookup. A hidden profile gets the same answer as a missing one. D-6.2. */
+export function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDecision {
+  const { endpoint, nowMs } = request;
+  const isThere = subject.profile !== null && isPublicProfile(subject.profile);
+  const consent = isThere ? findCoveringConsent(subject.consents, endpoint, nowMs) : null;
+  const refusal = isThere ? "consent_required" : "profile_not_found";
+  const code = consent === null ? refusal : null;
+  return {
+    code,
+    entry: {
+      // With all three digits, as stores order records by this text.
+      at: new Date(nowMs).toISOString(),
+      requestId: request.requestId,
+      accountId: request.accountId,
+      keyId: request.keyId,
+      endpoint,
+      purpose: ownPurpose(endpoint),
+      subjectHmac: subject.subjectHmac,
+      consentId: consent?.id ?? null,
+      decision: code === null ? "allowed" : "denied",
+      code,
+      status: code === null ? 200 : code === "consent_required" ? 403 : 404,
+    },
+  };
 }

@@ -1,7 +1,7 @@
 // A stored `platform_accounts` row, and which of several rows of one platform counts. D-6.2.
-import { compareUtf8, type JsonObject } from "../../shared/json.ts";
-import { compareDateTimes } from "../../shared/time.ts";
-import { readBoolean, readCount, readDateTime, readNumber, readText } from "./value-readers.ts";
+import { parseDecimal } from "../../shared/decimal.ts";
+import { compareUtf8, fieldOf, isNumber, type JsonObject, numberText } from "../../shared/json.ts";
+import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 
 const MAX_RATING = 5;
 
@@ -48,10 +48,9 @@ function readPlatformAccount(row: JsonObject): PlatformAccount {
 }
 
 /**
- * The accounts of a person, verified or not, one per platform, ordered by platform (UTF-8 bytes). D-6.2. Of
- * rows whose platforms differ only in case the later `updated_at` counts, verified or not; unknown
- * times come before all others. At equal times the spelling that is later by UTF-8 bytes counts, so
- * `github` before `GitHub`.
+ * The accounts of a person, verified or not, one per platform, ordered by platform (UTF-8 bytes). D-6.2. Of rows whose
+ * platforms differ only in case the later `updated_at` counts, verified or not; unknown times come before all others. At equal
+ * times the spelling that is later by UTF-8 bytes counts, so `github` before `GitHub`.
  */
 export function countingAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
   const counting = new Map<string, PlatformAccount>();
@@ -76,4 +75,49 @@ function compareClaims(a: PlatformAccount, b: PlatformAccount): number {
     compareUtf8(a.spelling, b.spelling) ||
     compareUtf8(JSON.stringify(a), JSON.stringify(b))
   );
+}
+
+// Reads stored values by meaning. A push leaves scalars it cannot convert as they came (S-4.2.8), so a count may be text and a
+// text may be a number; nothing here fails, and what cannot be read is null.
+
+/** Stands in a reply for a time that nothing stored tells: the field is text, and clients parse it. */
+export const NO_TIME = "1970-01-01T00:00:00Z";
+
+/** A column value as text: numbers and booleans as written in JSON; null for null, a missing value, an object or an array. */
+export function readText(row: JsonObject, column: string): string | null {
+  const value = fieldOf(row, column);
+  if (typeof value === "string") return value;
+  if (isNumber(value)) return numberText(value);
+  return typeof value === "boolean" ? String(value) : null;
+}
+
+/** A column value as a boolean, by the words of S-4.2.8: `true`, `1`, `yes` are true, other texts false; null for null. */
+export function readBoolean(row: JsonObject, column: string): boolean | null {
+  const value = fieldOf(row, column);
+  if (value === null || typeof value === "boolean") return value;
+  const text = readText(row, column);
+  if (typeof value === "string") return /^(true|1|yes)$/i.test(value);
+  return text === null ? false : Number(text) !== 0;
+}
+
+/** A number or decimal text as a number, ±Infinity beyond its range; null for anything else. */
+function readNumber(row: JsonObject, column: string): number | null {
+  const value = fieldOf(row, column);
+  if (typeof value === "boolean") return null;
+  const text = readText(row, column);
+  const decimal = text === null ? null : parseDecimal(text);
+  return decimal === null ? null : Number(decimal);
+}
+
+/** A whole number from 0 to 2^53-1: fractions are cut, negative ones are 0, greater ones the greatest; null as above. */
+function readCount(row: JsonObject, column: string): number | null {
+  const number = readNumber(row, column);
+  if (number === null) return null;
+  return Math.min(Math.max(0, Math.floor(number)), Number.MAX_SAFE_INTEGER);
+}
+
+/** A time as pages show it (D-3.3); null when the value is not ISO 8601 text. */
+export function readDateTime(row: JsonObject, column: string): string | null {
+  const value = fieldOf(row, column);
+  return typeof value === "string" ? parseDateTime(value) : null;
 }

@@ -1,5 +1,4 @@
-// The external platforms the score knows. docs/reputation.md has the same table, and a test compares
-// them. R-1, D-6.6.
+// The external platforms the score knows. docs/reputation.md has the same table, and a test compares them. R-1, D-6.6.
 
 /** The kind of a platform, which decides the weight of its evidence. */
 export type PlatformCategory =

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { changeTime } from "../../sync/rows/row-time.ts";
-import { verifiedAccounts } from "./platform-account.ts";
+import { NO_TIME, readBoolean, readText, verifiedAccounts } from "./platform-account.ts";
 import type { Score } from "./score.ts";
-import { NO_TIME, readBoolean, readText } from "./value-readers.ts";
 
 // Bodies of the three lookups from stored rows, and what owners may change., D-5.5, D-6.2.
 

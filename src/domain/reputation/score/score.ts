@@ -2,10 +2,14 @@
 import { compareUtf8, type JsonObject } from "../../shared/json.ts";
 import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.ts";
 import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
-import { countingAccounts, type PlatformAccount } from "./platform-account.ts";
+import {
+  countingAccounts,
+  NO_TIME,
+  type PlatformAccount,
+  readDateTime,
+} from "./platform-account.ts";
 import { findPlatform, type Platform, type PlatformCategory } from "./platform-catalogue.ts";
 import { expMinus, halvingPower, naturalLog } from "./portable-math.ts";
-import { NO_TIME, readDateTime } from "./value-readers.ts";
 
 /** Names the formula. It changes whenever the same inputs would give another number. D-6.6. */
 export const SCORE_VERSION = "rep-2";
@@ -125,9 +129,7 @@ function evidenceOf(account: PlatformAccount, today: number): Evidence {
   return { platform: account.platform, category, millionths };
 }
 
-/**
- * How much an account proves, 0 to 1: that it was verified, its age, its activity and its ratings.
- */
+/** How much an account proves, 0 to 1: that it was verified, its age, its activity and its ratings. */
 function worthOf(account: PlatformAccount, platform: Platform, today: number): number {
   const age = ageOf(account, today, AGE_SCALE_DAYS);
   const parts =
@@ -217,10 +219,7 @@ function keptPercent(accounts: readonly PlatformAccount[], today: number): numbe
   return MAX_SCORE - Math.min(MAX_DISPUTE_PERCENT, DISPUTE_PERCENT * disputes);
 }
 
-/**
- * Shares the score by evidence in hundredths of a point; the largest remainders get what rounding
- * down leaves.
- */
+/** Shares the score by evidence in hundredths of a point; the largest remainders get what rounding down leaves. */
 function sharePoints(counted: readonly Evidence[], score: number): readonly PlatformPoints[] {
   const total = counted.reduce((sum, { millionths }) => sum + millionths, 0);
   const due = score * HUNDREDTHS;
@@ -239,9 +238,7 @@ function sharePoints(counted: readonly Evidence[], score: number): readonly Plat
     .sort((a, b) => compareUtf8(a.platform, b.platform));
 }
 
-/**
- * The latest `updated_at` of all rows, verified or not; without any, the profile's `created_at`.
- */
+/** The latest `updated_at` of all rows, verified or not; without any, the profile's `created_at`. */
 function lastChangeOf({ profile, accounts }: ScoreInput): string {
   const rows = profile === null ? accounts : [profile, ...accounts];
   const times = rows.map((row) => readDateTime(row, "updated_at")).filter((time) => time !== null);

@@ -2,8 +2,11 @@
 import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.ts";
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
-import type { LookupSubject } from "../../../domain/reputation/lookups/lookup.ts";
-import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
+import type {
+  LookupCall,
+  LookupOutcome,
+  LookupSubject,
+} from "../../../domain/reputation/lookups/lookup-batch.ts";
 import {
   platformEntries,
   profileBody,

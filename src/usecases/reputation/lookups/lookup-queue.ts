@@ -1,5 +1,4 @@
 // Makes batches of lookups: those that arrive together, or while others are being decided, are decided together.
-
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";

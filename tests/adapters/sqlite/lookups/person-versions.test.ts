@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { slotOf } from "../../../../src/adapters/sqlite/driver/person-versions.ts";
-import type { LookupSubject } from "../../../../src/domain/reputation/lookups/lookup.ts";
+import type { LookupSubject } from "../../../../src/domain/reputation/lookups/lookup-batch.ts";
 import type { CacheCounts } from "../../../../src/ports/runtime/metrics.ts";
 import {
   openParts,
