@@ -1,5 +1,4 @@
 // Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
-
 import { BuiltConsoleFiles, InstalledAssets } from "../adapters/built-files/built-files.ts";
 import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
 import { NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";

@@ -1,5 +1,4 @@
 // The OpenAPI document, from the descriptions of the operations. D-6.8, D-10.10.
-
 import type { TSchema } from "@sinclair/typebox";
 import manifest from "../../package.json" with { type: "json" };
 import type { Body, Description, Parameters, Replies } from "./description.ts";

@@ -1,5 +1,4 @@
 // Bodies that go on: server-sent events, and the bytes of files in and out. S-4.5.3, D-4.4, D-14.4.
-
 import { AppError } from "../domain/shared/errors.ts";
 import { FILE_SILENCE_MS, KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
 import { type Timer, within } from "../ports/runtime/runtime.ts";

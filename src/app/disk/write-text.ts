@@ -1,5 +1,4 @@
-// Writes text to a file or standard output, compressed when the name ends in .gz. A file is replaced only when it is
-// complete.
+// Writes text to a file or standard output, compressed when the name ends in .gz. A file is replaced only when it is complete.
 import { createWriteStream } from "node:fs";
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";

@@ -1,5 +1,4 @@
 // The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
-
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";

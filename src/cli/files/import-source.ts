@@ -1,5 +1,4 @@
 // The sources of an import: a file of records, standard input, or a table of a SQLite file.
-
 import { fileFormats } from "../../app/files.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";

@@ -17,11 +17,10 @@ interface Decimal {
 }
 
 /**
- * Reads decimal text with an optional sign, fraction and exponent. S-4.2.8, D-3.3.
- * Returns it with the digits it came with (trailing zeros of the fraction stay), written without exponent, plus sign
- * or leading zeros; an exponent that would need more than `MAX_PLAIN_DECIMAL_DIGITS` digits that way is kept.
- * Null when the text is not a decimal: NaN, Infinity, blanks around it, digits grouped, an exponent beyond
- * `MAX_DECIMAL_EXPONENT`. What it returns it also returns unchanged.
+ * Reads decimal text with an optional sign, fraction and exponent. S-4.2.8, D-3.3. Returns it with the digits it came with
+ * (trailing zeros of the fraction stay), written without exponent, plus sign or leading zeros; an exponent that would need more
+ * than `MAX_PLAIN_DECIMAL_DIGITS` digits that way is kept. Null when the text is not a decimal: NaN, Infinity, blanks around
+ * it, digits grouped, an exponent beyond `MAX_DECIMAL_EXPONENT`. What it returns it also returns unchanged.
  */
 export function parseDecimal(text: string): string | null {
   if (PLAIN_DECIMAL.test(text)) return text;

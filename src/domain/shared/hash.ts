@@ -1,5 +1,4 @@
-// A fast 128-bit hash of texts. It tells different texts apart, but an attacker can construct
-// two texts that collide.
+// A fast 128-bit hash of texts. It tells different texts apart, but an attacker can construct two texts that collide.
 
 export const HASH_WORDS = 4;
 

@@ -29,9 +29,8 @@ const UNFAITHFUL_NUMBER =
   /(?:^|[:,[])\s*(?:-?[\d.]{16}|-?[\d.]+[eE]|-?0\.0{6}|-?\d+\.\d*0[\s,}\]]|-?\d+\.\d*0$|-0(?:[\s,}\]]|$))/;
 
 /**
- * Parses JSON text without losing a digit (where the runtime has raw numbers, as Bun and Deno do).
- * Throws `SyntaxError` when the text is not JSON, and `RangeError` when it is nested too deeply to parse or holds more
- * than it may.
+ * Parses JSON text without losing a digit (where the runtime has raw numbers, as Bun and Deno do). Throws `SyntaxError` when
+ * the text is not JSON, and `RangeError` when it is nested too deeply to parse or holds more than it may.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   if (isWithin(limits, text.length) && !mayBeDeep(text) && !UNFAITHFUL_NUMBER.test(text)) {

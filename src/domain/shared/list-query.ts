@@ -60,9 +60,7 @@ export function refuseCursor(): never {
   throw new AppError("invalid_request", "Invalid fields: /cursor", { problems: [BAD_CURSOR] });
 }
 
-/**
- * Makes a part from one item more than was asked for, which only tells that there is a next part.
- */
+/** Makes a part from one item more than was asked for, which only tells that there is a next part. */
 export function listPart<Stored, Item>(
   found: readonly Stored[],
   limit: number,

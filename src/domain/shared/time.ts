@@ -14,10 +14,9 @@ export const FIRST_TIME_MS = -62_135_596_800_000;
 export const LAST_TIME_MS = 253_402_300_799_999;
 
 /**
- * Reads an ISO 8601 date and time: `T` or a space, seconds optional, 0-9 fraction digits, `Z`, `±hh:mm`, `±hhmm` or
- * no zone (UTC); a date alone is midnight. D-3.2.
- * Returns it as pages show it: UTC with `Z` and 0, 3 or 6 fraction digits (finer ones are cut), years 0001 to 9999;
- * null when the text is not such a time. D-3.3.
+ * Reads an ISO 8601 date and time: `T` or a space, seconds optional, 0-9 fraction digits, `Z`, `±hh:mm`, `±hhmm` or no zone
+ * (UTC); a date alone is midnight. D-3.2. Returns it as pages show it: UTC with `Z` and 0, 3 or 6 fraction digits (finer ones
+ * are cut), years 0001 to 9999; null when the text is not such a time. D-3.3.
  */
 export function parseDateTime(text: string): string | null {
   if (isCanonicalDateTime(text)) return text;

@@ -1,5 +1,4 @@
 // Bodies of accounts: signing up and in, keys, consents, usage and plans., D-5.4, D-5.5, D-5.7, D-6.1.
-
 import { type TSchema, Type } from "@sinclair/typebox";
 import {
   isEmail,

@@ -46,9 +46,8 @@ export interface BackUpJob extends CopyJob {
 export interface StoreCopies extends DumpedSource {
   /**
    * Writes everything of the store, as it is at one moment, into a file of its own kind, while others go on using it, and
-   * checks what was written; absent where a backup is an archive of `dump`. Throws `invalid_request` for a store that no
-   * file can be made of, `store_unavailable`, and `file_failed`, as for a full disk; what the file holds then is worth
-   * nothing.
+   * checks what was written; absent where a backup is an archive of `dump`. Throws `invalid_request` for a store that no file
+   * can be made of, `store_unavailable`, and `file_failed`, as for a full disk; what the file holds then is worth nothing.
    */
   backUp?(job: BackUpJob): Promise<CopyCounts>;
 }

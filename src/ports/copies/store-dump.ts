@@ -1,5 +1,4 @@
 // Everything of a store in one form that every kind reads and writes: backups, restores and moves are made of it. D-10.7.
-
 import type { ColumnType } from "../../domain/sync/table/column-types.ts";
 import { buildTable } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";

@@ -2,9 +2,7 @@ import type { Role } from "../../domain/reputation/accounts/account.ts";
 
 /** SHA-256 of bodies. */
 export interface Digest {
-  /**
-   * Lowercase hexadecimal SHA-256 of the bytes, 64 characters. S-4.1.6. The bytes must not change until it settles.
-   */
+  /** Lowercase hexadecimal SHA-256 of the bytes, 64 characters. S-4.1.6. The bytes must not change until it settles. */
   sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
 }
 
@@ -27,9 +25,7 @@ export interface PasswordHasher {
   /** A new hash with a salt of its own. The password is not empty. */
   hash(password: string): Promise<string>;
 
-  /**
-   * True when the password belongs to the hash. Null stands for a missing account: false, after the same time.
-   */
+  /** True when the password belongs to the hash. Null stands for a missing account: false, after the same time. */
   verify(password: string, hash: string | null): Promise<boolean>;
 }
 
@@ -39,10 +35,9 @@ export interface Gzip {
   compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
-   * Decompresses one or several members into one body. D-3.5.
-   * Throws `AppError` of kind `integrity`, its message starting `gzip decompression failed`, when the input is damaged,
-   * cut or followed by anything; `body_too_large` when the output would exceed `maxBytes`, found without
-   * keeping the output.
+   * Decompresses one or several members into one body. D-3.5. Throws `AppError` of kind `integrity`, its message starting `gzip
+   * decompression failed`, when the input is damaged, cut or followed by anything; `body_too_large` when the output would
+   * exceed `maxBytes`, found without keeping the output.
    */
   decompress(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
 }

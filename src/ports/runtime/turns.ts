@@ -7,8 +7,7 @@ import type { Clock } from "./runtime.ts";
 export type Steps<T> = Generator<undefined, T, undefined>;
 
 /**
- * Shares the event loop: work that may take long asks it after every small step whether others are to have their turn.
- * D-7.9.
+ * Shares the event loop: work that may take long asks it after every small step whether others are to have their turn. D-7.9.
  */
 export class Turns {
   readonly #clock: Pick<Clock, "monotonicMs">;

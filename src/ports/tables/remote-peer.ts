@@ -156,9 +156,8 @@ export interface RemotePeer {
   pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch>;
 
   /**
-   * Begins to encode a batch that will be sent later, while others are under way: the next `pushBatch` with the very
-   * same array and time has less to do then. The records must not change in between. Changes no outcome; a peer may do
-   * without it.
+   * Begins to encode a batch that will be sent later, while others are under way: the next `pushBatch` with the very same array
+   * and time has less to do then. The records must not change in between. Changes no outcome; a peer may do without it.
    */
   prepareBatch?(request: PushRequest): void;
 

@@ -1,5 +1,4 @@
 // A dump as a compressed file of lines: what it is, each part with an item a line, and digests at its end. D-10.7.
-
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { backupDamaged } from "../../domain/shared/store-format.ts";

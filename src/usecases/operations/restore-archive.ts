@@ -1,5 +1,4 @@
 // Fills an empty store from a backup of any kind of store. D-10.7.
-
 import { AppError } from "../../domain/shared/errors.ts";
 import type {
   Backup,

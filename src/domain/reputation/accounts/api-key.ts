@@ -20,9 +20,8 @@ const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(
 export type ApiKeyStatus = "active" | "expired" | "revoked";
 
 /**
- * Makes a key from random bytes, each character equally likely: bytes of 248 and more are passed
- * over. Throws `RangeError` when fewer than 30 bytes are left then; draw `API_KEY_RANDOM_BYTES`.
- * D-5.6.
+ * Makes a key from random bytes, each character equally likely: bytes of 248 and more are passed over. Throws `RangeError` when
+ * fewer than 30 bytes are left then; draw `API_KEY_RANDOM_BYTES`. D-5.6.
  */
 export function makeApiKey(randomBytes: Uint8Array): string {
   const digits = [...randomBytes]

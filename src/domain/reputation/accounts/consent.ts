@@ -140,9 +140,7 @@ export function consentItem(consent: Consent, nowMs: number) {
   return { ...consent, status: consentStatus(consent, nowMs) };
 }
 
-/**
- * Reads the filters of the list. Absent, null or empty is none; an unknown value is added to `problems`. D-6.1.
- */
+/** Reads the filters of the list. Absent, null or empty is none; an unknown value is added to `problems`. D-6.1. */
 export function readConsentFilter(
   query: ConsentFilterQuery,
   problems: InputProblem[],

@@ -1,11 +1,9 @@
 // The audit log of lookups and of administration: its records, and how each is bound to the one before. D-6.5.
 //
-// Every process writes chains of its own, one of lookups and one of acts, so no two race for one end. A record's hash
-// covers all its fields, the hash of the record before it among them. A signed head apart from the
-// chain says how far it has come; pruning leaves a signed checkpoint. A record contains no names:
-// it has an id of the caller, which means nothing once the account is erased, and an HMAC of the
-// looked-up person. audit-check.ts verifies all this.
-
+// Every process writes chains of its own, one of lookups and one of acts, so no two race for one end. A record's hash covers
+// all its fields, the hash of the record before it among them. A signed head apart from the chain says how far it has come;
+// pruning leaves a signed checkpoint. A record contains no names: it has an id of the caller, which means nothing once the
+// account is erased, and an HMAC of the looked-up person. audit-check.ts verifies all this.
 import type { ConsentPurpose, LookupEndpoint, LookupRefusal } from "../accounts/consent.ts";
 
 /** Format of records; another one has another hash input. */
@@ -158,9 +156,8 @@ export function checkpointInput(checkpoint: PruningCheckpoint): string {
 }
 
 /**
- * Canonical JSON (RFC 8785) of a flat object: names in order, no blanks. Throws `RangeError` for a
- * number that is not a safe integer, for text with a lone surrogate and for any other value, as no
- * store gives those back unchanged.
+ * Canonical JSON (RFC 8785) of a flat object: names in order, no blanks. Throws `RangeError` for a number that is not a safe
+ * integer, for text with a lone surrogate and for any other value, as no store gives those back unchanged.
  */
 export function canonicalJson(fields: Readonly<Record<string, unknown>>): string {
   const ordered = Object.keys(fields)

@@ -1,8 +1,7 @@
 // Verifies audit chains record by record, in constant memory. D-6.5.
 //
-// While the service writes: read the heads, then each chain's records in order of `seq`, then the
-// chain's head again. Records between the two heads were written meanwhile. From one snapshot both
-// heads are the same.
+// While the service writes: read the heads, then each chain's records in order of `seq`, then the chain's head again. Records
+// between the two heads were written meanwhile. From one snapshot both heads are the same.
 import {
   type AuditHead,
   type AuditRecord,
@@ -54,10 +53,7 @@ export interface ChainClaims {
   readonly chainId: string;
   /** Null when nothing was pruned. */
   readonly checkpoint: Signed<PruningCheckpoint> | null;
-  /**
-   * The store's head, and older ones that were kept elsewhere. Empty: the chain has none, so any
-   * record is too much.
-   */
+  /** The store's head, and older ones that were kept elsewhere. Empty: the chain has none, so any record is too much. */
   readonly heads: readonly Signed<AuditHead>[];
 }
 

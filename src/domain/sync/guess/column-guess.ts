@@ -1,5 +1,4 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
-
 import { parseDecimal } from "../../shared/decimal.ts";
 import { isRawNumber, type JsonValue, parseJsonOr } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";

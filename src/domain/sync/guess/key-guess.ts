@@ -1,6 +1,5 @@
 // The guess of the columns that identify rows, alone or together: of those whose values never repeat, the most believed. A name that is one of a
 // key tells most, then the place in the file, then pairs and triples: a quantity may differ in every row of a short file.
-
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
 import { isNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";

@@ -1,7 +1,6 @@
 // Guesses a table of the registry from its records. D-10.2. Every value is read, not a sample, and a type is guessed only where
 // every value keeps its meaning and its digits: nobody can know which month `01/03/2026` is. A time of creation is no timestamp
 // column: rows that change later would never travel.
-
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";

@@ -1,5 +1,4 @@
 // Names and values of the last-sync markers. S-2.5, S-4.4.2, D-4.5, D-4.6.
-
 import { assert } from "../../shared/errors.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import { formatLike } from "../rows/row-time.ts";

@@ -1,6 +1,5 @@
 // Entries of the registry as they come to be: of a table that another deployment has, of one that repsync gives its times, and
 // of one whose file is newer. The entry of a table that is joined is as the end that joins it needs it. D-14.8.
-
 import { AppError } from "../../shared/errors.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";

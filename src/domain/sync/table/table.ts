@@ -1,5 +1,4 @@
 // A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
-
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { cutText, nearestWord } from "../../shared/text.ts";

@@ -1,5 +1,4 @@
 // Signing up, in and out, and one's own password. D-5.4, D-8.6, D-8.7.
-
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import type { Caller } from "../../../usecases/reputation/accounts/attempts.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";

@@ -1,5 +1,4 @@
 // `/v1/admin/audit`. D-9.5.
-
 import { keepHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";

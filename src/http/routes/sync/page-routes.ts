@@ -1,5 +1,4 @@
 // What other deployments ask: rows, digests, the schema, deletes, pushes, the status. S-4.1 to S-4.3, D-4.10, D-7.2, D-7.3, D-7.6.
-
 import { Type } from "@sinclair/typebox";
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { COMPRESSION_THRESHOLD_BYTES, DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";

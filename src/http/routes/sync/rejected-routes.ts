@@ -1,5 +1,4 @@
 // Records that one end rejected. D-4.9, D-9.5.
-
 import { Type } from "@sinclair/typebox";
 import {
   dropRejected,

@@ -1,5 +1,4 @@
 // Common replies of operations on runs and comparisons: streams of news, and failures of the remote.
-
 import { type TSchema, Type } from "@sinclair/typebox";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";

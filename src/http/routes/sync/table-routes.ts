@@ -1,5 +1,4 @@
 // Tables, their rows and how synchronization is doing, for administrators, with sync disabled too. D-9.5.
-
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_EDIT_BODY_BYTES } from "../../../domain/shared/limits.ts";
 import type { ColumnProblem } from "../../../domain/sync/by-hand/row-edit.ts";

@@ -109,9 +109,7 @@ export async function setPassword(
   return { username, status: "changed" } as const;
 }
 
-/**
- * Makes the name of somebody who was erased free for a new person. Throws `not_found` when it is not so taken. D-8.2.
- */
+/** Makes the name of somebody who was erased free for a new person. Throws `not_found` when it is not so taken. D-8.2. */
 export async function releaseName(
   { administration }: AccountDeps,
   username: string,

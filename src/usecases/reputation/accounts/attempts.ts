@@ -1,5 +1,4 @@
 // Limits of failed sign-ins, of signups, and of changes. D-5.4, D-8.5.
-
 import { isForeignUsername } from "../../../domain/reputation/accounts/account.ts";
 import {
   type AttemptCounter,

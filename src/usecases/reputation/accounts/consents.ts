@@ -31,9 +31,7 @@ export async function grantConsent(deps: AccountDeps, username: string, request:
   return consentItem(consent, nowMs);
 }
 
-/**
- * Ends a consent; one that has ended stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3.
- */
+/** Ends a consent; one that has ended stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3. */
 export async function endConsent(deps: AccountDeps, username: string, id: string) {
   const nowMs = deps.clock.nowMs();
   const target = CURSOR.test(id) ? { id: Number(id), nowMs } : null;

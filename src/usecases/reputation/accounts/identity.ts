@@ -1,5 +1,4 @@
 // Finds the account of a request's token. D-5.4, D-5.5.
-
 import {
   type Account,
   isForeignUsername,

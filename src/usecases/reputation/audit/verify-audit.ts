@@ -1,6 +1,5 @@
 // Verifies the whole audit log, also while the service writes it. D-6.5. It reads documents as they are stored: one that
 // storing again would not give back as it is counts as damaged, and stands for a place.
-
 import type { AuditHead, Signed } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   type AuditProblem,

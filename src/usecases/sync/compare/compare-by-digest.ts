@@ -1,5 +1,4 @@
 // Compares with another deployment of this service: ranges whose digests are equal need no further look. D-4.10.
-
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
 import {

@@ -1,5 +1,4 @@
 // The repair of rows in which two ends differ: which way each goes, and what came of it. D-4.10, D-7.5, D-7.6.
-
 import { assert } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";

@@ -1,5 +1,4 @@
 // The form of a file as callers describe it; it overrides the registry's entry of the table. D-14.1.
-
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DateFormat } from "../../../domain/sync/table/date-format.ts";
 import { fileFormOf, NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
