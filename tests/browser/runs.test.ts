@@ -10,6 +10,11 @@ import { expectPage, openConsole } from "./support/console-page.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
+/** The browser has no window here whose tabs somebody could look at. */
+const look = (isShown: boolean) => `
+  Object.defineProperty(document, "hidden", { configurable: true, value: ${!isShown} });
+  document.dispatchEvent(new Event("visibilitychange"))`;
+
 describe.skipIf(!chromiumAvailable)("the page Runs", () => {
   onOneBackend("runs", (backend) => {
     test("D-9.4.1 a run is started, watched to its end, and has an address that survives a reload and Back", async () => {
@@ -67,6 +72,28 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
       await page.getByText("it goes on where it stopped").waitFor();
       await expectGood();
       held.release();
+    });
+
+    test("D-9.4.1 a run is watched in tabs that somebody looks at: others leave a browser's few connections to them", async () => {
+      const remote = await startRunApp({ backend });
+      const held = startHeldRemote(remote.url, "/push/", 1);
+      const local = await startRunApp({ backend, env: { SYNC_REMOTE_URL: held.url } });
+      await local.push("notes", { records: notes(1_200) });
+      const started = await local.trigger({ table: "notes", direction: "push", wait: false });
+      await held.reached;
+      const { page: first } = await openConsole(local, { as: local.admin });
+      const tabs = [first];
+      while (tabs.length < 7) tabs.push(await first.context().newPage());
+      for (const tab of tabs) {
+        await tab.goto(`${local.url}/console/runs/${started.json["run_id"]}`);
+        await tab.getByText("500 of 1,200 rows").waitFor();
+        await tab.evaluate(look(false));
+      }
+      await first.evaluate(look(true));
+      const watched = first.waitForResponse("**/events");
+      held.release();
+      await watched;
+      await first.getByRole("status").getByText("success", { exact: true }).waitFor();
     });
   });
 

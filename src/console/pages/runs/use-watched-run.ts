@@ -17,14 +17,29 @@ interface Watching {
 
 /**
  * Watches a run or comparison, wherever it was started, from its beginning on. A stream that breaks off is read anew until
- * the run has finished; what the page shows of it is loaded again then.
+ * the run has finished; what the page shows of it is loaded again then. A tab that nobody looks at takes none of the few
+ * connections that a browser opens to one service.
  */
 export function useWatchedRun(runId: string): Watching {
   const [watching, setWatching] = useState<Watching>({ watched: NOTHING_TOLD, error: null });
   useEffect(() => {
-    const controller = new AbortController();
-    watch(runId, controller.signal, setWatching).catch(() => {});
-    return () => controller.abort();
+    let controller = new AbortController();
+
+    async function look() {
+      controller.abort();
+      if (document.hidden) return;
+      controller = new AbortController();
+      const { signal } = controller;
+      await watch(runId, signal, setWatching);
+      if (!signal.aborted) document.removeEventListener("visibilitychange", look);
+    }
+
+    document.addEventListener("visibilitychange", look);
+    void look();
+    return () => {
+      controller.abort();
+      document.removeEventListener("visibilitychange", look);
+    };
   }, [runId]);
   return watching;
 }
