@@ -61,8 +61,11 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
       await page.getByText(/^500 of 1,200 rows, [\d,]+ rows\/s$/).waitFor();
       await expectGood();
       const id = String(started.json["run_id"]);
+      const asked = page.waitForRequest("**/events");
       await page.goto(`${local.url}/console/runs/${id}`);
       await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
+      // Not by way of the cache, where Firefox lets one tab wait for the stream of another.
+      expect((await (await asked).allHeaders())["cache-control"]).toBe("no-cache");
       await page.reload();
       await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
       await expectGood();

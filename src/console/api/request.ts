@@ -77,7 +77,8 @@ async function ask(
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/json" },
   };
-  const init = { method, signal: patience.signal, ...sent };
+  // Firefox keeps a request waiting while another tab reads the reply to the same one, such as a stream, into its cache.
+  const init: RequestInit = { method, signal: patience.signal, cache: "no-store", ...sent };
   return await fetch(address, init).catch(cutBy(patience));
 }
 
