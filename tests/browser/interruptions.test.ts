@@ -48,6 +48,23 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
         expect(await page.getByText("The service cannot be reached").count()).toBe(0);
       });
 
+      test("D-9.4.11 a service that did not say who is signed in is asked again by itself", async () => {
+        const app = await startReputation(backend);
+        const as = await Person.signUp(app, "ana");
+        const { page, expectGood } = await openConsole(app, {
+          ...{ as, address: "/console/consents" },
+          expectedErrors: [/status of 503/],
+        });
+        await page.clock.install();
+        const reply = { status: 503, json: { detail: "The store cannot be reached" } };
+        await page.route("**/v1/me", (route) => route.fulfill(reply), { times: 1 });
+        await page.reload();
+        await page.getByText("The store cannot be reached").waitFor();
+        await expectGood();
+        await page.clock.fastForward(6_000);
+        await page.getByText("You have given no consent").waitFor();
+      });
+
       test("D-9.4.11 a reply that is cut, and a proxy that finds no service, count as a service that is away", async () => {
         const app = await startReputation(backend);
         const as = await Person.signUp(app, "ana");

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { RequestError } from "../api/request-error.ts";
+import { useResource } from "../api/use-resource.ts";
 import { ActionButton } from "../components/buttons.tsx";
 import { ConfirmDialog } from "../components/confirm-dialog.tsx";
 import { ResourceView } from "../components/notes.tsx";
@@ -27,8 +27,8 @@ interface Shown {
 
 function CurrentPage() {
   const shown = findPage(place.value.path);
-  const isOpen = shown?.entry.audience === "anybody";
-  if (session.value.kind === "unknown" && !isOpen) return <Waiting error={session.value.error} />;
+  const isOpen = isForAnybody(shown);
+  if (session.value.kind === "unknown" && !isOpen) return null;
   if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
   if (session.value.kind === "signed_in" && isOpen) return <Redirect to={nextAddress()} isVisit />;
   if (place.value.path === BASE) return <Redirect to={homeAddress()} />;
@@ -83,16 +83,22 @@ function Redirect({ to, isVisit = place.value.isVisit }: RedirectProps) {
   return null;
 }
 
-/** Nobody knows yet who is signed in. */
-function Waiting({ error }: { readonly error: RequestError | null }) {
+/** Asks who is signed in: what is not for anybody waits for it. */
+function Waiting() {
+  const found = useResource(findSession);
+  if (isForAnybody(findPage(place.value.path))) return null;
   return (
     <>
-      {error !== null && <h1>repsync</h1>}
-      <ResourceView resource={{ data: null, error, reload: findSession }} name="the console">
+      {found.error !== null && <h1>repsync</h1>}
+      <ResourceView resource={found} name="the console">
         {() => null}
       </ResourceView>
     </>
   );
+}
+
+function isForAnybody(shown: Shown | null): boolean {
+  return shown?.entry.audience === "anybody";
 }
 
 function findPage(path: string): Shown | null {
@@ -111,7 +117,6 @@ function homeAddress(): string {
 
 /** The whole console: what surrounds every page, and the page. */
 export function App() {
-  useEffect(() => void findSession(), []);
   const isSignedIn = ownAccount() !== null;
   return (
     <>
@@ -139,6 +144,7 @@ export function App() {
               </p>
             )}
           </div>
+          {session.value.kind === "unknown" && <Waiting />}
           <CurrentPage />
         </main>
       </div>

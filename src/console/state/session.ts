@@ -7,11 +7,10 @@ import { sayOnNextPage } from "./messages.ts";
 import { navigate, place, queryValue, safeAddress } from "./router.ts";
 
 type Session =
-  | { readonly kind: "unknown"; readonly error: RequestError | null }
-  | { readonly kind: "signed_out" }
+  | { readonly kind: "unknown" | "signed_out" }
   | { readonly kind: "signed_in"; readonly account: Account };
 
-export const session = signal<Session>({ kind: "unknown", error: null });
+export const session = signal<Session>({ kind: "unknown" });
 
 /** Tabs have one cookie: whoever signs in or out in one does so in all. */
 let tabs: BroadcastChannel | undefined;
@@ -19,12 +18,12 @@ let tabs: BroadcastChannel | undefined;
 export const SIGN_IN = "/console/sign-in";
 export const SIGN_UP = "/console/sign-up";
 
-/** Asks who is signed in, and again once that changes in another tab. Called once, and when the service could not be reached. */
+/** Asks who is signed in, and again once that changes in another tab. Throws `RequestError`; nobody knows it then. */
 export async function findSession(): Promise<void> {
   tabs ??= new BroadcastChannel("sign-in");
   tabs.onmessage = () => {
     noteSignIn();
-    void findSession();
+    findSession().catch(() => {});
   };
   listenForSignOut(() => {
     if (ownAccount() === null) session.value = { kind: "signed_out" };
@@ -34,7 +33,8 @@ export async function findSession(): Promise<void> {
     session.value = { kind: "signed_in", account: await request("get /v1/me") };
   } catch (error) {
     if (session.value.kind === "signed_out") return;
-    session.value = { kind: "unknown", error: error instanceof RequestError ? error : null };
+    session.value = { kind: "unknown" };
+    throw error;
   }
 }
 
