@@ -231,6 +231,34 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       ]);
     });
 
+    test("D-14.3 a write whose reply was lost is sent again by one press, and is nobody else's", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      await app.push("items", { records: [item(1, 1)] });
+      const { page } = await openConsole(app, {
+        ...{ as: app.admin, address: "/console/tables/items" },
+        expectedErrors: [/net::ERR_FAILED/],
+      });
+      const loseReply = (path: string) =>
+        page.route(path, (route) => route.fetch().then(() => route.abort()), { times: 1 });
+      await page.getByRole("link", { name: "a/b é" }).click();
+      await press(page, "Edit");
+      await field(page, "title").fill("Mine");
+      await loseReply("**/rows/items");
+      await press(page, "Save");
+      await page.getByText("The service cannot be reached").waitFor();
+      expect(await rowsOf(app)).toMatchObject([{ title: "Mine" }]);
+      await press(page, "Save");
+      await page.getByText("The row was saved").waitFor();
+      await press(page, "Delete");
+      await loseReply("**/rows/items/delete");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+      await dialog.getByText("The service cannot be reached").waitFor();
+      expect(await rowsOf(app)).toEqual([]);
+      await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+      await page.getByText("The row was deleted").waitFor();
+    });
+
     test("D-14.3 what somebody else changed meanwhile is shown beside one's own, and which stands is asked", async () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       await app.push("items", { records: [item(1, 1)] });

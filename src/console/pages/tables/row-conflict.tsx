@@ -30,8 +30,14 @@ export function ForceField({ direction }: Pick<ListedTable, "direction">) {
   return <CheckField label="Force" name={FORCE} hint="The rows are written at the remote" />;
 }
 
-/** Sends writes of a row, and keeps what was found where it was another row than was read. */
-export function useRowWrite(send: (write: RowWrite, isForced: boolean) => Promise<unknown>) {
+/**
+ * Sends writes of a row, and keeps what was found where it was another row than was read. `onDone` gets the row of a write
+ * that was done before, as its first reply was lost.
+ */
+export function useRowWrite(
+  send: (write: RowWrite, isForced: boolean) => Promise<unknown>,
+  onDone: (now: Fields) => unknown,
+) {
   const [versions, setVersions] = useState<RowVersions | null>(null);
   const isForced = useRef(false);
 
@@ -41,13 +47,19 @@ export function useRowWrite(send: (write: RowWrite, isForced: boolean) => Promis
     try {
       await send(intent, isForced.current);
     } catch (failure) {
-      const error = asRequestError(failure);
-      if (error.row === undefined) throw error;
-      setVersions({ ...intent, now: error.row });
+      const { row: now } = asRequestError(failure);
+      if (now === undefined) throw failure;
+      if (isDone(intent, now)) await onDone(now ?? {});
+      else setVersions({ ...intent, now });
     }
   }
 
   return { versions, write, forget: () => setVersions(null) };
+}
+
+function isDone({ mine }: RowWrite, now: Fields | null): boolean {
+  if (mine === null || now === null) return mine === now;
+  return Object.entries(mine).every(([name, value]) => isSame(value, now[name]));
 }
 
 interface RowConflictProps {
@@ -61,7 +73,7 @@ interface RowConflictProps {
 
 /** Shows both versions, and asks which is to stand. D-14.3. */
 export function RowConflict({ versions, insistName, onInsist, onYield }: RowConflictProps) {
-  const { was, mine, now } = versions;
+  const { was, now } = versions;
   const isMissing = was === null ? "There is such a row already" : "Somebody else has changed it";
   return (
     <Focused>
@@ -84,11 +96,9 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
           <ActionButton onPress={onYield}>
             {now === null ? "Leave it gone" : "Keep theirs"}
           </ActionButton>
-          {(mine !== null || now !== null) && (
-            <ActionButton look="danger" onPress={onInsist}>
-              {insistName}
-            </ActionButton>
-          )}
+          <ActionButton look="danger" onPress={onInsist}>
+            {insistName}
+          </ActionButton>
         </div>
       </div>
     </Focused>

@@ -45,7 +45,7 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
     const body = { row: mine as Row, expected: was as Row | null, force };
     const saved = await request("put /api/v1/sync/rows/{table_name}", { path, body });
     await onSaved(saved.row);
-  });
+  }, onSaved);
 
   if (versions !== null) {
     const { was, mine, now } = versions;

@@ -159,13 +159,18 @@ interface RowRemovalProps extends RowCardProps {
 
 function RowRemoval({ listed, row, name }: RowRemovalProps) {
   const { table, direction, deletes } = listed;
-  const { versions, write, forget } = useRowWrite(async ({ was }, force) => {
-    const isHere = whileHere();
-    const path = { table_name: table };
-    const body = { key: keyOf(listed, row) as Row, expected: was as Row, force };
-    const reply = await request("post /api/v1/sync/rows/{table_name}/delete", { path, body });
-    leadOn(isHere, `The row was deleted. ${reply.warning ?? ""}`, tableAddress(table));
-  });
+  const isHere = whileHere();
+  const leave = (warning = "") =>
+    leadOn(isHere, `The row was deleted. ${warning}`, tableAddress(table));
+  const { versions, write, forget } = useRowWrite(
+    async ({ was }, force) => {
+      const path = { table_name: table };
+      const body = { key: keyOf(listed, row) as Row, expected: was as Row, force };
+      const reply = await request("post /api/v1/sync/rows/{table_name}/delete", { path, body });
+      leave(reply.warning);
+    },
+    () => leave(),
+  );
 
   if (versions !== null) {
     return (
