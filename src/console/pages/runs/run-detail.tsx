@@ -8,11 +8,12 @@ import { bytesText, counted, durationText, TimeText } from "../../components/tex
 import { CompareOutcome } from "../compare/compare-outcome.tsx";
 import {
   CancelRun,
+  countsOf,
   LiveProgress,
   OfTable,
   RunFailure,
+  TRIGGERS,
   toneOf,
-  triggerText,
   workText,
 } from "./run-state.tsx";
 import { type Transfer, useWatchedRun, type WatchedRun } from "./use-watched-run.ts";
@@ -22,7 +23,7 @@ export function RunDetail({ runId }: { readonly runId: string }) {
   const path = { run_id: runId };
   const { data, error } = useReply("get /api/v1/sync/runs/{run_id}", { path });
   const { watched, error: streamError } = useWatchedRun(runId);
-  // A dry run is in no list once it has ended; what it told is.
+  // A dry run is in no list once it has ended; what it told is. D-4.11.
   const isGone = error?.status === 404;
   const isDryRunGone = isGone && watched.lines.length > 0;
   return (
@@ -30,7 +31,14 @@ export function RunDetail({ runId }: { readonly runId: string }) {
       <PageHead back={<a href="/console/runs">All runs</a>} shown={runId} />
       {!isDryRunGone && <ErrorNote error={error ?? streamError} />}
       {data !== null && !isGone && <ShownRun run={data} watched={watched} />}
-      {isDryRunGone && <DryRunOutcome watched={watched} />}
+      {isDryRunGone && (
+        <DataTable
+          caption="Dry run: what would move"
+          columns={DRY_RUN_COLUMNS}
+          rows={watched.transfers}
+          keyOf={({ table, direction }) => `${direction} ${table}`}
+        />
+      )}
       <RunLines lines={watched.lines} />
     </>
   );
@@ -67,11 +75,13 @@ export function ShownRun({ run, watched, children }: ShownRunProps) {
                 <StatusBadge tone={toneOf(run.status)} text={run.status} />
               </span>,
             ],
-            ...(hasCounts ? countsOf(run) : []),
+            ...(hasCounts ? countsOf(run) : []).map(([name, count]) =>
+              count === undefined ? null : ([name, counted(count, "row")] as const),
+            ),
             ["Started", <TimeText at={run.started_at} />],
             run.finished_at === null ? null : ["Finished", <TimeText at={run.finished_at} />],
             isRunning ? null : ["Took", durationText(run.duration_ms)],
-            ["Started by", triggerText(run)],
+            ["Started by", TRIGGERS[run.trigger]],
             ["Id", <code>{run.run_id}</code>],
           ]}
         />
@@ -85,41 +95,6 @@ export function ShownRun({ run, watched, children }: ShownRunProps) {
         <TableResults tables={run.tables} />
       )}
     </>
-  );
-}
-
-/** The number of rows it moved, or found; null for those of which it tells nothing. */
-function countsOf(run: Run): readonly ([string, string] | null)[] {
-  const counts =
-    run.kind === "compare"
-      ? ([
-          ["Equal", run.matched],
-          ["Different", run.different],
-          ["Missing here", run.missing_here],
-          ["Missing there", run.missing_there],
-          ["Repaired", run.repaired],
-          ["Kept as they are", run.kept],
-          ["Of erased people", run.erased],
-        ] as const)
-      : ([
-          ["Pushed", run.total_pushed],
-          ["Pulled", run.total_pulled],
-          ["Changed", run.changed],
-        ] as const);
-  return counts.map(([name, count]) =>
-    count === undefined ? null : [name, counted(count, "row")],
-  );
-}
-
-/** The outcome of a dry run that has ended: it is in no list. D-4.11. */
-function DryRunOutcome({ watched }: { readonly watched: WatchedRun }) {
-  return (
-    <DataTable
-      caption="Dry run: what would move"
-      columns={DRY_RUN_COLUMNS}
-      rows={watched.transfers}
-      keyOf={({ table, direction }) => `${direction} ${table}`}
-    />
   );
 }
 

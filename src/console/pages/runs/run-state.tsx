@@ -15,25 +15,23 @@ export function LiveProgress({ watched }: { readonly watched: WatchedRun }) {
   const ended = transfers.length - (underWay === undefined ? 0 : 1);
   return (
     <>
-      {comparison !== null && (
-        <ProgressBar
-          label="Comparing"
-          done={comparison.rows}
-          total={comparison.total}
-          text={`${counted(comparison.rows, "row")} looked at`}
-        />
-      )}
-      {underWay !== undefined && (
+      {underWay !== undefined ? (
         <ProgressBar
           key={`${underWay.direction} ${underWay.table}`}
-          label={`${underWay.direction === "push" ? "Push" : "Pull"} of ${underWay.table}`}
+          label={`${DIRECTIONS[underWay.direction]} of ${underWay.table}`}
           done={underWay.moved}
           total={underWay.total}
           text={transferText(underWay)}
         />
-      )}
-      {comparison === null && underWay === undefined && (
-        <ProgressBar label="Under way" done={0} total={null} text="Getting ready" />
+      ) : (
+        <ProgressBar
+          label={comparison === null ? "Under way" : "Comparing"}
+          done={comparison?.rows ?? 0}
+          total={comparison?.total ?? null}
+          text={
+            comparison === null ? "Getting ready" : `${counted(comparison.rows, "row")} looked at`
+          }
+        />
       )}
       {ended > 0 && <p class="quiet">{counted(ended, "part")} done before</p>}
       {retry !== null && (
@@ -129,17 +127,13 @@ export function tablesOf(run: Run): readonly string[] {
   return run.kind === "compare" ? [run.table] : Object.keys(run.tables);
 }
 
-const TRIGGERS = {
+/** Who or what started a run. */
+export const TRIGGERS: Readonly<Record<Run["trigger"], string>> = {
   api: "interface",
   stream: "interface, stream",
   cli: "command line",
   schedule: "schedule",
-} as const;
-
-/** The text of who or what started a run. */
-export function triggerText(run: Run): string {
-  return TRIGGERS[run.trigger];
-}
+};
 
 /** The colour of a state. */
 export function toneOf(status: Run["status"]): Tone {
@@ -147,33 +141,40 @@ export function toneOf(status: Run["status"]): Tone {
 }
 
 /** Advice after an error beside the error's own. */
-function adviceOn(run: Run): string {
-  if (run.error?.startsWith("Cancelled")) {
-    return "What was moved before stays. Start it again: it goes on where it stopped.";
+function adviceOn({ error, kind }: Run): string {
+  const when = error?.startsWith("Cancelled") ? "" : " when that is mended";
+  if (kind === "compare" && when !== "") return `Start the comparison again${when}.`;
+  return `What was moved before stays. Start it again${when}: it goes on where it stopped.`;
+}
+
+/** The rows that a run moved, or a comparison found, by what became of them; undefined where it tells nothing of them. */
+export function countsOf(
+  run: Run,
+): readonly (readonly [name: string, count: number | undefined])[] {
+  if (run.kind === "sync") {
+    return [
+      ["Pushed", run.total_pushed],
+      ["Pulled", run.total_pulled],
+      ["Changed", run.changed],
+      ["Kept", run.kept],
+      ["Rejected", run.error_count],
+    ];
   }
-  if (run.kind === "compare") return "Start the comparison again when that is mended.";
-  return "What was moved before stays. Start it again when that is mended: it goes on where it stopped.";
+  return [
+    ["Equal", run.matched],
+    ["Different", run.different],
+    ["Missing here", run.missing_here],
+    ["Missing there", run.missing_there],
+    ["Repaired", run.repaired],
+    ["Kept as they are", run.kept],
+    ["Of erased people", run.erased],
+  ];
 }
 
 /** The text of an ended run's result: `12 pushed, 3 rejected`. */
 export function outcomeText(run: Run): string {
-  const parts: (readonly [number, string])[] =
-    run.kind === "compare"
-      ? [
-          [run.matched, "equal"],
-          [run.different, "different"],
-          [run.missing_here, "missing here"],
-          [run.missing_there, "missing there"],
-          [run.repaired ?? 0, "repaired"],
-        ]
-      : [
-          [run.total_pushed, "pushed"],
-          [run.total_pulled, "pulled"],
-          [run.changed, "changed"],
-          [run.kept, "kept"],
-          [run.error_count, "rejected"],
-        ];
-  const told = parts.filter(([count]) => count > 0);
-  if (told.length === 0) return "nothing to do";
-  return told.map(([count, what]) => `${count.toLocaleString()} ${what}`).join(", ");
+  const told = countsOf(run).flatMap(([name, count = 0]) =>
+    count === 0 ? [] : [`${count.toLocaleString()} ${name.toLowerCase()}`],
+  );
+  return told.join(", ") || "nothing to do";
 }

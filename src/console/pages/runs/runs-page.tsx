@@ -15,9 +15,9 @@ import {
   OfTable,
   outcomeText,
   runAddress,
+  TRIGGERS,
   tablesOf,
   toneOf,
-  triggerText,
   useTableNames,
   workText,
 } from "./run-state.tsx";
@@ -42,15 +42,12 @@ const RUNS: ListDescription<"get /api/v1/sync/runs"> = {
         </a>
       ),
     },
-    {
-      title: "Status",
-      cell: ({ status }) => <StatusBadge tone={toneOf(status)} text={status} />,
-    },
+    { title: "Status", cell: ({ status }) => <StatusBadge tone={toneOf(status)} text={status} /> },
     { title: "What", cell: workText },
     { title: "Tables", cell: (run) => <TableNames names={tablesOf(run)} /> },
     { title: "Outcome", cell: (run) => <Outcome run={run} /> },
     { title: "Took", isNumber: true, cell: ({ duration_ms }) => durationText(duration_ms) },
-    { title: "Started by", cell: triggerText },
+    { title: "Started by", cell: ({ trigger }) => TRIGGERS[trigger] },
   ],
   empty: [
     "Nothing has run yet",
