@@ -34,7 +34,6 @@ export type RowList = Static<typeof sync.RowListSchema>;
 export type Run = Static<typeof runs.RunSchema>;
 export type RunEvent = Static<typeof events.RunEventSchema>;
 export type SignIn = Static<typeof account.SignInSchema>;
-export type SignUpState = Static<typeof account.SignUpStateSchema>;
 export type SyncRun = Static<typeof runs.SyncRunSchema>;
 export type TableGuess = Static<typeof sync.GuessSchema>;
 export type ListedTable = TableList["tables"][number];
@@ -75,7 +74,7 @@ export type ImportOptions = Partial<
 
 /** Operations by method and path. Empty fields of a query are left out; in a reply under `/v1`, `reply` is its `data`. */
 export interface Operations {
-  "get /v1/signup": { reply: SignUpState };
+  "get /v1/signup": { reply: Static<typeof account.SignUpStateSchema> };
   "post /v1/signup": { body: Static<typeof account.SignUpSchema>; reply: Account };
   "post /v1/sessions": { body: SignIn; reply: Static<typeof account.SessionSchema> };
   "delete /v1/sessions": { reply: unknown };

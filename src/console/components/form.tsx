@@ -234,6 +234,12 @@ export function CheckField(props: CheckFieldProps) {
   );
 }
 
+/** A password; of a new one the hint says what it has to be. */
+export function PasswordField(props: FieldFrame) {
+  const autocomplete = props.hint === undefined ? "current-password" : "new-password";
+  return <Field {...props} type="password" isRequired hints={{ autocomplete }} />;
+}
+
 /** The end of a right, in local time; `utcText` reads it. */
 export function ExpiryField() {
   const hint = "Optional; empty is never";

@@ -1,7 +1,6 @@
-import type { SignUpState } from "../api/interface.ts";
 import { request } from "../api/request.ts";
 import { useReply } from "../api/use-resource.ts";
-import { ActionForm, Field, NAME_HINTS } from "../components/form.tsx";
+import { ActionForm, Field, NAME_HINTS, PasswordField } from "../components/form.tsx";
 import { sayOnNextPage } from "../state/messages.ts";
 import { navigate, place } from "../state/router.ts";
 import { SIGN_IN, SIGN_UP, signIn } from "../state/session.ts";
@@ -16,15 +15,25 @@ export function SignInPage() {
         onSubmit={(typed) => signIn({ username: typed("username"), password: typed("password") })}
       >
         <Username />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          isRequired
-          hints={{ autocomplete: "current-password" }}
-        />
+        <PasswordField label="Password" name="password" />
       </ActionForm>
-      {state !== null && <OtherWays state={state} />}
+      {state?.enabled && (
+        <p>
+          No account yet? <a href={SIGN_UP + place.value.search}>Sign up</a>
+        </p>
+      )}
+      {state?.identity_provider && (
+        <p>
+          People of <bdi>{state.identity_provider}</bdi> use the pages of their identity provider;
+          this console is for accounts that were made here.
+        </p>
+      )}
+      {state?.administrator_exists === false && (
+        <p class="note">
+          Nobody administers this service yet. On its machine run{" "}
+          <code>repsync admin create NAME</code>
+        </p>
+      )}
     </>
   );
 }
@@ -60,14 +69,7 @@ function SignUpForm() {
     >
       <Username hint="1 to 40 of a-z, 0-9, _ and -. Others look you up by it; it cannot be changed." />
       <Field label="Email" name="email" type="email" isRequired hints={{ autocomplete: "email" }} />
-      <Field
-        label="Password"
-        name="password"
-        type="password"
-        hint="At least 10 characters"
-        isRequired
-        hints={{ autocomplete: "new-password" }}
-      />
+      <PasswordField label="Password" name="password" hint="At least 10 characters" />
     </ActionForm>
   );
 }
@@ -81,29 +83,5 @@ function Username({ hint }: { readonly hint?: string }) {
       isRequired
       hints={{ autocomplete: "username", ...NAME_HINTS }}
     />
-  );
-}
-
-function OtherWays({ state }: { readonly state: SignUpState }) {
-  return (
-    <>
-      {state.enabled && (
-        <p>
-          No account yet? <a href={SIGN_UP + place.value.search}>Sign up</a>
-        </p>
-      )}
-      {state.identity_provider !== null && (
-        <p>
-          People of <bdi>{state.identity_provider}</bdi> use the pages of their identity provider;
-          this console is for accounts that were made here.
-        </p>
-      )}
-      {!state.administrator_exists && (
-        <p class="note">
-          Nobody administers this service yet. On its machine run{" "}
-          <code>repsync admin create NAME</code>
-        </p>
-      )}
-    </>
   );
 }

@@ -109,34 +109,26 @@ function PlanButton({ account: { username } }: ActionsProps) {
   );
 }
 
+const LIMITS = [
+  ["month", "calls_per_month", "Calls per month", "unlimited"],
+  ["minute", "rate_limit_per_minute", "Calls per minute", "6,000"],
+] as const;
+
 function PlanFields({ usage }: Pick<AccountUsage, "usage">) {
   const [plan, setPlan] = useState<string>(usage.plan);
-  const hints = { min: "1" };
-  const agreed = ({ limit }: (typeof usage)["month"]) =>
-    usage.plan === "enterprise" && limit !== null ? String(limit) : "";
   return (
     <>
       <SelectField label="Plan" name="plan" value={plan} onValue={setPlan} options={PLANS} />
-      {plan === "enterprise" && (
-        <>
+      {plan === "enterprise" &&
+        LIMITS.map(([limit, name, label, usual]) => (
           <Field
-            label="Calls per month"
-            name="calls_per_month"
-            value={agreed(usage.month)}
-            hint="Empty: unlimited"
+            key={name}
+            {...{ name, label, hint: `Empty: ${usual}` }}
+            value={usage.plan === "enterprise" ? String(usage[limit].limit ?? "") : ""}
             type="number"
-            hints={hints}
+            hints={{ min: "1" }}
           />
-          <Field
-            label="Calls per minute"
-            name="rate_limit_per_minute"
-            value={agreed(usage.minute)}
-            hint="Empty: 6,000"
-            type="number"
-            hints={hints}
-          />
-        </>
-      )}
+        ))}
     </>
   );
 }

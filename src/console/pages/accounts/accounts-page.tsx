@@ -1,7 +1,7 @@
 import type { AccountUsage, Usage } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { DayBars } from "../../charts/time-charts.tsx";
-import { ActionForm, Field, NAME_HINTS } from "../../components/form.tsx";
+import { ActionForm, Field, NAME_HINTS, PasswordField } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, Facts, Loaded, PageHead } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
@@ -155,13 +155,10 @@ function SetPassword({ username }: { readonly username: string }) {
           say(`${username} has the new password, and is signed out everywhere`);
         }}
       >
-        <Field
+        <PasswordField
           label="New password"
           name="new_password"
           hint="10 to 200 characters; all sessions of the account end"
-          type="password"
-          isRequired
-          hints={{ autocomplete: "new-password" }}
         />
       </ActionForm>
     </Card>

@@ -3,7 +3,7 @@ import type { OwnProfile } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import type { RequestError } from "../../api/request-error.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import { ActionForm, CheckField, Field } from "../../components/form.tsx";
+import { ActionForm, CheckField, Field, PasswordField } from "../../components/form.tsx";
 import { Card, Facts, Loaded } from "../../components/notes.tsx";
 import { say } from "../../state/messages.ts";
 import { endSession, ownAccount, ownName } from "../../state/session.ts";
@@ -66,20 +66,11 @@ function PasswordForm() {
     >
       {/* So that password managers know whose it is. */}
       <input type="text" autocomplete="username" value={ownName()} readOnly hidden />
-      <Field
-        label="Current password"
-        name="current_password"
-        type="password"
-        hints={{ autocomplete: "current-password" }}
-        isRequired
-      />
-      <Field
+      <PasswordField label="Current password" name="current_password" />
+      <PasswordField
         label="New password"
         name="new_password"
         hint="10 to 200 characters. Your other sessions end with the change"
-        type="password"
-        hints={{ autocomplete: "new-password" }}
-        isRequired
       />
     </ActionForm>
   );
