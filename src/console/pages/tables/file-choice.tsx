@@ -11,13 +11,12 @@ export interface FileChoice {
   readonly form: FileForm;
 }
 
-const FORMATS = [
-  ["", "By the file's name"],
+export const FORMATS = [
   ["csv", "CSV"],
   ["json", "JSON"],
   ["ndjson", "NDJSON"],
 ] as const;
-type FileFormat = Exclude<(typeof FORMATS)[number][0], "">;
+export type FileFormat = (typeof FORMATS)[number][0];
 
 const ENDINGS: Readonly<Record<string, FileFormat>> = {
   ...{ csv: "csv", tsv: "csv", txt: "csv", json: "json", geojson: "json" },
@@ -85,7 +84,12 @@ export function FileFields({ file, onFile, otherwise, usualEncoding }: FileField
         accept={ACCEPT}
         onFile={onFile}
       />
-      {text !== "" && <FirstLines text={text} />}
+      {text !== "" && (
+        <>
+          <p class="quiet">It begins with</p>
+          <pre class="code-line">{firstLines(text)}</pre>
+        </>
+      )}
       {isEncodedOtherwise && (
         <p>
           Some of it is no text in {supposed}: choose another encoding. Files of Excel are often
@@ -96,7 +100,11 @@ export function FileFields({ file, onFile, otherwise, usualEncoding }: FileField
         <summary>What the file is like</summary>
         <p class="quiet">Where nothing is said, {otherwise}.</p>
         <div class="checks">
-          <SelectField label="Format" name="format" options={FORMATS} />
+          <SelectField
+            label="Format"
+            name="format"
+            options={[["", "By the file's name"], ...FORMATS]}
+          />
           <SelectField
             label="Encoding"
             name="encoding"
@@ -171,12 +179,6 @@ function useBeginning(file: File | null, otherwise: string) {
 }
 
 /** Enough to see a wrong encoding or another delimiter. */
-function FirstLines({ text }: { readonly text: string }) {
-  const lines = text.split(/\r\n|\r|\n/).slice(0, SHOWN_LINES);
-  return (
-    <>
-      <p class="quiet">It begins with</p>
-      <pre class="code-line">{lines.join("\n")}</pre>
-    </>
-  );
+function firstLines(text: string): string {
+  return text.split(/\r\n|\r|\n/, SHOWN_LINES).join("\n");
 }

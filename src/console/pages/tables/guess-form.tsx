@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { COLUMN_TYPES } from "../../../domain/sync/table/column-types.ts";
 import type { TableGuess } from "../../api/interface.ts";
 import { RequestError, refusal } from "../../api/request-error.ts";
 import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
@@ -29,12 +30,6 @@ interface GuessFormProps {
   readonly onGuess: (wishes: GuessWishes) => Promise<unknown>;
   readonly onMake: (name: string, entry: object) => Promise<unknown>;
 }
-
-/** Types in the order in which they are offered; the compiler asks for a new one. */
-const TYPES = Object.keys({
-  ...{ text: 1, integer: 1, bigint: 1, numeric: 1, real: 1 },
-  ...{ boolean: 1, datetime: 1, date: 1, json: 1 },
-} satisfies Record<GuessedColumn["type"], 1>) as GuessedColumn["type"][];
 
 /** A guess with its reasons, which can be changed, and the table that is made of it. */
 export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessFormProps) {
@@ -106,7 +101,6 @@ function Warnings({ guess: { warnings, columns } }: { readonly guess: TableGuess
 interface Entry {
   readonly timestamp_column?: string | null;
   readonly stamped?: boolean;
-  readonly deletes?: boolean;
 }
 
 function timeText({ entry }: TableGuess): string {
@@ -138,7 +132,7 @@ function columnsOf(
             wish({ types: { ...types, [name]: currentTarget.value } })
           }
         >
-          {TYPES.map((one) => (
+          {COLUMN_TYPES.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>

@@ -44,6 +44,7 @@ function countsOf(result: ImportResult, isDryRun: boolean): readonly (Fact | nul
 }
 
 type Problem = ImportResult["warnings"][number] & { readonly key?: string | null };
+type Place = Pick<Problem, "line" | "column" | "key">;
 
 const SHOWN_PROBLEMS = 100;
 
@@ -63,30 +64,28 @@ function problemTable(name: string, total: number, list: readonly Problem[]) {
   );
 }
 
-const LINE: Column<Problem> = {
+const LINE: Column<Place> = {
   ...{ title: "Line", isNumber: true, isHeader: true },
   // A remark about the whole file has no place of its own.
   cell: ({ line, column, key }) =>
     column === null && key === undefined ? "file" : line.toLocaleString(),
 };
-const KEY: Column<Problem> = {
+const KEY: Column<Place> = {
   title: "Key",
   cell: ({ key }) => <ValueText value={key ?? undefined} />,
 };
+const COLUMN: Column<Place> = {
+  title: "Column",
+  cell: ({ column }) => <bdi class="unbroken">{column}</bdi>,
+};
 const PROBLEM_COLUMNS: readonly Column<Problem>[] = [
   { title: "Reason", cell: ({ message }) => <bdi>{message}</bdi> },
-  { title: "Column", cell: ({ column }) => <bdi class="unbroken">{column}</bdi> },
-  {
-    title: "Value",
-    cell: ({ value }) => (value === null ? null : <ValueText value={value} />),
-  },
+  COLUMN,
+  { title: "Value", cell: ({ value }) => value !== null && <ValueText value={value} /> },
 ];
 
 /** A column of a row that would be overwritten. */
-interface Change {
-  readonly line: number;
-  readonly key: string | null;
-  readonly name: string;
+interface Change extends Place {
   readonly here: unknown;
   readonly record: unknown;
 }
@@ -95,8 +94,8 @@ function Changes({ result: { changes = [], changed } }: { readonly result: Impor
   if (changes.length === 0) return null;
   const rows = changes.flatMap(({ line, key, here, record }): Change[] => {
     const before: Fields = here ?? {};
-    return Object.entries(record ?? {}).map(([name, value]) => {
-      return { line, key, name, here: before[name], record: value };
+    return Object.entries(record ?? {}).map(([column, value]) => {
+      return { line, key, column, here: before[column], record: value };
     });
   });
   const part = changed > changes.length ? `, the first ${changes.length} of them` : "";
@@ -106,18 +105,13 @@ function Changes({ result: { changes = [], changed } }: { readonly result: Impor
       isDense
       columns={CHANGE_COLUMNS}
       rows={rows}
-      keyOf={({ line, name }) => `${line} ${name}`}
+      keyOf={({ line, column }) => `${line} ${column}`}
     />
   );
 }
 
 const CHANGE_COLUMNS: readonly Column<Change>[] = [
-  {
-    ...{ title: "Line", isNumber: true, isHeader: true },
-    cell: ({ line }) => line.toLocaleString(),
-  },
-  { title: "Key", cell: ({ key }) => <ValueText value={key} /> },
-  { title: "Column", cell: ({ name }) => <bdi class="unbroken">{name}</bdi> },
+  ...[LINE, KEY, COLUMN],
   { title: "As it is", cell: ({ here }) => <ValueText value={here} /> },
   {
     title: "As in the file",

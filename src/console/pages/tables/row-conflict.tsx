@@ -107,18 +107,15 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
 
 /** First what there is to decide between: a narrow screen has room for little more. */
 function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
-  const cellOf = (row: Fields | null, name: string) => <ValueText value={row?.[name]} />;
+  const wanted: Fields = { ...was, ...mine };
+  const versionOf = (title: string, row: Fields | null): Column<string> => {
+    return { title, cell: (name) => <ValueText value={row?.[name]} /> };
+  };
   return [
     { title: "Column", isHeader: true, cell: (name) => <bdi>{name}</bdi> },
-    ...(mine === null
-      ? []
-      : [{ title: "Yours", cell: (n: string) => cellOf({ ...was, ...mine }, n) }]),
-    {
-      title: "As it is now",
-      cell: (name) => cellOf(now, name),
-      isMarked: (name) => !isSame(now?.[name], { ...was, ...mine }[name]),
-    },
-    ...(was === null ? [] : [{ title: "As you read it", cell: (n: string) => cellOf(was, n) }]),
+    ...(mine === null ? [] : [versionOf("Yours", wanted)]),
+    { ...versionOf("As it is now", now), isMarked: (name) => !isSame(now?.[name], wanted[name]) },
+    ...(was === null ? [] : [versionOf("As you read it", was)]),
   ];
 }
 

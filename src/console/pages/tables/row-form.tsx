@@ -32,6 +32,8 @@ interface TypedColumn {
   readonly isKey: boolean;
   /** The value at first. */
   readonly value: unknown;
+  /** The table's. */
+  readonly timestampColumn: string | null;
 }
 
 /** Texts of more characters, or lines, get a field of several lines. */
@@ -62,14 +64,13 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
   }
 
   async function submit(typed: Typed) {
-    const mine = changesIn(listed, columns, { typed, isNew: row === null });
-    await write({ was: row, mine }, typed);
+    await write({ was: row, mine: changesIn(columns, typed, row === null) }, typed);
   }
 
   return (
     <ActionForm name="Save" isUnchecked onSubmit={submit} onBack={() => onLeft(row)}>
       {columns.map((column) => (
-        <ColumnField key={column.name} column={column} listed={listed} isNew={row === null} />
+        <ColumnField key={column.name} column={column} isNew={row === null} />
       ))}
       <ForceField direction={listed.direction} />
     </ActionForm>
@@ -78,11 +79,10 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
 
 interface ColumnFieldProps {
   readonly column: TypedColumn;
-  readonly listed: ListedTable;
   readonly isNew: boolean;
 }
 
-function ColumnField({ column, listed, isNew }: ColumnFieldProps) {
+function ColumnField({ column, isNew }: ColumnFieldProps) {
   const { name, type, nullable, isKey, value } = column;
   if (isKey && !isNew) {
     return (
@@ -91,7 +91,7 @@ function ColumnField({ column, listed, isNew }: ColumnFieldProps) {
       </p>
     );
   }
-  const isTime = name === listed.timestamp_column;
+  const isTime = name === column.timestampColumn;
   const kind = `${type}${nullable || isTime ? "" : ", never null"}`;
   const hint = isTime ? `${kind}; what stays as it is becomes now` : kind;
   const text = textOf(column);
@@ -109,7 +109,7 @@ function ColumnField({ column, listed, isNew }: ColumnFieldProps) {
         value={text}
         isLong={type === "json" || text.length > LONG_CHARS || text.includes("\n")}
         hints={NAME_HINTS}
-        check={(typed) => problemOf(listed, column, typed)}
+        check={(typed) => problemOf(column, typed)}
       />
       {type === "text" && nullable && (
         <CheckField
@@ -122,45 +122,34 @@ function ColumnField({ column, listed, isNew }: ColumnFieldProps) {
   );
 }
 
-function columnsOf({ columns, upsert_key: key }: ListedTable, row: Fields | null): TypedColumn[] {
+function columnsOf(listed: ListedTable, row: Fields | null): readonly TypedColumn[] {
+  const { columns, upsert_key: key, timestamp_column: timestampColumn } = listed;
   return Object.entries(columns).map(([name, { type, nullable }]) => {
-    return { name, type, nullable, isKey: key.includes(name), value: row?.[name] ?? null };
+    const [isKey, value] = [key.includes(name), row?.[name] ?? null];
+    return { name, type, nullable, isKey, value, timestampColumn };
   });
 }
 
 /** The columns that were typed anew. Throws for what no column of its type takes. */
-function changesIn(
-  listed: ListedTable,
-  columns: readonly TypedColumn[],
-  { typed, isNew }: { readonly typed: Typed; readonly isNew: boolean },
-): Fields {
+function changesIn(columns: readonly TypedColumn[], typed: Typed, isNew: boolean): Fields {
   const changes: Record<string, unknown> = {};
   for (const column of columns) {
     const { name, isKey, value: before } = column;
     if (isKey && !isNew) continue;
     const text = typed(name);
     const isNull = text === "" && typed(`${name}-null`) === "on";
-    const read = isNull ? { value: null } : readIn(listed, column, text);
-    const isKept = "value" in read ? isNullAlike(read.value, before) : before !== null;
-    const isSame = text === textOf(column) && isKept;
-    if (isSame) continue;
+    const read = isNull ? { value: null } : readTyped(column, column, text);
+    const isKept = "value" in read ? (read.value === null) === (before === null) : before !== null;
+    if (isKept && text === textOf(column)) continue;
     if ("message" in read) throw refusal(name, read.message);
     changes[name] = read.value;
   }
   return changes;
 }
 
-function isNullAlike(a: unknown, b: unknown): boolean {
-  return (a === null) === (b === null);
-}
-
-function readIn({ timestamp_column: time }: ListedTable, column: TypedColumn, text: string) {
-  return readTyped({ timestampColumn: time }, column, text);
-}
-
 /** The problem of a text that the column's type does not take; null for none. */
-function problemOf(listed: ListedTable, column: TypedColumn, text: string): string | null {
-  const read = readIn(listed, column, text);
+function problemOf(column: TypedColumn, text: string): string | null {
+  const read = readTyped(column, column, text);
   return "message" in read ? read.message : null;
 }
 

@@ -13,27 +13,19 @@ import { ForceField, RowConflict, useRowWrite } from "./row-conflict.tsx";
 import { RowForm } from "./row-form.tsx";
 
 /** Below a table, in place of the key of a row. */
-const NEW_ROW = "new";
+export const NEW_ROW = "new";
 export const IMPORT = "import";
 
 export const ALL_TABLES = <a href="/console/tables">All tables</a>;
 
-export function tableAddress(table: string): string {
-  return `/console/tables/${encodeURIComponent(table)}`;
-}
-
-export function newRowAddress(table: string): string {
-  return `${tableAddress(table)}/${NEW_ROW}`;
-}
-
-export function importAddress(table: string): string {
-  return `${tableAddress(table)}/${IMPORT}`;
+/** The page of a table, or one below it. */
+export function tableAddress(...names: readonly string[]): string {
+  return ["/console/tables", ...names.map(encodeURIComponent)].join("/");
 }
 
 /** The page of a row, whose key is a part of its address. */
 export function rowAddress(listed: ListedTable, row: Fields): string {
-  const key = JSON.stringify(keyOf(listed, row));
-  return `${tableAddress(listed.table)}/${encodeURIComponent(key)}`;
+  return tableAddress(listed.table, JSON.stringify(keyOf(listed, row)));
 }
 
 function keyOf({ upsert_key: names }: ListedTable, row: Fields): Fields {

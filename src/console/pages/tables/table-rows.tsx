@@ -10,15 +10,9 @@ import { type Filter, type ListDescription, ListPage } from "../../components/li
 import { PageHead } from "../../components/notes.tsx";
 import { counted, type Fields, isBlank, ValueText, valueText } from "../../components/text.tsx";
 import { place, queryValue, queryValues } from "../../state/router.ts";
+import { type FileFormat, FORMATS } from "./file-choice.tsx";
 import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
-import { ALL_TABLES, importAddress, newRowAddress, rowAddress, tableAddress } from "./row-page.tsx";
-
-const FORMATS = [
-  ["json", "JSON"],
-  ["csv", "CSV"],
-  ["ndjson", "NDJSON"],
-] as const;
-type Format = (typeof FORMATS)[number][0];
+import { ALL_TABLES, IMPORT, NEW_ROW, rowAddress, tableAddress } from "./row-page.tsx";
 
 const FROM = "get /api/v1/sync/rows/{table_name}";
 type Rows = ListDescription<typeof FROM>;
@@ -71,7 +65,7 @@ export function TableRows({ table, listed }: TableRowsProps) {
       "This table has no rows",
       <>
         <a href="/console/runs">Start a pull</a>, or{" "}
-        <a href={importAddress(table)}>import a file</a>.
+        <a href={tableAddress(table, IMPORT)}>import a file</a>.
       </>,
     ],
     unmatched: ["No row fits", <a href={tableAddress(table)}>Show all rows</a>],
@@ -113,8 +107,8 @@ function RowTools({ table, found: { data, isLoading }, onStop }: RowToolsProps) 
       </p>
       {isLooking && <ActionButton onPress={onStop}>Stop</ActionButton>}
       <p class="fields">
-        <a href={newRowAddress(table)}>Add row</a>
-        <a href={importAddress(table)}>Import a file</a>
+        <a href={tableAddress(table, NEW_ROW)}>Add row</a>
+        <a href={tableAddress(table, IMPORT)}>Import a file</a>
       </p>
       {data !== null && data.items.length > 0 && <TakeRows table={table} rows={data.items} />}
     </div>
@@ -195,7 +189,7 @@ interface TakeRowsProps {
 
 /** Copies the rows that are shown, or downloads all of the table. */
 function TakeRows({ table, rows }: TakeRowsProps) {
-  const [format, setFormat] = useState<Format>("json");
+  const [format, setFormat] = useState<FileFormat>("json");
   const since = queryValue("since");
   const query = new URLSearchParams({ format, ...(since === "" ? {} : { since }) });
   return (
@@ -203,7 +197,7 @@ function TakeRows({ table, rows }: TakeRowsProps) {
       <SelectField
         label="As"
         value={format}
-        onValue={(value) => setFormat(value as Format)}
+        onValue={(value) => setFormat(value as FileFormat)}
         options={FORMATS}
       />
       <CopyButton
@@ -222,7 +216,7 @@ function TakeRows({ table, rows }: TakeRowsProps) {
   );
 }
 
-function textOf(format: Format, rows: readonly Fields[]): string {
+function textOf(format: FileFormat, rows: readonly Fields[]): string {
   if (format === "csv") return csvOf(rows);
   if (format === "json") return JSON.stringify(rows, null, 2);
   return rows.map((row) => `${JSON.stringify(row)}\n`).join("");

@@ -38,16 +38,10 @@ interface RunningImport extends BegunImport {
 
 type ImportState = { readonly kind: "idle" } | RunningImport | EndedImport;
 
-export interface FileImport {
-  readonly state: ImportState;
-  /** Never rejects. */
-  readonly start: (wanted: WantedImport, isDryRun: boolean) => Promise<void>;
-  /** Ends the upload, and with it the import. */
-  readonly abort: () => void;
-}
+export type FileImport = ReturnType<typeof useImport>;
 
 /** Imports files into a table, one after another. An import goes on when its page is left; a dry run does not. */
-export function useImport(table: string): FileImport {
+export function useImport(table: string) {
   const [state, setState] = useState<ImportState>({ kind: "idle" });
   const underWay = useRef({ controller: new AbortController(), isDryRun: true });
   const isShown = useRef(true);
@@ -59,6 +53,7 @@ export function useImport(table: string): FileImport {
     [],
   );
 
+  /** Never rejects. */
   async function start(wanted: WantedImport, isDryRun: boolean) {
     const controller = new AbortController();
     underWay.current = { controller, isDryRun };
@@ -95,7 +90,9 @@ export function useImport(table: string): FileImport {
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
-  return { state, start, abort: () => underWay.current.controller.abort() };
+  /** Ends the upload, and with it the import. */
+  const abort = () => underWay.current.controller.abort();
+  return { state, start, abort };
 }
 
 function cancelled(isDryRun: boolean): RequestError {
