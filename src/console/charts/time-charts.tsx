@@ -1,6 +1,7 @@
 // Counts over time: columns of days, and a line. Each has the same numbers as a table.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { Usage } from "../api/interface.ts";
 import { DataTable, type DataTableProps } from "../components/data-table.tsx";
 import { TimeText } from "../components/text.tsx";
 
@@ -45,13 +46,7 @@ function sumText(values: readonly number[]): string {
   return values.reduce((sum, value) => sum + value, 0).toLocaleString();
 }
 
-interface Day {
-  /** `YYYY-MM-DD` */
-  readonly date: string;
-  readonly calls: number;
-  /** The denied ones among these, which are marked. */
-  readonly denied: number;
-}
+type Day = Usage["days"][number];
 
 interface DayBarsProps {
   readonly caption: string;
@@ -65,7 +60,7 @@ const FULL_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZ
 const DAY_MONTH = { day: "numeric", month: "short" } as const;
 const SHORT_DAY = new Intl.DateTimeFormat(undefined, { ...DAY_MONTH, timeZone: "UTC" });
 
-/** Counts of days as columns, a part of each marked. */
+/** Counts of days as columns, the denied ones among them marked. */
 export function DayBars({ caption, days, name }: DayBarsProps) {
   const greatest = Math.max(...days.map(({ calls }) => calls), 1);
   const calls = (day: Day) => day.calls.toLocaleString();

@@ -12,10 +12,6 @@ import { useAction } from "../../state/use-action.ts";
 
 /** Times are typed as local ones and stand in the address in UTC. */
 const TIME = { type: "datetime-local", toAddress: utcText, fromAddress: localText } as const;
-const NOT_FOUND = [
-  "No record is found here",
-  "Choose another account or time; Next looks further back.",
-] as const;
 
 const RECORDS: ListDescription<"get /v1/admin/audit"> = {
   from: "get /v1/admin/audit",
@@ -59,7 +55,7 @@ const RECORDS: ListDescription<"get /v1/admin/audit"> = {
       ),
     },
   ],
-  empty: NOT_FOUND,
+  empty: ["No record is found here", "Choose another account or time; Next looks further back."],
 };
 
 /** The audit log: whether it is whole, its heads, and its records by account or time. D-9.4. */

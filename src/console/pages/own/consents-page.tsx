@@ -27,11 +27,7 @@ const CONSENTS: ListDescription<"get /v1/me/consents"> = {
   caption: "Your consents",
   limit: 20,
   filters: [
-    {
-      name: "status",
-      label: "Status",
-      options: [["", "All"], ...Object.keys(TONES)],
-    },
+    { name: "status", label: "Status", options: [["", "All"], ...Object.keys(TONES)] },
     { name: "purpose", label: "For", options: [["", "All"], ...PURPOSES] },
   ],
   keyOf: ({ id }) => id,

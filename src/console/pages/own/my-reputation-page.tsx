@@ -13,7 +13,7 @@ const MAX_STARS = 5;
 /** The page `My reputation`: the score, how it came about, and whether it is public. D-9.4.10. */
 export function MyReputationPage() {
   return (
-    <Loaded from="get /v1/me/reputation" name="your reputation" missing={<NoProfile />}>
+    <Loaded from="get /v1/me/reputation" name="your reputation" missing={NO_PROFILE}>
       {(explanation) => (
         <>
           <div class="cards">
@@ -22,11 +22,7 @@ export function MyReputationPage() {
               {(own) => <Visibility isPublic={own.public} />}
             </Loaded>
           </div>
-          {explanation.points.length === 0 ? (
-            <NoPlatforms />
-          ) : (
-            <HowItCame explanation={explanation} />
-          )}
+          {explanation.points.length === 0 ? NO_PLATFORMS : <HowItCame explanation={explanation} />}
         </>
       )}
     </Loaded>
@@ -130,21 +126,17 @@ function HowItCame({ explanation }: { readonly explanation: Explanation }) {
   );
 }
 
-function NoPlatforms() {
-  return (
-    <EmptyState title="No verified platform yet">
-      The score comes from your accounts on other platforms, once they are verified as yours. They
-      arrive here from the service where you linked them. To look up others, you need no score:{" "}
-      <a href="/console/api-keys">make an API key</a>.
-    </EmptyState>
-  );
-}
+const NO_PLATFORMS = (
+  <EmptyState title="No verified platform yet">
+    The score comes from your accounts on other platforms, once they are verified as yours. They
+    arrive here from the service where you linked them. To look up others, you need no score:{" "}
+    <a href="/console/api-keys">make an API key</a>.
+  </EmptyState>
+);
 
-function NoProfile() {
-  return (
-    <EmptyState title="This account has no profile">
-      So there is no score, and nobody can look it up. To look up others, you need none:{" "}
-      <a href="/console/api-keys">make an API key</a>.
-    </EmptyState>
-  );
-}
+const NO_PROFILE = (
+  <EmptyState title="This account has no profile">
+    So there is no score, and nobody can look it up. To look up others, you need none:{" "}
+    <a href="/console/api-keys">make an API key</a>.
+  </EmptyState>
+);
