@@ -154,6 +154,26 @@ describe.skipIf(!chromiumAvailable)("API keys", () => {
       await expectPage(page, "Consents");
     });
 
+    test("D-9.4.10 a key that is made once its page was left is told, and shown to nobody", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "shop");
+      const { page } = await openConsole(app, { as, address: ADDRESS });
+      const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>();
+      await page.route("**/me/api-keys", async (route) => {
+        if (route.request().method() === "POST") await isLeft;
+        await route.continue();
+      });
+      await page.getByLabel("Name").fill("checkout");
+      await page.getByRole("button", { name: "Make key", exact: true }).click();
+      await page.getByRole("link", { name: "Consents", exact: true }).click();
+      await expectPage(page, "Consents");
+      leave();
+      await page.getByRole("status").getByText("The key “checkout” was made").waitFor();
+      await page.getByRole("link", { name: "API keys", exact: true }).click();
+      await rowOf(page, "checkout").waitFor();
+      expect(await page.locator("code.secret").count()).toBe(0);
+    });
+
     test("D-11.7 with 100 active keys the page says why there is no other one", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "shop");

@@ -16,7 +16,8 @@ import {
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
-import { useLeaveQuestion } from "../../state/router.ts";
+import { say } from "../../state/messages.ts";
+import { useLeaveQuestion, whileHere } from "../../state/router.ts";
 import { change } from "../../state/use-action.ts";
 
 const TONES: Readonly<Record<ApiKey["status"], Tone>> = {
@@ -54,8 +55,11 @@ const KEYS: ListDescription<"get /v1/me/api-keys"> = {
 /** The keys that were made on this page, the newest first. */
 const issued = signal<readonly IssuedApiKey[]>([]);
 
-async function show(key: IssuedApiKey): Promise<void> {
-  issued.value = [key, ...issued.value];
+async function show(asked: Promise<IssuedApiKey>): Promise<void> {
+  const isHere = whileHere();
+  const key = await asked;
+  if (isHere()) issued.value = [key, ...issued.value];
+  else say(`The key “${key.name}” was made after its page was left: rotate it to see a new one`);
   await reloadShown();
 }
 
@@ -66,13 +70,12 @@ function forget(id: string): void {
 /** The page `API keys`: make, rotate, revoke, last used. D-9.4.10. */
 export function ApiKeysPage() {
   // Nothing of them is there for whoever comes next.
-  useLayoutEffect(() => {
-    const forgetAll = () => {
+  useLayoutEffect(
+    () => () => {
       issued.value = [];
-    };
-    forgetAll();
-    return forgetAll;
-  }, []);
+    },
+    [],
+  );
   return (
     <>
       <p class="prose">
@@ -125,9 +128,9 @@ function MakeKey() {
         name="Make key"
         isRow
         isEmptied
-        onSubmit={async (typed) => {
+        onSubmit={(typed) => {
           const body = { name: typed("name"), expires_at: utcText(typed("expires_at")) || null };
-          await show(await request("post /v1/me/api-keys", { body }));
+          return show(request("post /v1/me/api-keys", { body }));
         }}
       >
         <Field
@@ -146,9 +149,9 @@ function MakeKey() {
 function KeyActions({ apiKey: { id, name } }: { readonly apiKey: ApiKey }) {
   const path = { id };
 
-  async function rotate(typed: Typed) {
+  function rotate(typed: Typed) {
     const body = { overlap_seconds: Number(typed("overlap_seconds")) };
-    await show(await request("post /v1/me/api-keys/{id}/rotate", { path, body }));
+    return show(request("post /v1/me/api-keys/{id}/rotate", { path, body }));
   }
 
   async function revoke() {
