@@ -151,7 +151,7 @@ function sendFile(
       readOn();
       reply?.close();
     };
-    request.onerror = () => fail(notSent());
+    request.onerror = () => fail(NOT_SENT);
     patience.signal.addEventListener("abort", () => {
       request.abort();
       fail(patience.signal.reason);
@@ -165,12 +165,10 @@ function headersOf(request: XMLHttpRequest): Headers {
   return new Headers([...lines].map(([, name = "", value = ""]) => [name, value]));
 }
 
-function notSent(): RequestError {
-  return new RequestError(0, {
-    detail: "The file could not be sent to its end",
-    hint: "Check that the service runs, and that nobody has changed the file meanwhile; then choose it again",
-  });
-}
+const NOT_SENT = new RequestError(0, {
+  detail: "The file could not be sent to its end",
+  hint: "Check that the service runs, and that nobody has changed the file meanwhile; then choose it again",
+});
 
 /** The longest time in which a service says something, also while it is busy. */
 const USUAL_MS = 30_000;

@@ -31,7 +31,9 @@ function CurrentPage() {
   if (session.value.kind === "unknown" && !isOpen) return null;
   if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
   if (session.value.kind === "signed_in" && isOpen) return <Redirect to={nextAddress()} isVisit />;
-  if (place.value.path === BASE) return <Redirect to={homeAddress()} />;
+  if (place.value.path === BASE) {
+    return <Redirect to={isAdministrator() ? "/console/overview" : "/console/my-reputation"} />;
+  }
   if (shown === null) {
     return (
       <Page name="Page not found">
@@ -109,10 +111,6 @@ function findPage(path: string): Shown | null {
     }
   }
   return null;
-}
-
-function homeAddress(): string {
-  return isAdministrator() ? "/console/overview" : "/console/my-reputation";
 }
 
 /** The whole console: what surrounds every page, and the page. */

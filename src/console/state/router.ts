@@ -17,10 +17,6 @@ interface Place {
 
 export const place = signal<Place>({ path: BASE, search: "", scrollY: null, isVisit: false });
 
-interface HistoryState {
-  readonly scrollY?: number;
-}
-
 /** Follows the address of the tab from now on. Called once. */
 export function startRouter(): void {
   history.scrollRestoration = "manual";
@@ -161,12 +157,12 @@ function here() {
   return { path: path || "/", search: location.search };
 }
 
-function scrollOf(state: unknown): number | null {
-  return (state as HistoryState | null)?.scrollY ?? null;
+function scrollOf(state: { readonly scrollY?: number } | null): number | null {
+  return state?.scrollY ?? null;
 }
 
 function rememberScroll() {
-  history.replaceState({ scrollY: window.scrollY } satisfies HistoryState, "");
+  history.replaceState({ scrollY: window.scrollY }, "");
 }
 
 /** Takes the clicks that would open a page of the console in this tab. */

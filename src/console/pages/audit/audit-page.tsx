@@ -6,7 +6,7 @@ import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.ts
 import { DataTable } from "../../components/data-table.tsx";
 import { localText, NAME_HINTS, utcText } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
+import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
 import { counted, TimeText } from "../../components/text.tsx";
 import { useAction } from "../../state/use-action.ts";
 
@@ -97,17 +97,18 @@ function VerifyLog() {
   });
 
   return (
-    <section class="card">
-      <div class="card-head">
-        <h2>Is it whole?</h2>
-        {isBusy ? (
+    <Card
+      title="Is it whole?"
+      beside={
+        isBusy ? (
           <ActionButton onPress={() => underWay.current.abort()}>Cancel</ActionButton>
         ) : (
           <ActionButton look="main" onPress={() => void run()}>
             Verify
           </ActionButton>
-        )}
-      </div>
+        )
+      }
+    >
       <ErrorNote error={error} />
       {isBusy && (
         <ProgressBar
@@ -125,7 +126,7 @@ function VerifyLog() {
       )}
       {result !== null && <Verdict result={result} />}
       <Heads />
-    </section>
+    </Card>
   );
 }
 
