@@ -63,6 +63,22 @@ describe.skipIf(!chromiumAvailable)("usage", () => {
       await expectGood();
     });
 
+    test("D-9.4.10 a name that is typed costs one change of the history a key, of which Safari takes few", async () => {
+      const app = await startReputation(backend);
+      const as = await Person.signUp(app, "shop");
+      const { page } = await openConsole(app, { as, address: ADDRESS });
+      const changes: string[] = [];
+      await page.exposeFunction("noteChange", (address: string) => void changes.push(address));
+      await page.getByLabel("Username").fill("");
+      await page.evaluate(`for (const name of ["pushState", "replaceState"]) {
+        const change = history[name].bind(history);
+        history[name] = (state, _, address) => (noteChange(String(address)), change(state, "", address));
+      }`);
+      await page.getByLabel("Username").pressSequentially("ana");
+      await page.waitForURL(/username=ana$/);
+      expect(changes).toEqual(["a", "an", "ana"].map((name) => `${ADDRESS}?username=${name}`));
+    });
+
     test("D-9.4.10 the curl line works as it stands, whatever the username is", async () => {
       const app = await startReputation(backend);
       const as = await Person.signUp(app, "shop");

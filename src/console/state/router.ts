@@ -43,9 +43,9 @@ export function startRouter(): void {
 export function navigate(address: string, { isReplaced = false, isVisit = true } = {}): void {
   // A dialog gives the focus back before the page goes.
   document.querySelector("dialog")?.close();
-  rememberScroll();
-  if (isReplaced) history.replaceState({}, "", address);
-  else history.pushState({}, "", address);
+  // Safari takes 100 changes of the history in 10 seconds, and no link beyond them.
+  if (!isReplaced) rememberScroll();
+  history[isReplaced ? "replaceState" : "pushState"]({}, "", address);
   place.value = { ...here(), scrollY: null, isVisit };
 }
 
