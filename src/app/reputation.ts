@@ -6,6 +6,7 @@ import type { Mac } from "../ports/crypto/crypto.ts";
 import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { Clock } from "../ports/runtime/runtime.ts";
 import type { FullStorage } from "../ports/storage.ts";
+import type { TableStore } from "../ports/tables/table-store.ts";
 import { Accounts } from "../repositories/accounts/accounts.ts";
 import { Administration } from "../repositories/accounts/administration.ts";
 import { ApiKeys } from "../repositories/accounts/api-keys.ts";
@@ -49,7 +50,7 @@ export interface Reputation extends AccountStores {
 
 /** `registry` has `profiles` and `platform_accounts`. */
 export function makeReputation(
-  storage: Pick<FullStorage, "documents" | "tables">,
+  storage: Pick<FullStorage, "documents"> & { readonly tables: Pick<TableStore, "settled"> },
   registry: Registry,
   { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
 ): Reputation {

@@ -84,10 +84,11 @@ export class Membership {
    * `absent` when there was no account. Throws as above, and `conflict` when nobody else could administer then.
    */
   async erase(username: string, request?: AdminRequest): Promise<"erased" | "absent"> {
-    const { documents, tables, settled, chains } = this.#deps;
-    const { profiles, platformAccounts } = tables;
-    await Promise.all([settled(profiles), settled(platformAccounts)]);
-    return await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
+    const { documents, tables: people, settled, chains } = this.#deps;
+    const tables = [people.platformAccounts, people.profiles];
+    const settle = () => Promise.all(tables.map((table) => settled(table)));
+    await settle();
+    const done = await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
       await tx.tables.excludePushes();
       const keys = keysOf(username);
       const [, [account], [subject]] = await tx.read(
@@ -104,14 +105,26 @@ export class Membership {
       await this.#remember(tx, username, subject?.id);
       await removeAccount(tx, account);
       await removeOwned(tx, username);
-      const tables = [profiles.name, platformAccounts.name];
-      await forgetRejected(tx, tables, username);
-      await forgetRowNews(tx, tables);
-      for (const table of [platformAccounts, profiles]) {
-        await tx.tables.change(table, "username", username, null);
-      }
+      const names = tables.map(({ name }) => name);
+      await forgetRejected(tx, names, username);
+      await forgetRowNews(tx, names);
+      for (const table of tables) await tx.tables.change(table, "username", username, null);
       tx.raise([username]);
       return "erased";
+    });
+    // Deletes by another program may have been recorded meanwhile.
+    await settle();
+    await this.#forgetTombstones(tables, username);
+    return done;
+  }
+
+  /** Forgets the tombstones of a name that an erasure has taken. */
+  async #forgetTombstones(tables: readonly Table[], username: string): Promise<void> {
+    const { documents, hmacOf } = this.#deps;
+    await documents.transact({ name: "membership.forget_tombstones" }, async (tx) => {
+      const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmacOf(username)]] });
+      if (!erased?.isTaken) return;
+      for (const table of tables) await tx.tables.change(table, "username", username, null);
     });
   }
 

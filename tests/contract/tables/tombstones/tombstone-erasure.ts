@@ -4,6 +4,7 @@ import type { Account } from "../../../../src/domain/reputation/accounts/account
 import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import type { ValueCache } from "../../../../src/ports/lookups/value-cache.ts";
+import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { makeRegistry } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
@@ -65,6 +66,25 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       expect((await keysOf(parts, accounts)).length).toBe(2);
     });
 
+    it("D-8.2, D-7.6 an erasure leaves no tombstone of what another program deletes meanwhile", async (parts, store) => {
+      const { profiles, accounts } = WITH_DELETES;
+      const settled = async (table: Table) => {
+        await parts.tables.settled(table);
+        if (table === accounts) await parts.program.removeAll(accounts);
+      };
+      const { membership } = await openStores(parts, [profiles, accounts], settled);
+      await membership.enrol({ account: makeAccount("ana"), displayName: null });
+      // Deletes are recorded in their order: that of the person comes long after the erasure has begun.
+      const names = [...Array.from({ length: 2_000 }, (_, i) => `bea${i}`), "ana"];
+      const row = { platform: "ebay", updated_at: at(store, 0) };
+      await writeTo(parts, accounts, asWrites(names.map((username) => ({ ...row, username }))));
+      expect(await membership.erase("ana")).toBe("erased");
+      const query = { after: null, sinceTime: null, limitRows: 2_001 };
+      const { items } = await parts.tombstones.list(accounts, query);
+      expect(items.length).toBe(2_000);
+      expect(items.filter(({ key }) => key["username"] === "ana")).toEqual([]);
+    });
+
     it("D-8.2, D-7.6 a tombstone that arrives for an erased name is not kept, as it would keep the name", async (parts, store) => {
       const { profiles, accounts } = WITH_DELETES;
       const { membership, administration } = await openStores(parts, [profiles, accounts]);
@@ -96,12 +116,17 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
   });
 }
 
-async function openStores(parts: TombstoneParts, tables: readonly Table[]) {
+async function openStores(
+  parts: TombstoneParts,
+  tables: readonly Table[],
+  settled: TableStore["settled"] = (table) => parts.tables.settled(table),
+) {
   await parts.tables.prepare(tables);
   const registry = new Map(tables.map((table) => [table.name, table]));
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
   const clock = { monotonicMs: () => 0 };
-  return makeReputation(parts, registry, { ...options, makeCache: forgetful, clock });
+  const storage = { ...parts, tables: { settled } };
+  return makeReputation(storage, registry, { ...options, makeCache: forgetful, clock });
 }
 
 async function keysOf(parts: TombstoneParts, table: Table) {
