@@ -171,17 +171,20 @@ export class SignIns extends Repository {
   /**
    * Counts one event on each counter and resolves to null; or, when one of them has reached its limit, counts nothing
    * and resolves as `retryAfterSeconds`. One step: no counter ever holds more events than its limit, however many
-   * callers count at once. Events that no longer count are dropped in passing.
+   * callers count at once. Events that no longer count are dropped in passing. Of an `owner`, an account that did what is
+   * counted, nothing is counted once it is erased. D-8.2.
    */
-  async count(counters: readonly AttemptCounter[]): Promise<number | null> {
+  async count(counters: readonly AttemptCounter[], owner?: string): Promise<number | null> {
     if (counters.length === 0) return null;
     const keys = counters.map(({ key }) => key);
     const ended = { index: "end", upTo: [forgottenUntil(counters)], limit: MAX_FORGOTTEN };
     return await this.writing("sign_ins.count", async (tx) => {
-      const [known, forgotten] = await tx.read(
+      const [known, forgotten, owners] = await tx.read(
         { from: SIGN_INS, keys },
         { from: SIGN_INS, keysOf: ended },
+        { from: ACCOUNTS, keys: owner === undefined ? [] : [[owner]], lock: true },
       );
+      if (owner !== undefined && owners.length === 0) return null;
       const wait = longestWait(counters, known);
       if (wait !== null) return wait;
       for (const key of forgotten) tx.remove(SIGN_INS, key);

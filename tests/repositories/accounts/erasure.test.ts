@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import { attemptsOf } from "../../../src/domain/reputation/accounts/attempts.ts";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
@@ -280,6 +281,27 @@ function meanwhileTests(harness: ReputationHarness): void {
       },
     );
   }
+
+  it.everywhere(
+    "D-8.2, D-8.5 nothing that is counted of the person outlives an erasure at the same moment",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      for (let round = 0; round < 5; round++) {
+        const name = `ana${round}`;
+        await scene.enrol(name);
+        const window = { limit: 1, windowMs: 60_000, nowMs: store.nowMs() };
+        const { keys, beginning } = attemptsOf(name);
+        const counters = [...keys, [...beginning, "203.0.113.9"]].map((key) => ({
+          key,
+          ...window,
+        }));
+        const count = () => parts.signIns.count(counters, name);
+        await Promise.all([count(), parts.membership.erase(name), count()]);
+        await count();
+        expect(await parts.signIns.retryAfterSeconds(counters)).toBeNull();
+      }
+    },
+  );
 
   if (!harness.options.isShared) return;
 

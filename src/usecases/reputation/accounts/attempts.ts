@@ -57,7 +57,7 @@ export async function rememberAddress(
   { signIns }: AccountDeps,
   attempt: SignInAttempt,
 ): Promise<void> {
-  await signIns.count([knownAddress(attempt)]);
+  await signIns.count([knownAddress(attempt)], attempt.username);
 }
 
 function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
@@ -83,7 +83,7 @@ export async function countChange(
   username: string,
 ): Promise<void> {
   const window = { windowMs: MINUTE_WINDOW_MS, nowMs: clock.nowMs() };
-  requireNoWait(await signIns.count([{ key: changesKey(username), limit, ...window }]));
+  requireNoWait(await signIns.count([{ key: changesKey(username), limit, ...window }], username));
 }
 
 export function requireNoWait(seconds: number | null): void {
