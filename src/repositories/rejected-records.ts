@@ -42,6 +42,8 @@ type Texts = Pick<RejectedRecord, "key" | "record" | "message">;
 
 /** Digits of an id: with leading zeros, ids sort as their numbers do. */
 const ID_DIGITS = 16;
+/** The number of the entry that was noted last, which is written with each that is new. */
+export const LAST_REJECTED = { from: SEQUENCES, keys: [["rejected"]] } as const;
 /** Entries of one read. */
 const READ_AT_ONCE = 1_000;
 /** Comes after every direction. */
@@ -132,7 +134,10 @@ export async function keepRejections(
   await noteRejected(tx, rejected);
 }
 
-/** Removes in a commit what waits of rows of these tables that name a person, and what was dropped of them. D-8.2. */
+/**
+ * Removes in a commit what waits of rows of these tables that name a person, and what was dropped of them. A body that locks
+ * `LAST_REJECTED` leaves nothing that is noted at the same moment. D-8.2.
+ */
 export async function forgetRejected(
   tx: Transaction,
   tables: readonly string[],
@@ -169,7 +174,7 @@ async function noteRejected(tx: Transaction, rejected: readonly NewRejection[]):
     const [found, dropped, [sequence]] = await tx.read(
       { from: REJECTED, keys: part },
       { from: DROPPED, keys: part },
-      { from: SEQUENCES, keys: [["rejected"]] },
+      LAST_REJECTED,
     );
     last = sequence?.last ?? 0;
     for (const entry of found) known.set(nameText(entry, entry.entry), entry);

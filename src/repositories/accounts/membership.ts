@@ -9,7 +9,7 @@ import type { AnyCollection, Stretch, Transaction } from "../../ports/documents.
 import { alertsAbout } from "../alert-outbox.ts";
 import type { AuditChains } from "../lookups/audit-chains.ts";
 import { monthOfAccount, removeUsage } from "../lookups/usage.ts";
-import { forgetRejected } from "../rejected-records.ts";
+import { forgetRejected, LAST_REJECTED } from "../rejected-records.ts";
 import { ALERTS } from "../run-collections.ts";
 import { forgetRowNews } from "../runs.ts";
 import {
@@ -96,6 +96,7 @@ export class Membership {
         { from: ACCOUNTS, keys },
         // Also where there is none: a lookup that makes one at the same moment runs again.
         { from: SUBJECTS, keys, lock: true },
+        { ...LAST_REJECTED, lock: true },
       );
       if (account === undefined) return "absent";
       await guard.requireOther(account);

@@ -34,9 +34,9 @@ export class Names extends Repository {
     return await readNameFacts(tx, usernames, this.#hmacOf, () => tx.turn());
   }
 
-  /** The people among these whose names an erasure has taken: nothing that is kept names them. */
-  async erasedAmong(usernames: readonly string[]): Promise<ReadonlySet<string>> {
-    const facts = await this.readFacts(usernames);
+  /** The people among these whose names an erasure has taken, as a body sees them: nothing that is kept names them. */
+  async erasedAmong(usernames: readonly string[], tx?: Transaction): Promise<ReadonlySet<string>> {
+    const facts = await (tx ? this.readFactsWithin(tx, usernames) : this.readFacts(usernames));
     return new Set(usernames.filter((name) => facts.get(name)?.erased?.isTaken));
   }
 

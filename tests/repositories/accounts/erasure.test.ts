@@ -283,6 +283,30 @@ function meanwhileTests(harness: ReputationHarness): void {
   }
 
   it.everywhere(
+    "D-8.2 no rejected record of the person outlives an erasure at the same moment",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      for (let round = 0; round < 5; round++) {
+        const name = `ana${round}`;
+        await scene.enrol(name);
+        const reject = (...names: string[]) => {
+          const pulled = names.map((one) => rejection("profiles", "pull", one));
+          const pushed = names.map((one) => rejection("profiles", "push", one));
+          return commitAlone(parts.storage, PROFILES, { rejected: [...pulled, ...pushed] });
+        };
+        const before = reject(name, `bea${round}`);
+        await Promise.all([before, parts.membership.erase(name), reject(`${name}b`, name)]);
+        await reject(name);
+      }
+      const { rejected } = parts.storage;
+      const all = { table: null, direction: null, limit: 100, behindId: null };
+      const left = (await rejected.list(all)).map(({ key }) => key["username"]);
+      expect(left.filter((name) => /^ana\d$/.test(String(name)))).toEqual([]);
+      expect(left.length).toBe(20);
+    },
+  );
+
+  it.everywhere(
     "D-8.2, D-8.5 nothing that is counted of the person outlives an erasure at the same moment",
     async (parts, store) => {
       const scene = new Scene(parts, store);

@@ -13,7 +13,11 @@ import {
 } from "../../../domain/sync/rows/row-time.ts";
 import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
-import type { AcceptedRecords, NewRejection } from "../../../domain/sync/run/rejections.ts";
+import {
+  type AcceptedRecords,
+  type NewRejection,
+  namedPerson,
+} from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
 import {
   type ConflictRule,
@@ -182,7 +186,10 @@ export async function writeWithin(
   if (run === null || before === null) return outcome;
   const { memory = {}, accepted, rejected = [], exchanged } = run.extrasOf(outcome);
   const isOther = run.owner !== null && keepMemory(tx, run.owner, before.memory, memory);
-  await keepRejections(tx, accepted, rejected);
+  const people = isOfPeople(table) ? rejected.flatMap((one) => namedPerson(one) ?? []) : [];
+  const erased = await deps.names.erasedAmong(people, tx);
+  const noted = rejected.filter((one) => !erased.has(namedPerson(one) ?? ""));
+  await keepRejections(tx, accepted, noted);
   if (isOther || run.forgetsExchanged) await forgetBlocks(tx, [table.name]);
   if (exchanged !== undefined) deps.exchanged.add(tx, table.name, exchanged, before.last);
   return outcome;

@@ -2,6 +2,7 @@
 // refused of it in one commit. D-4.5, D-7.1, D-7.7.
 import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled, convertValue } from "../../../domain/sync/rows/convert.ts";
@@ -153,8 +154,7 @@ export class RecordWriter {
   async #withoutErased(refused: readonly RefusedRecord[]): Promise<readonly RefusedRecord[]> {
     const { deps, table } = this.#transfer;
     if (refused.length === 0 || !isOfPeople(table)) return refused;
-    const names = refused.map(({ record }) => personOf(record)).filter((name) => name !== null);
-    const facts = await deps.names.readFacts([...new Set(names)]);
+    const facts = await deps.names.readFacts(peopleOf(refused.map(({ record }) => record)));
     const limit = aheadLimit(deps.clock.nowMs());
     return refused.filter(({ record }) => {
       const erased = facts.get(personOf(record) ?? "")?.erased ?? null;
