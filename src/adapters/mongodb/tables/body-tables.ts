@@ -67,6 +67,8 @@ export class BodyTables implements TableWrites {
     this.#pushes.hasRows ||= hasAny;
     const { people, ...pushed } = await push.write(writes, rule, this.#tx);
     if (pushed.changed + pushed.deleted > 0) this.#note(table, people);
+    // A tombstone names a person also where no row was removed: it must not outlive an erasure.
+    else if (rule.deleted !== undefined) this.#people = joinedNames(this.#people, people);
     return pushed;
   }
 

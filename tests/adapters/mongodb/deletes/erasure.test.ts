@@ -16,18 +16,31 @@ import { databaseTest } from "../support.ts";
 
 const TABLE = { ...PLATFORM_ACCOUNTS, deletes: true };
 
+type Database = Parameters<Parameters<typeof databaseTest>[1]>[0];
+
+async function openStores({ open }: Pick<Database, "open">) {
+  const storage = await open();
+  await storage.tables.prepare([PROFILES, TABLE]);
+  const registry = new Map([PROFILES, TABLE].map((table) => [table.name, table]));
+  const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
+  const clock = { monotonicMs: () => 0 };
+  const kept = { ...options, makeCache: forgetful, clock, timer: new SystemTimer() };
+  const stores = makeReputation(storage, registry, kept);
+  await realScene({ ...stores, storage }).enrol("ana");
+  return { storage, ...stores };
+}
+
+async function tombstoneNames({ tombstones }: Awaited<ReturnType<Database["open"]>>) {
+  const query = { after: null, sinceTime: null, limitRows: 100 };
+  const { items } = await tombstones.list(TABLE, query);
+  return items.map(({ key }) => String(key["username"])).sort();
+}
+
 describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => {
   databaseTest(
     "D-7.6 an erasure forgets the tombstones of one name, and of no text that looks like it",
     async ({ open, db }) => {
-      const storage = await open();
-      await storage.tables.prepare([PROFILES, TABLE]);
-      const registry = new Map([PROFILES, TABLE].map((table) => [table.name, table]));
-      const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
-      const clock = { monotonicMs: () => 0 };
-      const kept = { ...options, makeCache: forgetful, clock, timer: new SystemTimer() };
-      const stores = makeReputation(storage, registry, kept);
-      await realScene({ ...stores, storage }).enrol("ana");
+      const { storage, membership } = await openStores({ open });
       const keys = [
         { username: "ana", platform: "ebay" },
         { username: "ana$", platform: '"username":"ana"' },
@@ -37,11 +50,26 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
       const rows = keys.map((key) => ({ ...key, updated_at: "2024-05-01T10:00:00Z" }));
       await writeTo(storage, TABLE, asWrites(rows));
       await db.collection("platform_accounts").deleteMany({});
-      expect(await stores.membership.erase("ana")).toBe("erased");
-      const query = { after: null, sinceTime: null, limitRows: 100 };
-      const { items } = await storage.tombstones.list(TABLE, query);
-      const names = items.map(({ key }) => String(key["username"])).sort();
+      expect(await membership.erase("ana")).toBe("erased");
+      const names = await tombstoneNames(storage);
       expect(names).toEqual(["ana$", "anabel", 'bea","username":"ana']);
+    },
+  );
+
+  databaseTest(
+    "D-8.2, D-7.6 a body that keeps a tombstone without a row runs again where the person is erased meanwhile",
+    async ({ open }) => {
+      const { storage, membership, names } = await openStores({ open });
+      const key = { username: "ana", platform: "ebay" };
+      const deleted = [{ index: 0, key, deletedAt: "2024-05-01T10:00:00Z" }];
+      let attempts = 0;
+      await storage.documents.transact({ name: "bury" }, async (tx) => {
+        const facts = await names.readFactsWithin(tx, ["ana"]);
+        if (++attempts === 1) await membership.erase("ana");
+        if (!facts.get("ana")?.erased) await tx.tables.write(TABLE, [], { deleted });
+      });
+      expect(attempts).toBe(2);
+      expect(await tombstoneNames(storage)).toEqual([]);
     },
   );
 });

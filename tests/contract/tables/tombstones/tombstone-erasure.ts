@@ -102,6 +102,23 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await bury("ana", "cem")).toEqual(["bea", "anabel", "cem"]);
     });
 
+    it("D-8.2, D-7.6 no tombstone that arrives outlives an erasure at the same moment", async (parts, store) => {
+      const { profiles, accounts } = WITH_DELETES;
+      const { membership } = await openStores(parts, [profiles, accounts]);
+      for (let round = 0; round < 3; round++) {
+        const username = `ana${round}`;
+        await membership.enrol({ account: makeAccount(username), displayName: null });
+        const bury = async (platform: string) => {
+          const key = { username, platform };
+          const deleted = [{ index: 0, key, deletedAt: at(store, -1) }];
+          await writeTo(parts, accounts, [], { deleted });
+        };
+        const buried = ["ebay", "etsy", "github", "x", "y", "z"].map(bury);
+        await Promise.all([membership.erase(username), ...buried]);
+      }
+      expect(await keysOf(parts, accounts)).toEqual([]);
+    });
+
     it("D-7.6, D-5.5 an erasure leaves no tombstone of rows with another key than the name", async (parts, store) => {
       const { membership } = await openStores(parts, [WITH_DELETES.profiles, BY_HANDLE]);
       await membership.enrol({ account: makeAccount("ana"), displayName: null });
