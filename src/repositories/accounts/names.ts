@@ -46,12 +46,8 @@ export class Names extends Repository {
       from: ERASED_NAMES,
       keys: [[this.#hmacOf(username)]],
     });
-    return erased === undefined ? null : erasedNameOf(erased);
+    return erased ?? null;
   }
-}
-
-function erasedNameOf({ at, isTaken, month }: ErasedNameDocument): ErasedName {
-  return { at, isTaken, month };
 }
 
 /** `turn` lets others have theirs, between parts of many names. */

@@ -162,7 +162,6 @@ export class SignIns extends Repository {
    * the last of them is below it again. Null when it may go on. Counts nothing.
    */
   async retryAfterSeconds(counters: readonly AttemptCounter[]): Promise<number | null> {
-    if (counters.length === 0) return null;
     const keys = counters.map(({ key }) => key);
     const [known] = await this.ask("sign_ins.retry_after", { from: SIGN_INS, keys });
     return longestWait(counters, known);
