@@ -67,7 +67,7 @@ test("D-10.7 of several instances that cannot make a backup one raises the alert
 test("D-10.7 a backup that a stop ends is no failure", async () => {
   const begun = Promise.withResolvers<void>();
   const { outbox, logger, works, deps } = makeInstances({
-    dump: ({ stop } = {}) => {
+    backUp: ({ stop }) => {
       begun.resolve();
       return new Promise((_, reject) => {
         stop?.addEventListener("abort", () => reject(stop.reason));

@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
+import type { Dump } from "../../ports/copies/store-dump.ts";
 import { type AnyCollection, REQUEST_CALLS, SYNC_CALLS } from "../../ports/documents.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
@@ -107,10 +107,10 @@ class MongoStorage implements FullStorage {
     }
   }
 
-  async dump(options?: DumpOptions): Promise<Dump> {
+  async dump(): Promise<Dump> {
     // A delete of the last moment before the snapshot would have no tombstone in it.
     await this.#recorder.settle();
-    return await new DatabaseDump(this.#deps, this.documents.collections).dump(options);
+    return await new DatabaseDump(this.#deps, this.documents.collections).dump();
   }
 
   async ping(timeoutMs: number): Promise<void> {

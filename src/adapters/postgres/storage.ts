@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
+import type { Dump } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { DatabaseDump } from "./copies/database-dump.ts";
@@ -105,8 +105,8 @@ class PostgresStorage implements FullStorage {
     checkFormat(await this.#database.read({ name: "store.hold" }, readFacts), false);
   }
 
-  async dump(options?: DumpOptions): Promise<Dump> {
-    return await this.#dump.dump(options);
+  async dump(): Promise<Dump> {
+    return await this.#dump.dump();
   }
 
   async ping(timeoutMs: number): Promise<void> {

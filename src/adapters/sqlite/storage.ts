@@ -3,7 +3,7 @@ import type { AppError } from "../../domain/shared/errors.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
-import type { Dump, DumpOptions } from "../../ports/copies/store-dump.ts";
+import type { Dump } from "../../ports/copies/store-dump.ts";
 import { type AnyCollection, START_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { TableStore } from "../../ports/tables/table-store.ts";
@@ -93,12 +93,9 @@ export class SqliteStorage implements FullStorage {
     return await backUp(this.#file, job);
   }
 
-  async dump(options: DumpOptions = {}): Promise<Dump> {
+  async dump(): Promise<Dump> {
     const { openSqlite } = this.#file;
-    return await dumpFile(openSqlite, pathOf(this.#file), {
-      ...options,
-      collections: this.documents.collections,
-    });
+    return await dumpFile(openSqlite, pathOf(this.#file), this.documents.collections);
   }
 
   watchDamage(onDamage: (failure: AppError) => void): void {

@@ -74,8 +74,7 @@ export interface Dump {
   readonly about: DumpedStore;
   /**
    * The documents of all collections that copies take along, each collection in the order of its keys; rows; tombstones.
-   * Ends early, with the reason of the signal, when that stops. The dump is closed behind the last part, and where the reader
-   * leaves.
+   * The dump is closed behind the last part, and where the reader leaves.
    */
   readonly parts: AsyncIterable<DumpedPart>;
 
@@ -83,14 +82,10 @@ export interface Dump {
   close(): Promise<void>;
 }
 
-export interface DumpOptions {
-  readonly stop?: AbortSignal;
-}
-
 /** A store that can be read whole. */
 export interface DumpedSource {
   /** All of it, as it is at one moment; others go on using it. Throws `store_unavailable`. */
-  dump(options?: DumpOptions): Promise<Dump>;
+  dump(): Promise<Dump>;
 }
 
 /** The table that a store reads and writes the rows by. */
@@ -145,7 +140,6 @@ export function dumpOf(
   about: DumpedStore,
   collections: readonly AnyCollection[],
   reader: DumpReader,
-  stop?: AbortSignal,
 ): Dump {
   let ended: Promise<void> | null = null;
   const close = () => {
@@ -156,17 +150,17 @@ export function dumpOf(
   async function* parts(): AsyncGenerator<DumpedPart> {
     try {
       for (const from of collections) {
-        for await (const items of inParts(reader.documents(from), stop)) {
+        for await (const items of inParts(reader.documents(from))) {
           yield { of: "documents", name: from.name, items };
         }
       }
       for (const table of tables) {
-        for await (const items of inParts(reader.rows(table), stop)) {
+        for await (const items of inParts(reader.rows(table))) {
           yield { of: "rows", name: table.name, items };
         }
       }
       for (const table of tables.filter(({ deletes }) => deletes)) {
-        for await (const items of inParts(reader.tombstones(table), stop)) {
+        for await (const items of inParts(reader.tombstones(table))) {
           yield { of: "tombstones", name: table.name, items };
         }
       }
@@ -184,11 +178,8 @@ const MOST_ITEMS = 1_000;
 /** The size of a part, about. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Cuts items into parts. Throws the reason of the signal when that stops. */
-async function* inParts<Item>(
-  items: Items<Item>,
-  stop?: AbortSignal,
-): AsyncGenerator<readonly Item[]> {
+/** Cuts items into parts. */
+async function* inParts<Item>(items: Items<Item>): AsyncGenerator<readonly Item[]> {
   let part: Item[] = [];
   let bytes = 0;
   for await (const item of items) {
@@ -196,7 +187,6 @@ async function* inParts<Item>(
     bytes += estimatedBytes(item);
     if (part.length < MOST_ITEMS && bytes < MOST_BYTES) continue;
     yield part;
-    stop?.throwIfAborted();
     part = [];
     bytes = 0;
   }

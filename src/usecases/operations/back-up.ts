@@ -50,7 +50,7 @@ export async function backUp(
 async function write({ copies, files, mac }: BackUpDeps, job: BackUpJob): Promise<CopyCounts> {
   if (copies.backUp !== undefined) return await copies.backUp(job);
   const { path, facts, ...rest } = job;
-  const dump = await copies.dump(rest);
+  const dump = await copies.dump();
   const told = { store: dump.about.store, format: STORE_FORMAT, ...facts };
   try {
     return await writeArchive({ files, path, mac }, dump, { ...rest, facts: told });

@@ -14,7 +14,6 @@ import {
   type DumpedSource,
   type DumpedTable,
   type DumpedTombstone,
-  type DumpOptions,
   type DumpReader,
   dumpedEntry,
   dumpOf,
@@ -62,7 +61,7 @@ export class DatabaseDump implements DumpedSource {
     this.#collections = copiedOf(collections);
   }
 
-  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+  async dump(): Promise<Dump> {
     for (let tries = 1; ; tries++) {
       const { client, isStill } = this.#deps;
       const session = isStill ? null : client.startSession({ snapshot: true });
@@ -77,7 +76,7 @@ export class DatabaseDump implements DumpedSource {
           failure: readFailure,
           end,
         };
-        return dumpOf(about, this.#collections, reader, stop);
+        return dumpOf(about, this.#collections, reader);
       } catch (error) {
         await end();
         // A collection that was made a moment ago.
@@ -217,7 +216,7 @@ export async function openStoppedDatabase(address: DatabaseAddress): Promise<Sto
   const { client, db } = await connect(url, deps, async () => {});
   const source = new DatabaseDump({ client, db, isStill: true }, collections);
   return {
-    dump: (options) => source.dump(options),
+    dump: () => source.dump(),
     async requireStopped() {
       if (await isHeld(db)) throw storeHeld("A running service", HOLD_SECONDS);
     },

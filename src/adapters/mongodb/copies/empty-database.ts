@@ -16,7 +16,6 @@ import {
   type DumpedStore,
   type DumpedTable,
   type DumpedTombstone,
-  type DumpOptions,
   named,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
@@ -99,9 +98,9 @@ export class EmptyDatabase implements EmptyStore {
     });
   }
 
-  dump(options?: DumpOptions): Promise<Dump> {
+  dump(): Promise<Dump> {
     const { collections } = this.#options;
-    return new DatabaseDump({ ...this.#deps, isStill: true }, collections).dump(options);
+    return new DatabaseDump({ ...this.#deps, isStill: true }, collections).dump();
   }
 
   async finish(deploymentId: string): Promise<void> {

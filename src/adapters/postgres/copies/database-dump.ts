@@ -4,7 +4,6 @@ import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedTable,
-  type DumpOptions,
   type DumpReader,
   dumpedEntry,
   dumpOf,
@@ -42,7 +41,7 @@ export class DatabaseDump {
     this.#collections = copiedOf(collections);
   }
 
-  async dump({ stop }: DumpOptions = {}): Promise<Dump> {
+  async dump(): Promise<Dump> {
     // A delete of the last moment before has its place then.
     const known = await this.#database.read({ name: "dump.tables" }, (tx) => this.#tables(tx));
     for (const table of known) await settle(this.#database, this.#layout(table));
@@ -62,7 +61,7 @@ export class DatabaseDump {
         failure: (error) => (error instanceof Failure ? unavailable(error) : error),
         end: () => tx.rollBack(),
       };
-      return dumpOf(about, this.#collections, reader, stop);
+      return dumpOf(about, this.#collections, reader);
     } catch (error) {
       await tx.rollBack();
       throw error;
@@ -215,7 +214,7 @@ export async function openStoppedPostgres(
   const { database, schema } = await openDatabase(options);
   const source = new DatabaseDump(database, schema, options.collections);
   return {
-    dump: (dumping) => source.dump(dumping),
+    dump: () => source.dump(),
     async requireStopped() {
       const isInUse = await database.read({ name: "store.held" }, isHeld);
       if (isInUse) throw storeHeld("A running service", HOLD_SECONDS);

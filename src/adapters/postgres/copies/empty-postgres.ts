@@ -14,7 +14,6 @@ import {
   type DumpedStore,
   type DumpedTable,
   type DumpedTombstone,
-  type DumpOptions,
   named,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
@@ -108,9 +107,9 @@ export class EmptyPostgres implements EmptyStore {
     });
   }
 
-  async dump(options?: DumpOptions): Promise<Dump> {
+  async dump(): Promise<Dump> {
     const { database, schema } = this.#claimed;
-    return await new DatabaseDump(database, schema, this.#options.collections).dump(options);
+    return await new DatabaseDump(database, schema, this.#options.collections).dump();
   }
 
   async finish(deploymentId: string): Promise<void> {

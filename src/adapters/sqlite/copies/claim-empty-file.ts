@@ -97,7 +97,7 @@ export async function openStoppedFile(
   }
   const source = new FileDump(connection, collections);
   return {
-    dump: (options) => source.dump(options),
+    dump: () => source.dump(),
     // Nobody else can open it before `close`.
     requireStopped: async () => {},
     close: async () => connection.close(),

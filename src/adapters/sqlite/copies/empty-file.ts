@@ -15,7 +15,6 @@ import {
   type DumpedStore,
   type DumpedTable,
   type DumpedTombstone,
-  type DumpOptions,
   named,
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
@@ -126,8 +125,8 @@ export class EmptyFile implements EmptyStore {
     });
   }
 
-  dump(options?: DumpOptions): Promise<Dump> {
-    return new FileDump(this.#opened, this.#options.collections).dump(options);
+  dump(): Promise<Dump> {
+    return new FileDump(this.#opened, this.#options.collections).dump();
   }
 
   async finish(deploymentId: string): Promise<void> {

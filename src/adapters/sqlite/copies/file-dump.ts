@@ -8,7 +8,6 @@ import {
   type DumpedSource,
   type DumpedTable,
   type DumpedTombstone,
-  type DumpOptions,
   type DumpReader,
   dumpedEntry,
   dumpOf,
@@ -43,11 +42,11 @@ const NUMBERED = " auto_increment";
 export async function dumpFile(
   openSqlite: OpenSqlite,
   path: string,
-  { collections, ...options }: DumpOptions & { readonly collections: readonly AnyCollection[] },
+  collections: readonly AnyCollection[],
 ): Promise<Dump> {
   const connection = await openSqlite(path, true);
   try {
-    return await new FileDump(connection, collections).dump(options, () => connection.close());
+    return await new FileDump(connection, collections).dump(() => connection.close());
   } catch (error) {
     connection.close();
     throw error;
@@ -64,7 +63,7 @@ export class FileDump implements DumpedSource {
     this.#collections = copiedOf(collections);
   }
 
-  async dump({ stop }: DumpOptions = {}, end?: () => void): Promise<Dump> {
+  async dump(end?: () => void): Promise<Dump> {
     const { isInTransaction } = this.#connection;
     const rollBack = () => {
       if (!isInTransaction) run(this.#connection, "ROLLBACK");
@@ -90,7 +89,7 @@ export class FileDump implements DumpedSource {
         failure: (error) => this.#failure(error),
         end: end ?? rollBack,
       };
-      return dumpOf(about, collections, reader, stop);
+      return dumpOf(about, collections, reader);
     } catch (error) {
       throw this.#failure(error);
     }

@@ -16,7 +16,7 @@ import type {
   CopyCounts,
   CopyJob,
 } from "../../../ports/copies/store-copies.ts";
-import type { Dump, DumpOptions } from "../../../ports/copies/store-dump.ts";
+import type { Dump } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
 import { quotedName } from "../driver/unique-keys.ts";
@@ -92,9 +92,8 @@ export class SealedFile implements Backup {
     return await withBackup(this.#openSqlite, this.#path, readContent);
   }
 
-  dump(options: DumpOptions = {}): Promise<Dump> {
-    const collections = this.#collections;
-    return dumpFile(this.#openSqlite, this.#path, { ...options, collections });
+  dump(): Promise<Dump> {
+    return dumpFile(this.#openSqlite, this.#path, this.#collections);
   }
 }
 
