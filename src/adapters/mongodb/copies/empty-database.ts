@@ -21,7 +21,7 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
-import { createCollection, DURABLE } from "../driver/collections.ts";
+import { createCollection } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import { driverFailure } from "../driver/errors.ts";
 import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isServed } from "../driver/holders.ts";
@@ -133,7 +133,7 @@ export class EmptyDatabase implements EmptyStore {
     if (isForeign && this.#isOwnKind) {
       const definitions = this.#db.collection<{ _id: string }>(TABLE_DEFINITIONS.name);
       const $set = { is_foreign: true };
-      await definitions.updateOne({ _id: name }, { $set }, { writeConcern: DURABLE });
+      await definitions.updateOne({ _id: name }, { $set });
     }
     if (deletes === null) return;
     const { list, lastPlace, completeSince } = deletes;
@@ -142,9 +142,7 @@ export class EmptyDatabase implements EmptyStore {
       [`tables.${name}.completeSince`]: new Date(completeSince),
       [`tables.${name}.list`]: list,
     };
-    await this.#db
-      .collection(DELETE_RECORDER.name)
-      .updateOne({}, { $set }, { writeConcern: DURABLE });
+    await this.#db.collection(DELETE_RECORDER.name).updateOne({}, { $set });
   }
 
   async #writeDocuments(name: string, items: readonly object[]): Promise<void> {
@@ -168,8 +166,7 @@ export class EmptyDatabase implements EmptyStore {
 
   async #insert(name: string, documents: Document[]): Promise<void> {
     if (documents.length === 0) return;
-    const options = { ordered: false, writeConcern: DURABLE };
-    await this.#db.collection(name).insertMany(documents, options);
+    await this.#db.collection(name).insertMany(documents, { ordered: false });
   }
 }
 
@@ -230,7 +227,7 @@ async function empty(db: Db, tables: readonly string[]): Promise<void> {
   const found = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();
   for (const { name } of found) {
     const isOwn = name.startsWith("repsync_") && !kept.includes(name);
-    if (isOwn || tables.includes(name)) await db.dropCollection(name, { writeConcern: DURABLE });
+    if (isOwn || tables.includes(name)) await db.dropCollection(name);
   }
 }
 

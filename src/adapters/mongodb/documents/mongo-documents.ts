@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
-import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
+import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { toAppError, toRowsError } from "../driver/errors.ts";
 import { readSnapshot } from "../driver/operations.ts";
@@ -205,9 +205,8 @@ async function addPlaces(db: Db, collection: DocumentCollection): Promise<void> 
   for await (const found of stored.find({}, { readConcern: { level: "majority" } })) {
     const key = collection.keyOf(found);
     const places = collection.placesOf(key, collection.documentOf({ ...found }));
-    const update = { $set: places };
     if (Object.keys(places).length > 0) {
-      await stored.updateOne({ _id: found._id }, update, { writeConcern: DURABLE });
+      await stored.updateOne({ _id: found._id }, { $set: places });
     }
   }
 }

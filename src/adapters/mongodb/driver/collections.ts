@@ -2,11 +2,11 @@
 import type { Db, IndexDescription } from "mongodb";
 import { hasCode } from "./errors.ts";
 
-/** The write concern of every write that is acknowledged: a majority of the members has it on disk. */
-export const DURABLE = { w: "majority", j: true } as const;
-
 /** Server codes. */
 const NAMESPACE_EXISTS = 48;
+
+/** The write concern of every write, whatever the URL says: a majority of the members has it on disk. */
+export const DURABLE = { w: "majority", j: true } as const;
 
 /** A collection of repsync's own, beside those of the registry's tables. */
 export interface InternalCollection {
@@ -39,7 +39,7 @@ async function makeCollection(db: Db, { name, indexes = [] }: InternalCollection
 /** Makes a collection unless it exists. Transactions must find it: making one would fail them. */
 export async function createCollection(db: Db, name: string): Promise<void> {
   try {
-    await db.createCollection(name, { writeConcern: DURABLE });
+    await db.createCollection(name);
   } catch (error) {
     if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
   }

@@ -9,6 +9,7 @@ import {
 import { AppError } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
+import { DURABLE } from "./collections.ts";
 import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
@@ -39,7 +40,6 @@ const TUNABLE: MongoClientOptions = {
 /** Options that the promises of the ports rest on, whatever the URL says. */
 const FIXED: MongoClientOptions = {
   readPreference: "primary",
-  writeConcern: { w: "majority", journal: true },
   retryReads: true,
   retryWrites: true,
   // The reading of values.
@@ -109,7 +109,7 @@ async function reach(url: string, databaseName: string, clock: Stopwatch): Promi
   const attempt = async () => {
     const client = makeClient(url);
     try {
-      const db = client.db(databaseName);
+      const db = client.db(databaseName, { writeConcern: DURABLE });
       const primaryWatch = new PrimaryWatch(client, db);
       await client.connect();
       await checkDeployment(db);

@@ -1,7 +1,7 @@
 // The services that use the database: a document each, renewed while the service runs. D-10.7.
-import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from "mongodb";
-import { createCollection, DURABLE, type InternalCollection } from "./collections.ts";
-import { isSignedOut } from "./errors.ts";
+import { type Collection, type Db, type Filter, ObjectId } from "mongodb";
+import { createCollection, type InternalCollection } from "./collections.ts";
+import { hasCode, isSignedOut } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
 /** MongoDB drops those of services that were killed. */
@@ -55,8 +55,7 @@ export class Holder {
 
   async #renew(): Promise<void> {
     const expiresAt = { $add: ["$$NOW", HOLD_SECONDS * 1000] };
-    const options = { upsert: true, writeConcern: DURABLE };
-    await this.#holders.updateOne(this.#own, [{ $set: { expiresAt } }], options);
+    await this.#holders.updateOne(this.#own, [{ $set: { expiresAt } }], { upsert: true });
   }
 
   /** Opens new connections where those at hand stay signed out, as after their user was dropped and made anew. */
@@ -78,7 +77,7 @@ export async function holdToFill(db: Db): Promise<Holder | null> {
     await holder.begin();
     return holder;
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return null;
+    if (hasCode(error, DUPLICATE_KEY)) return null;
     throw error;
   }
 }

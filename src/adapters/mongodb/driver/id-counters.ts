@@ -6,7 +6,7 @@ import {
   type FindOptions,
   Long,
 } from "mongodb";
-import { DURABLE, type InternalCollection } from "./collections.ts";
+import type { InternalCollection } from "./collections.ts";
 
 /** The counters, by name of the table or of a collection of repsync's own. */
 export const COUNTERS: InternalCollection = { name: "repsync_counters" };
@@ -26,7 +26,7 @@ export async function takeNumbers(
   db: Db,
   name: string,
   count: number,
-  options: Pick<FindOneAndUpdateOptions, "session" | "writeConcern">,
+  options: Pick<FindOneAndUpdateOptions, "session"> = {},
 ): Promise<Long> {
   const counter = await collectionOf(db).findOneAndUpdate(
     { _id: name },
@@ -39,8 +39,7 @@ export async function takeNumbers(
 
 /** Makes sure that the numbers up to `last` are never taken. */
 export async function reserveNumbers(db: Db, name: string, last: Long): Promise<void> {
-  const options = { upsert: true, writeConcern: DURABLE };
-  await collectionOf(db).updateOne({ _id: name }, { $max: { last } }, options);
+  await collectionOf(db).updateOne({ _id: name }, { $max: { last } }, { upsert: true });
 }
 
 /** The number that `takeNumbers` gave last, 0 before the first. */

@@ -2,7 +2,6 @@
 // its call, and throws only `AppError`s.
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import type { CallLimit } from "../../../ports/documents.ts";
-import { DURABLE } from "./collections.ts";
 import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { toAppError } from "./errors.ts";
 import { giveUpSession } from "./orphaned-transactions.ts";
@@ -78,13 +77,13 @@ export async function readSnapshot<T>(
  */
 export async function writeOne<T>(
   { client, clock, callLimit }: Pick<StoreDeps, "client" | "clock" | "callLimit">,
-  write: (options: TxOptions & { readonly writeConcern: typeof DURABLE }) => Promise<T>,
+  write: (options: TxOptions) => Promise<T>,
 ): Promise<T> {
   const tx = client.startSession({ causalConsistency: false });
   const deadline = Deadline.start(clock, callLimit);
   let isHanging = false;
   try {
-    return await retry(deadline, () => write({ session: tx, writeConcern: DURABLE }));
+    return await retry(deadline, () => write({ session: tx }));
   } catch (error) {
     isHanging = error instanceof TimeUp;
     throw toAppError(error);

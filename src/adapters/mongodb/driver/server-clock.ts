@@ -2,7 +2,7 @@
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
-import { DURABLE, type InternalCollection } from "./collections.ts";
+import type { InternalCollection } from "./collections.ts";
 
 /** A single document: reading the time begins there, and joins what else is read. */
 export const TIME: InternalCollection = { name: "repsync_time" };
@@ -24,8 +24,7 @@ export function nowExpression(clock: StoreClock): "$$NOW" | Date {
 
 export async function prepareTime(db: Db): Promise<void> {
   const once = { $setOnInsert: { _id: TIME_ID } };
-  const options = { upsert: true, writeConcern: DURABLE };
-  await timeCollection(db).updateOne({ _id: TIME_ID }, once, options);
+  await timeCollection(db).updateOne({ _id: TIME_ID }, once, { upsert: true });
 }
 
 /**

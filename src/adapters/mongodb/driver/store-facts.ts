@@ -7,7 +7,7 @@ import {
   type StoreFacts,
   type StoreIdentity,
 } from "../../../domain/shared/store-format.ts";
-import { createCollection, DURABLE } from "./collections.ts";
+import { createCollection } from "./collections.ts";
 import { COMMITTED } from "./operations.ts";
 
 export const STORE_FACTS = "repsync_store";
@@ -54,14 +54,13 @@ export async function prepareFacts(
 
 async function keepFact(db: Db, _id: StoreFactName, value: string): Promise<string> {
   const keepFirst = { $setOnInsert: { value } };
-  const options = { upsert: true, returnDocument: "after", writeConcern: DURABLE } as const;
+  const options = { upsert: true, returnDocument: "after" } as const;
   const kept = await factsOf(db).findOneAndUpdate({ _id }, keepFirst, options);
   return kept?.value ?? value;
 }
 
 export async function setFact(db: Db, _id: StoreFactName, value: string): Promise<void> {
-  const options = { upsert: true, writeConcern: DURABLE };
-  await factsOf(db).updateOne({ _id }, { $set: { value } }, options);
+  await factsOf(db).updateOne({ _id }, { $set: { value } }, { upsert: true });
 }
 
 function factsOf(db: Db): Collection<FactDocument> {
@@ -69,5 +68,5 @@ function factsOf(db: Db): Collection<FactDocument> {
 }
 
 export async function removeFact(db: Db, _id: StoreFactName): Promise<void> {
-  await factsOf(db).deleteOne({ _id }, { writeConcern: DURABLE });
+  await factsOf(db).deleteOne({ _id });
 }

@@ -65,8 +65,7 @@ export class TombstoneDocuments {
   /** Puts tombstones at the end of the list, in this order, in the place of what their keys had. */
   async list(table: Table, tombstones: readonly Tombstone[], tx: ClientSession): Promise<void> {
     if (tombstones.length === 0) return;
-    const options = { session: tx };
-    const first = await takeNumbers(this.#db, counterOf(table), tombstones.length, options);
+    const first = await takeNumbers(this.#db, counterOf(table), tombstones.length, { session: tx });
     let place = first.toNumber();
     const takenAt = nowExpression(this.#storeClock);
     const updates = tombstones.map((tombstone) => {

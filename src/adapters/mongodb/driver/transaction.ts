@@ -1,5 +1,5 @@
 // Transactions that survive conflicts, elections and lost replies.
-import type { ClientSession, MongoClient, TransactionOptions } from "mongodb";
+import type { ClientSession, MongoClient } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
 import type { PlaceInQueue } from "../../../ports/runtime/body-queue.ts";
 import { DURABLE } from "./collections.ts";
@@ -13,12 +13,6 @@ import {
   WRITE_CONFLICT,
 } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
-
-const TRANSACTION_OPTIONS = {
-  readConcern: { level: "snapshot" },
-  writeConcern: DURABLE,
-  readPreference: "primary",
-} as const satisfies TransactionOptions;
 
 /** The time for which the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
 export const MAX_CONFLICTS_MS = 4_000;
@@ -100,7 +94,7 @@ async function tryOnce<T>(
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   try {
-    tx.startTransaction(TRANSACTION_OPTIONS);
+    tx.startTransaction({ readConcern: { level: "snapshot" }, writeConcern: DURABLE });
     const result = await deadline.race(body(tx));
     await finish(tx);
     return result;

@@ -4,7 +4,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { ColumnType } from "../../../domain/sync/table/column-types.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
-import { DURABLE, type InternalCollection } from "../driver/collections.ts";
+import type { InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";
 import { type Rights, readRights, rightsProblems } from "../driver/table-rights.ts";
 import { keyFormProblem, placeProblem } from "./key-forms.ts";
@@ -41,8 +41,7 @@ export async function saveDefinition(
     has_numbers: hasNumbers(table),
     is_foreign: isForeign,
   };
-  const options = { upsert: true, writeConcern: DURABLE } as const;
-  await definitionsOf(db).updateOne({ _id: table.name }, { $set: kept }, options);
+  await definitionsOf(db).updateOne({ _id: table.name }, { $set: kept }, { upsert: true });
 }
 
 function definitionsOf(db: Db): Collection<TableDefinition> {

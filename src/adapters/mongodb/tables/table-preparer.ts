@@ -4,7 +4,7 @@ import { type Collection, type Db, type Document, Long, MinKey, type WithId } fr
 import { AppError } from "../../../domain/shared/errors.ts";
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
-import { createCollection, DURABLE, makeCollections } from "../driver/collections.ts";
+import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { hasCode, toAppError } from "../driver/errors.ts";
 import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
@@ -91,12 +91,11 @@ async function numberRows(db: Db, collection: Collection): Promise<void> {
       .toArray();
     if (rows.length === 0) return;
     last = rows.at(-1) ?? null;
-    const options = { writeConcern: DURABLE };
-    const first = await takeNumbers(db, collection.collectionName, rows.length, options);
+    const first = await takeNumbers(db, collection.collectionName, rows.length);
     const updates = rows.map(({ _id }, n) => ({
       updateOne: { filter: { _id, id: null }, update: { $set: { id: first.add(n) } } },
     }));
-    await collection.bulkWrite(updates, { ordered: false, ...options });
+    await collection.bulkWrite(updates, { ordered: false });
   }
 }
 
@@ -136,7 +135,7 @@ async function makeIndex(
 
 async function dropIndex(collection: Collection, name: string): Promise<void> {
   try {
-    await collection.dropIndex(name, { writeConcern: DURABLE });
+    await collection.dropIndex(name);
   } catch (error) {
     if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
   }
@@ -152,9 +151,7 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   if (timeField === KEY_TIME_FIELD && time !== null) {
     const text = timeTextExpression(table, `$${time}`);
     const isOther = former === time ? { [KEY_TIME_FIELD]: { $exists: false } } : {};
-    await collection.updateMany(isOther, [{ $set: { [KEY_TIME_FIELD]: text } }], {
-      writeConcern: DURABLE,
-    });
+    await collection.updateMany(isOther, [{ $set: { [KEY_TIME_FIELD]: text } }]);
   }
   if (former === time) return;
   if (former !== null) await restoreTimes(collection, former);
@@ -178,14 +175,10 @@ async function restoreTimes(collection: Collection, former: string): Promise<voi
   const hidden = `${UNPARSED_FIELD}.${former}`;
   const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
   const filter = { [hidden]: { $type: "string" }, [former]: null };
-  await collection.updateMany(filter, stages, { writeConcern: DURABLE });
+  await collection.updateMany(filter, stages);
   // A text left beside a parsed time was replaced by it.
   const isLeft = { [hidden]: { $exists: true } };
-  await collection.updateMany(
-    isLeft,
-    { $unset: { [UNPARSED_FIELD]: "" } },
-    { writeConcern: DURABLE },
-  );
+  await collection.updateMany(isLeft, { $unset: { [UNPARSED_FIELD]: "" } });
 }
 
 /** Moves text that is no timestamp out of the new timestamp column. */
@@ -195,5 +188,5 @@ async function hideUnparsedTimes(collection: Collection, time: string): Promise<
     { $set: { [UNPARSED_FIELD]: { [time]: `$${text}` } } },
     { $set: { [time]: null } },
   ];
-  await collection.updateMany({ [text]: { $type: "string" } }, stages, { writeConcern: DURABLE });
+  await collection.updateMany({ [text]: { $type: "string" } }, stages);
 }

@@ -10,7 +10,6 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { DURABLE } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { Rerun, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
@@ -94,8 +93,7 @@ export class TablePush {
    */
   async #takeNumbers(count: number): Promise<Long> {
     if (this.#numbers === null || this.#numbers.count < count) {
-      const options = { writeConcern: DURABLE };
-      const first = await takeNumbers(this.#deps.db, this.table.name, count, options);
+      const first = await takeNumbers(this.#deps.db, this.table.name, count);
       this.#numbers = { first, count };
     }
     return this.#numbers.first;

@@ -1,12 +1,12 @@
 // Opening, losing and regaining MongoDB: lost replies, conflicts, unusable deployments.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Document, MongoClient } from "mongodb";
+import { type CommandStartedEvent, type Document, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { type AppError, isAppError } from "../../../../src/domain/shared/errors.ts";
@@ -29,6 +29,7 @@ const ITEMS = makeTable({
 });
 const AT = "2024-01-01T00:00:00Z";
 const NETWORK_FAILURE = { closeConnection: true } as const;
+const WRITES = ["insert", "update", "delete", "findAndModify", "create", "createIndexes"];
 
 describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
   it("S-4.2.11 a commit whose reply is lost is written once and acknowledged", async (database) => {
@@ -201,6 +202,26 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
       expect(await table.count()).toBe(n + 1);
       expect(await table.column("v")).toEqual(Array(n + 1).fill(2 ** 40));
     }
+  });
+
+  it("D-1.3 every write waits for a majority and its disks, whatever the URL says", async (database) => {
+    const emitted = spyOn(MongoClient.prototype, "emit");
+    const storage = await database.open("&w=1&journal=false");
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await table.write({ k: "a", v: 1 });
+    const writes = emitted.mock.calls.flatMap((call) => {
+      const [name, event] = call as readonly unknown[];
+      if (name !== "commandStarted") return [];
+      const { commandName, command } = event as CommandStartedEvent;
+      const isWrite = WRITES.includes(commandName) && command["autocommit"] === undefined;
+      const isDecisive = isWrite || commandName === "commitTransaction";
+      return isDecisive ? [{ commandName, concern: command["writeConcern"] }] : [];
+    });
+    emitted.mockRestore();
+    const names = writes.map(({ commandName }) => commandName);
+    const expected = ["commitTransaction", "createIndexes", "findAndModify", "update"];
+    expect(names).toEqual(expect.arrayContaining(expected));
+    for (const { concern } of writes) expect(concern).toMatchObject({ w: "majority", j: true });
   });
 
   it("D-1.3 a URL without a database of its own, or that cannot be read, is refused", async ({
