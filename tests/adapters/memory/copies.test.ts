@@ -1,3 +1,4 @@
+import { storeHeld } from "../../../src/domain/shared/store-format.ts";
 import { copiesContract } from "../../contract/copies/copies-contract.ts";
 import { dumpMemory, EmptyMemory } from "../../support/memory/copies.ts";
 import { MemoryDatabase, MemoryStorage } from "../../support/memory/storage.ts";
@@ -14,11 +15,14 @@ function databaseOf(url: string): MemoryDatabase {
 copiesContract({
   name: "memory",
   isAvailable: true,
+  isLasting: false,
   makeUrl: async () => String(databases.push(new MemoryDatabase(new FakeClock())) - 1),
   open: async (url) => new MemoryStorage(databaseOf(url)),
   source: async (url) => ({
     dump: () => dumpMemory(databaseOf(url)),
-    requireStopped: async () => {},
+    requireStopped: async () => {
+      if (databaseOf(url).holders.size > 0) throw storeHeld("A running service", 0);
+    },
     close: async () => {},
   }),
   claim: (url) => EmptyMemory.claim(databaseOf(url)),

@@ -27,10 +27,10 @@ test.skipIf(!MONGODB.isAvailable)(
     await services.prepare();
     const client = new MongoClient(url);
     keepResource(() => client.close());
-    const fail = (errorCode: number) =>
+    const fail = (errorCode: number, mode: object = { times: 1 }) =>
       client.db("admin").command({
         configureFailPoint: "failCommand",
-        mode: { times: 1 },
+        mode,
         data: {
           ...{ failCommands: ["find"], errorCode },
           namespace: `${client.db().databaseName}.repsync_secrets`,
@@ -40,10 +40,13 @@ test.skipIf(!MONGODB.isAvailable)(
     const deps = backUpDeps(config, services);
     const backUp = () =>
       makeBackUp(deps, { path, isForced: true }).catch((error: unknown) => error);
-    await fail(SNAPSHOT_TOO_OLD);
-    const refused = await backUp();
-    expect(isAppError(refused, "store_unavailable")).toBe(true);
-    expect(String(refused)).toContain("raise minSnapshotHistoryWindowInSeconds (300 by default)");
+    // At the beginning, and at the documents.
+    for (const mode of [{ times: 1 }, { skip: 1 }]) {
+      await fail(SNAPSHOT_TOO_OLD, mode);
+      const refused = await backUp();
+      expect(isAppError(refused, "store_unavailable")).toBe(true);
+      expect(String(refused)).toContain("raise minSnapshotHistoryWindowInSeconds (300 by default)");
+    }
     await fail(SNAPSHOT_UNAVAILABLE);
     expect(await backUp()).toMatchObject({ tables: 2, rows: 0, accounts: 0 });
   },

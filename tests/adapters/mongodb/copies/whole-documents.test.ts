@@ -107,7 +107,7 @@ test.skipIf(!MONGODB.isAvailable)(
   async () => {
     const from = await prepared();
     await itemsOf(from).insertMany([
-      { _id: oid(1), name: "a", id: 1 },
+      { _id: oid(1), name: "a", id: 1, price: new Double(-0) },
       { _id: oid(2), name: "b", id: 2 },
     ] as never);
     const endless = { $toDate: Long.MAX_VALUE };
@@ -118,6 +118,23 @@ test.skipIf(!MONGODB.isAvailable)(
     await expect(moveTo(to, from)).rejects.toMatchObject(refusal);
     expect(await itemsOf(to).countDocuments()).toBe(0);
     await moveTo(await SQLITE_FILE.makeUrl(), from);
+  },
+);
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-10.7, D-11.4 the copy of a table that another program made is known for one",
+  async () => {
+    const [from, to] = [await MONGODB.makeUrl(), await MONGODB.makeUrl()];
+    const named = makeTable({ upsert_key: ["name"], columns: { name: { type: "text" } } });
+    await itemsOf(from).insertOne({ _id: oid(1), name: "a" } as never);
+    const storage = await storeAt(from).open(TOOLS);
+    await storage.tables.prepare([named]);
+    await storage.close();
+    await moveTo(to, from);
+    const source = await storeAt(to).openStopped(TOOLS);
+    keepResource(async () => source.close());
+    const { about } = await source.dump();
+    expect(about.tables).toMatchObject([{ name: "items", isForeign: true }]);
   },
 );
 
