@@ -104,9 +104,9 @@ class Reading {
     const counters = new Map(
       (await this.#all(COUNTERS.name)).map(({ _id, last }) => [String(_id), Number(last)]),
     );
-    const tables = (definitions as unknown as TableDefinition[])
-      .toSorted((a, b) => (a._id < b._id ? -1 : 1))
-      .map((definition) => described(definition, state as RecorderState | undefined, counters));
+    const tables = (definitions as unknown as TableDefinition[]).map((definition) =>
+      described(definition, state as RecorderState | undefined, counters),
+    );
     const own = collections.map((one) => new DocumentCollection(one).name);
     const names = [...own, ...tables.map(({ name }) => name)];
     let items = 0;
@@ -148,7 +148,9 @@ class Reading {
   }
 
   async #all(name: string, filter: Document = {}): Promise<readonly Document[]> {
-    return await this.#collection(name).find(filter, this.#read).toArray();
+    return await this.#collection(name)
+      .find(filter, { ...this.#read, sort: { _id: 1 } })
+      .toArray();
   }
 
   #collection(name: string): Collection {

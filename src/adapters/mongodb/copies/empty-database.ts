@@ -21,7 +21,6 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
-import { createCollection } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import { driverFailure } from "../driver/errors.ts";
 import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isServed } from "../driver/holders.ts";
@@ -198,7 +197,6 @@ async function mark(db: Db, { adminUsername, tables, by }: StoreClaim): Promise<
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);
   if (!isUnfinished) await refuseFull(db, adminUsername, tables);
-  await createCollection(db, STORE_FACTS);
   // A service that starts now either finds this, or is found below.
   await setFact(db, "filled_by", by);
   if (!(await isServed(db))) return;

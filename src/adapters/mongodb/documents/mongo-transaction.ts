@@ -81,7 +81,7 @@ export class MongoTransaction implements Transaction {
       if (!("from" in query)) continue;
       const collection = this.#place.collectionOf(query.from);
       await this.#send(collection);
-      if (!("keys" in query) || "rowsOf" in query) continue;
+      if (!("keys" in query)) continue;
       for (const key of query.keys) checkKey(key);
       if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
     }
@@ -132,8 +132,7 @@ export class MongoTransaction implements Transaction {
         this.#write(collection, key, { deleteOne: { filter } });
       }
     }
-    const names = ({ name }: DocumentCollection) => name;
-    const inOrder = [...this.#pending.keys()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
+    const inOrder = [...this.#pending.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const collection of inOrder) await this.#send(collection);
     const hasRows = await this.tables.finish(this.#raised, this.#place.lane);
     return hasRows || this.#written.size + this.#raised.length > 0;

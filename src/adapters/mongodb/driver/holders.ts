@@ -1,6 +1,6 @@
 // The services that use the database: a document each, renewed while the service runs. D-10.7.
 import { type Collection, type Db, type Filter, ObjectId } from "mongodb";
-import { createCollection, type InternalCollection } from "./collections.ts";
+import type { InternalCollection } from "./collections.ts";
 import { hasCode, isSignedOut } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
@@ -69,7 +69,6 @@ export class Holder {
 
 /** Holds the database to fill it. Null when another process does, or did until a moment ago. */
 export async function holdToFill(db: Db): Promise<Holder | null> {
-  await createCollection(db, HOLDERS.name);
   const isOver = { _id: FILLER_ID, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
   await holdersOf(db).deleteOne(isOver);
   const holder = new Holder(db, { _id: FILLER_ID, filler: new ObjectId() });

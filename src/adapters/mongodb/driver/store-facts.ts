@@ -7,7 +7,6 @@ import {
   type StoreFacts,
   type StoreIdentity,
 } from "../../../domain/shared/store-format.ts";
-import { createCollection } from "./collections.ts";
 import { COMMITTED } from "./operations.ts";
 
 export const STORE_FACTS = "repsync_store";
@@ -44,7 +43,6 @@ export async function prepareFacts(
   if (isFilling) facts.delete("filled_by");
   checkFormat(facts, isNew);
   await examine();
-  await createCollection(db, STORE_FACTS);
   // The id first: with it a store is known to be one that this program has begun.
   const deploymentId = await keepFact(db, "deployment_id", new ObjectId().toHexString());
   const isMade = !facts.has("format");
