@@ -127,6 +127,11 @@ export function documentCommits(harness: DocumentsHarness): void {
       expect(await store.all(from)).toEqual([{ key: ["a"], value: 1 }]);
       await store.put(from, { key: ["b"], value: 4 });
       expect(await store.all(from)).toHaveLength(2);
+      const unread = store.documents.read({ name: "test.throw" }, async (at) => {
+        await at.read({ from, count: {} });
+        throw problem;
+      });
+      expect(await unread.catch((error) => error)).toBe(problem);
     });
 
     test("a body that throws before its first read leaves the store usable", async () => {

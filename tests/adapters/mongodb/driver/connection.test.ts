@@ -133,15 +133,17 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     for (const errorCode of [388, 290]) {
       expect(await failing(["update"], { errorCode })).toMatchObject({ kind: "batch_too_large" });
     }
-    const refused = await withFailure(
-      database,
-      { errorCode: 13, failCommands: ["find"], appName: "no_answer", times: 1 },
-      () => refusalOf(storage.tables.count(ITEMS)),
-    );
-    expect(refused).toMatchObject({
-      kind: "store_unavailable",
-      message: "MongoDB refused the request: Unauthorized",
-    });
+    for (const read of [() => storage.tables.count(ITEMS), () => storage.memory.readAll()]) {
+      const refused = await withFailure(
+        database,
+        { errorCode: 13, failCommands: ["find", "aggregate"], appName: "no_answer", times: 1 },
+        () => refusalOf(read()),
+      );
+      expect(refused).toMatchObject({
+        kind: "store_unavailable",
+        message: "MongoDB refused the request: Unauthorized",
+      });
+    }
   });
 
   it("D-3.8 pushes of several instances to the same keys are each written whole, and numbered once", async (database) => {
