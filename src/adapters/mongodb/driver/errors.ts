@@ -159,7 +159,7 @@ export function toAppError(error: unknown): AppError {
 
 /** The `AppError` for an error that the driver threw; any other one stays. */
 export function driverFailure(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? toAppError(error) : error;
+  return error instanceof MongoError ? toAppError(error) : error;
 }
 
 function unavailability(error: unknown): string {

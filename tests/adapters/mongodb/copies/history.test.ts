@@ -18,7 +18,7 @@ const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;
 
 test.skipIf(!MONGODB.isAvailable)(
-  "D-10.7 a backup that takes longer than the history names the setting; one of a new collection begins again",
+  "D-10.7 a backup that takes longer than the history names the setting, a broken connection is told, one of a new collection begins again",
   async () => {
     const url = await MONGODB.makeUrl();
     const config = readConfig({ STORAGE_URL: url, LOG_LEVEL: "silent" }, () => "");
@@ -27,12 +27,12 @@ test.skipIf(!MONGODB.isAvailable)(
     await services.prepare();
     const client = new MongoClient(url);
     keepResource(() => client.close());
-    const fail = (errorCode: number, mode: object = { times: 1 }) =>
+    const fail = (failure: object, mode: object = { times: 1 }) =>
       client.db("admin").command({
         configureFailPoint: "failCommand",
         mode,
         data: {
-          ...{ failCommands: ["find"], errorCode },
+          ...{ failCommands: ["find"], ...failure },
           namespace: `${client.db().databaseName}.repsync_secrets`,
         },
       });
@@ -42,12 +42,16 @@ test.skipIf(!MONGODB.isAvailable)(
       makeBackUp(deps, { path, isForced: true }).catch((error: unknown) => error);
     // At the beginning, and at the documents.
     for (const mode of [{ times: 1 }, { skip: 1 }]) {
-      await fail(SNAPSHOT_TOO_OLD, mode);
+      await fail({ errorCode: SNAPSHOT_TOO_OLD }, mode);
       const refused = await backUp();
       expect(isAppError(refused, "store_unavailable")).toBe(true);
       expect(String(refused)).toContain("raise minSnapshotHistoryWindowInSeconds (300 by default)");
     }
-    await fail(SNAPSHOT_UNAVAILABLE);
+    await fail({ closeConnection: true }, { times: 2 });
+    const broken = await backUp();
+    expect(isAppError(broken, "store_unavailable")).toBe(true);
+    expect(String(broken)).toContain("MongoDB cannot be reached");
+    await fail({ errorCode: SNAPSHOT_UNAVAILABLE });
     expect(await backUp()).toMatchObject({ tables: 2, rows: 0, accounts: 0 });
   },
 );
