@@ -3,17 +3,15 @@
 import {
   BSON,
   type ClientSession,
-  type Db,
   type Document,
   type Long,
-  type MongoClient,
   type Timestamp,
   type UUID,
 } from "mongodb";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { Deadline, type Stopwatch } from "../driver/deadline.ts";
+import { Deadline } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { giveUpSession } from "../driver/orphaned-transactions.ts";
 import { RowReader } from "../tables/row-reader.ts";
@@ -72,9 +70,7 @@ type StreamDeps = Pick<StoreDeps, "client" | "db" | "clock">;
 export class StreamClosed extends Error {}
 
 export class DeleteStream {
-  readonly #db: Db;
-  readonly #client: MongoClient;
-  readonly #clock: Stopwatch;
+  readonly #deps: StreamDeps;
   readonly #session: ClientSession;
   /** Null before the first piece. */
   #cursor: Long | null = null;
@@ -84,9 +80,7 @@ export class DeleteStream {
 
   /** Events of these tables that may have deleted rows, and of barriers. */
   constructor(deps: StreamDeps, tables: Iterable<Table>, start: StreamStart) {
-    this.#db = deps.db;
-    this.#client = deps.client;
-    this.#clock = deps.clock;
+    this.#deps = deps;
     this.#pipeline = pipelineOf([...tables], start);
     this.#session = deps.client.startSession({ causalConsistency: false });
   }
@@ -111,17 +105,18 @@ export class DeleteStream {
   close(): void {
     this.#isClosed = true;
     this.#endCall(new StreamClosed());
-    giveUpSession(this.#client, this.#session);
+    giveUpSession(this.#deps.client, this.#session);
   }
 
   async #run(command: Document): Promise<CursorReply> {
     if (this.#isClosed) throw new StreamClosed();
+    const { db, clock } = this.#deps;
     const options = { session: this.#session, ...KEEP_TYPES };
     // A server that waits for events does not notice at once that it should stop. One promise for all calls would hold their replies.
     const ending = Promise.withResolvers<never>();
     this.#endCall = ending.reject;
-    const replying = Promise.race([this.#db.command(command, options), ending.promise]);
-    const reply = await Deadline.start(this.#clock, RECORDER_CALLS).race(replying);
+    const replying = Promise.race([db.command(command, options), ending.promise]);
+    const reply = await Deadline.start(clock, RECORDER_CALLS).race(replying);
     return reply["cursor"] as CursorReply;
   }
 }

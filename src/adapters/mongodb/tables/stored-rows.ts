@@ -12,10 +12,9 @@ import {
 import { cutBatches } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import { optionsIn, type StoreDeps } from "../driver/operations.ts";
-import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
-import { layoutOf, projectionOf } from "./table-layout.ts";
+import { layoutOf, projectionOf, storedKey } from "./table-layout.ts";
 import type { Upsert } from "./upserts.ts";
 
 /** Alternatives that one command looks up: each takes longer the more there are. */
@@ -124,10 +123,7 @@ export class StoredRows {
 
 /** A key as the table keeps it. */
 export function keyOfRow(table: Table, row: Row): KeyOfRow {
-  const values = table.keyColumns.map((column) => {
-    return [column.name, storeValue(column, row[column.name] ?? null)] as const;
-  });
-  return { row, keyText: keyText(table, row), filter: Object.fromEntries(values) };
+  return { row, keyText: keyText(table, row), filter: storedKey(table, row) };
 }
 
 /** Conditions that find the rows of these keys, each for one command. */

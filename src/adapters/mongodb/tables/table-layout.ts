@@ -53,12 +53,18 @@ export function hasNumbers(table: Table): boolean {
   return table.columns.some(isNumberedByStore);
 }
 
+/** True for a table whose timestamps are days. */
+export function isByDay(table: Table): boolean {
+  return timestampColumnOf(table)?.type === "date";
+}
+
 /** The stored form of `sinceTime`, for `{$gte}`: it compares with texts only, so null never matches. */
 export function sinceBound(layout: TableLayout, sinceTime: string): string {
   const withoutZone = sinceTime.slice(0, -1);
-  const isDate = timestampColumnOf(layout.table)?.type === "date";
   // "2024-05-01" comes before "2024-05-01T00:00:00" but is the same time.
-  return isDate && withoutZone.endsWith("T00:00:00") ? withoutZone.slice(0, 10) : withoutZone;
+  return isByDay(layout.table) && withoutZone.endsWith("T00:00:00")
+    ? withoutZone.slice(0, 10)
+    : withoutZone;
 }
 
 /**
@@ -71,13 +77,20 @@ export function sinceFilter(layout: TableLayout, sinceTime: string | null): Docu
 }
 
 export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
-  const position: Record<string, StoredValue> = {};
   const time = timestampColumnOf(table);
-  if (time !== null && timeField !== null) position[timeField] = storeTime(time, row[time.name]);
+  const key = storedKey(table, row);
+  return time === null || timeField === null
+    ? key
+    : { [timeField]: storeTime(time, row[time.name]), ...key };
+}
+
+/** The stored values of the key columns, by which commands find a row. */
+export function storedKey(table: Table, row: Row): Record<string, StoredValue> {
+  const key: Record<string, StoredValue> = {};
   for (const column of table.keyColumns) {
-    position[column.name] = storeValue(column, row[column.name] ?? null);
+    key[column.name] = storeValue(column, row[column.name] ?? null);
   }
-  return position;
+  return key;
 }
 
 function makeLayout(table: Table): TableLayout {

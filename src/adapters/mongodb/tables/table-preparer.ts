@@ -2,7 +2,7 @@
 
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
@@ -19,6 +19,7 @@ import {
 import {
   hasNumbers,
   type IndexKeys,
+  isByDay,
   KEY_TIME_FIELD,
   layoutOf,
   UNPARSED_FIELD,
@@ -164,8 +165,7 @@ function timeTextExpression(table: Table, field: string): Document {
   const seconds = "%Y-%m-%dT%H:%M:%S";
   const isWhole = { $eq: [{ $millisecond: field }, 0] };
   const dateTime = { $cond: [isWhole, inFormat(seconds), inFormat(`${seconds}.%L`)] };
-  const isByDay = timestampColumnOf(table)?.type === "date";
-  const dateText = isByDay ? inFormat("%Y-%m-%d") : dateTime;
+  const dateText = isByDay(table) ? inFormat("%Y-%m-%d") : dateTime;
   const isOf = (type: string) => ({ $eq: [{ $type: field }, type] });
   return { $cond: [isOf("string"), field, { $cond: [isOf("date"), dateText, null] }] };
 }

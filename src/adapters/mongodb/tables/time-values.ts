@@ -5,8 +5,7 @@ import { type Document, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
 import { timeMicros } from "../../../domain/sync/rows/row-time.ts";
-import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { sinceFilter, type TableLayout } from "./table-layout.ts";
+import { isByDay, sinceFilter, type TableLayout } from "./table-layout.ts";
 
 const DAY_MS = 86_400_000;
 const FIRST_DATE = new Date(-8_640_000_000_000_000);
@@ -25,7 +24,7 @@ export function timeOrderText(layout: TableLayout, value: unknown): string {
 export function datesSince(layout: TableLayout, sinceTime: string | null): Document {
   if (layout.timeField === null) return {};
   if (sinceTime === null) return { [layout.timeField]: { $gte: FIRST_DATE } };
-  const stepMs = isByDay(layout) ? DAY_MS : 1;
+  const stepMs = isByDay(layout.table) ? DAY_MS : 1;
   const firstMs = Math.ceil(timeMicros(sinceTime) / 1000 / stepMs) * stepMs;
   return { [layout.timeField]: { $gte: new Date(firstMs) } };
 }
@@ -74,15 +73,11 @@ function dateText(layout: TableLayout, atMs: number): string {
   // Also one beyond what a `Date` holds.
   if (!(atMs <= LAST_TIME_MS)) return LAST_TEXT;
   const text = formatMs(atMs).slice(0, -1);
-  return isByDay(layout) && atMs % DAY_MS === 0 ? text.slice(0, 10) : text;
+  return isByDay(layout.table) && atMs % DAY_MS === 0 ? text.slice(0, 10) : text;
 }
 
 function isBeforeTexts(value: unknown): boolean {
   if (value === undefined || value === null || typeof value === "number") return true;
   const type: unknown = typeof value === "object" && "_bsontype" in value ? value._bsontype : null;
   return ["Int32", "Double", "Long", "Decimal128", "MinKey"].includes(String(type));
-}
-
-function isByDay({ table }: TableLayout): boolean {
-  return timestampColumnOf(table)?.type === "date";
 }

@@ -8,7 +8,7 @@ import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.
 import { cutBatches } from "../driver/collections.ts";
 import { hashOf } from "../driver/versions.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
-import { KEY_TIME_FIELD, layoutOf, UNPARSED_FIELD } from "./table-layout.ts";
+import { KEY_TIME_FIELD, layoutOf, storedKey, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Bytes that an upsert, and the document it makes, may have: MongoDB's 16 MiB less room for what goes around it. */
 const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
@@ -123,10 +123,7 @@ export function storedFields(table: Table, row: Row): Readonly<Fields> {
 type MadeUpsert = Omit<Upsert, "index" | "refusedIfNew">;
 
 function makeUpsert(table: Table, row: Row): MadeUpsert {
-  const filter: Fields = {};
-  for (const column of table.keyColumns) {
-    filter[column.name] = storeValue(column, row[column.name] ?? null);
-  }
+  const filter = storedKey(table, row);
   const { timeField, updateNames } = layoutOf(table);
   const changed: Fields = {};
   const inserted: Fields = {};
