@@ -137,7 +137,7 @@ export async function openMongo(storeClock: FakeClock | null = null): Promise<
         .updateOne({ _id }, [{ $set: { [field]: spoilt } }]);
     },
     addStrange: async ({ name }) => {
-      const keys = [1, "text", new ObjectId(), true, { a: 1 }, {}];
+      const keys = [null, 1, "text", new ObjectId(), true, { a: 1 }, {}];
       const stored = db.collection<{ _id: unknown }>(`repsync_${name}`);
       await stored.insertMany(keys.map((_id) => ({ _id })));
       return keys.length;

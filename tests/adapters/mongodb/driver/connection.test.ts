@@ -10,6 +10,7 @@ import { type CommandStartedEvent, type Document, MongoClient } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { type AppError, isAppError } from "../../../../src/domain/shared/errors.ts";
+import { LEASES } from "../../../../src/repositories/run-collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
@@ -133,11 +134,17 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     for (const errorCode of [388, 290]) {
       expect(await failing(["update"], { errorCode })).toMatchObject({ kind: "batch_too_large" });
     }
-    for (const read of [() => storage.tables.count(ITEMS), () => storage.memory.readAll()]) {
+    const lease = { name: "a", holder: "b", turn: 1, ttlMs: 1, endsAtMs: 1 };
+    for (const call of [
+      () => storage.tables.count(ITEMS),
+      () => storage.memory.readAll(),
+      () => storage.documents.transact({ name: "test" }, async (tx) => tx.put(LEASES, lease)),
+    ]) {
+      const failCommands = ["find", "aggregate", "update"];
       const refused = await withFailure(
         database,
-        { errorCode: 13, failCommands: ["find", "aggregate"], appName: "no_answer", times: 1 },
-        () => refusalOf(read()),
+        { errorCode: 13, failCommands, appName: "no_answer", times: 1 },
+        () => refusalOf(call()),
       );
       expect(refused).toMatchObject({
         kind: "store_unavailable",
