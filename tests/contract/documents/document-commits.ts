@@ -39,13 +39,19 @@ export function documentCommits(harness: DocumentsHarness): void {
       expect(found[0]).toBeInstanceOf(Uint8Array);
     });
 
-    test("a document of 4 MiB of text and 4 MiB of bytes is kept whole", async () => {
+    test("a document of 4 MiB of text and 4 MiB of bytes is kept whole, and three come at once", async () => {
       const text = "ß日x".repeat(700_000);
       const bytes = new Uint8Array(4 * 2 ** 20).fill(7);
       const from = await store.itemsWithBytes({ key: ["large"], value: text, bytes });
       const [item] = await store.all(from);
       expect(item?.value === text).toBe(true);
       expect(Buffer.compare(item?.bytes ?? new Uint8Array(0), bytes)).toBe(0);
+      for (const key of [["larger"], ["largest"]])
+        await store.put(from, { key, value: text, bytes });
+      const [found] = await store.documents.read({ name: "test.large" }, (at) =>
+        at.read({ from, stretch: { limit: 3 } }),
+      );
+      expect(found.map((one) => one.bytes?.length)).toEqual([4_194_304, 4_194_304, 4_194_304]);
     });
 
     test("what is read can be changed without changing the store, and what was put as well", async () => {
