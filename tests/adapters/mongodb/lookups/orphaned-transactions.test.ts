@@ -3,6 +3,7 @@ import { describe, expect } from "bun:test";
 import { type ClientSession, type Db, MongoClient, type UUID } from "mongodb";
 import { PROFILES, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { failureOf, LEDGER, openScene, UNLIMITED, USAGES, verify } from "../reputation-support.ts";
 import { loadUntilKilled } from "../service.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
@@ -13,6 +14,8 @@ const NO_SUCH_TRANSACTION = 251;
  * are the least; a quiet machine needs 2.3, a busy one more.
  */
 const MAX_HELD_MS = 5_000;
+/** A transaction of an instance would have been ended by then. */
+const IDLE_MICROS = 3_000_000;
 const LIMITS = { callsPerMinute: 1_000_000_000, callsPerMonth: null };
 
 /** An account that an instance has counted calls of. */
@@ -93,6 +96,27 @@ describe.skipIf(!mongoAvailable)("MongoDB: transactions of killed instances", ()
       expect(await call(other)).toBe("profile_not_found");
     });
     expect(await minuteCalls(scene)).toBe(3);
+  });
+
+  databaseTest("D-6.4 the transaction of another program is waited for", async (database) => {
+    const { call } = await setScene(database);
+    const appName = "another_program";
+    const client = new MongoClient(database.url, { appName });
+    try {
+      const session = client.startSession();
+      session.startTransaction();
+      await holdAccount(client.db(), session);
+      const calling = call();
+      const isIdle = { appName, "transaction.timeInactiveMicros": { $gt: IDLE_MICROS } };
+      const stages = [{ $currentOp: { idleSessions: true } }, { $match: isIdle }];
+      await pollUntil("a transaction that seems orphaned", () =>
+        client.db("admin").aggregate(stages).hasNext(),
+      );
+      await session.commitTransaction();
+      expect(await calling).toBe("profile_not_found");
+    } finally {
+      await client.close();
+    }
   });
 
   databaseTest("D-5.5 an account that one holds can be erased", async (database) => {
