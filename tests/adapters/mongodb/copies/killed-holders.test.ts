@@ -1,0 +1,36 @@
+// Databases of services and copies that were killed: what they left counts until it runs out.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { MongoClient, ObjectId } from "mongodb";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { storeAt } from "../../../../src/app/stores.ts";
+import { MONGODB } from "../../../http/support/backends.ts";
+import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+import { MemoryLogger } from "../../../support/memory-logger.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const TOOLS = { clock: new SystemClock(), logger: new MemoryLogger() };
+const CLAIM = { ...TOOLS, adminUsername: null, tables: [], by: "move" } as const;
+const FILLER = { _id: new ObjectId("0".repeat(24)), filler: new ObjectId() };
+const SERVICE = { _id: new ObjectId() };
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-10.7 a killed service or copy holds its store until its time is over, and no longer",
+  async () => {
+    const url = await MONGODB.makeUrl();
+    const store = storeAt(url);
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const holders = client.db().collection("repsync_holders");
+    for (const left of [FILLER, SERVICE]) {
+      await holders.insertOne({ ...left, expiresAt: new Date(Date.now() + 60_000) });
+      await expect(store.claim(CLAIM)).rejects.toThrow("holds the store");
+      await holders.updateOne({ _id: left._id }, { $set: { expiresAt: new Date(0) } });
+      const source = await store.openStopped(TOOLS);
+      keepResource(async () => source.close());
+      await source.requireStopped();
+      await (await store.claim(CLAIM)).giveUp();
+    }
+  },
+);
