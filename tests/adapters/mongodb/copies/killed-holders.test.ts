@@ -6,6 +6,7 @@ import { storeAt } from "../../../../src/app/stores.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -32,5 +33,26 @@ test.skipIf(!MONGODB.isAvailable)(
       await source.requireStopped();
       await (await store.claim(CLAIM)).giveUp();
     }
+  },
+);
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-10.7 a service that runs holds its store on, and lets it go when it ends",
+  async () => {
+    const url = await MONGODB.makeUrl();
+    const store = storeAt(url);
+    const storage = await store.open(TOOLS);
+    keepResource(() => storage.close());
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    await storage.hold();
+    const holders = client.db().collection("repsync_holders");
+    await holders.updateMany({}, { $set: { expiresAt: new Date(0) } });
+    await pollUntil("the service to hold it anew", async () => {
+      return (await holders.countDocuments({ expiresAt: { $gt: new Date() } })) === 1;
+    });
+    await expect(store.claim(CLAIM)).rejects.toThrow("holds the store");
+    await storage.close();
+    expect(await holders.countDocuments()).toBe(0);
   },
 );
