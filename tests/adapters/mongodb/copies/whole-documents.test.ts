@@ -122,7 +122,7 @@ test.skipIf(!MONGODB.isAvailable)(
 );
 
 test.skipIf(!MONGODB.isAvailable)(
-  "D-10.7, D-11.4 the copy of a table that another program made is known for one",
+  "D-10.7 the copy of a table that another program made is known for one",
   async () => {
     const [from, to] = [await MONGODB.makeUrl(), await MONGODB.makeUrl()];
     const named = makeTable({ upsert_key: ["name"], columns: { name: { type: "text" } } });
