@@ -25,7 +25,7 @@ import { DocumentCollection } from "../documents/document-collection.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
 import { driverFailure, hasCode } from "../driver/errors.ts";
-import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
+import { HOLD_SECONDS, isServed } from "../driver/holders.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
 import { COMMITTED, optionsIn, type StoreDeps, type TxOptions } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
@@ -220,7 +220,7 @@ export async function openStoppedDatabase(address: DatabaseAddress): Promise<Sto
   return {
     dump: () => source.dump(),
     async requireStopped() {
-      if (await isHeld(db)) throw storeHeld("A running service", HOLD_SECONDS);
+      if (await isServed(db)) throw storeHeld("A running service", HOLD_SECONDS);
     },
     close: () => client.close(),
   };

@@ -19,7 +19,7 @@ import {
   type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
-import { hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
+import { DUPLICATE_KEY, hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
 import { optionsIn, type StoreDeps } from "../driver/operations.ts";
 import { readTimed } from "../driver/server-clock.ts";
 import {
@@ -34,8 +34,6 @@ import { readRowsBy } from "../tables/rows-by-value.ts";
 import { StoredRows } from "../tables/stored-rows.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
-/** Server code of an insert whose key another transaction has inserted. */
-const DUPLICATE_KEY = 11000;
 /** Documents of a query that may come in one message with others. */
 const MOST_JOINED = 1_000;
 

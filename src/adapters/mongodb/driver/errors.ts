@@ -16,6 +16,8 @@ import { AppError } from "../../../domain/shared/errors.ts";
 
 /** Server code of a write that meets one of another transaction. */
 export const WRITE_CONFLICT = 112;
+/** Server code of a write of a key that is there already. */
+export const DUPLICATE_KEY = 11000;
 const BUSY_ROWS = "Others keep writing to rows of the batch";
 /** The hint where MongoDB does not answer, or not to us. */
 export const SERVERS_HINT =

@@ -1,7 +1,7 @@
 // The services that use the database: a document each, renewed while the service runs. D-10.7.
-import { type Collection, type Db, type Filter, ObjectId } from "mongodb";
+import { type Collection, type Db, ObjectId } from "mongodb";
 import type { InternalCollection } from "./collections.ts";
-import { hasCode, isSignedOut } from "./errors.ts";
+import { DUPLICATE_KEY, hasCode, isSignedOut } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
 /** MongoDB drops those of services that were killed. */
@@ -16,7 +16,6 @@ const RENEW_EVERY_MS = 4_000;
 
 /** The id of the process that fills the database: there is never a second such document. */
 const FILLER_ID = new ObjectId("0".repeat(24));
-const DUPLICATE_KEY = 11000;
 
 interface HolderDocument {
   readonly _id: ObjectId;
@@ -81,18 +80,9 @@ export async function holdToFill(db: Db): Promise<Holder | null> {
   }
 }
 
-/** True when a process uses or fills the database, or did until a moment ago. */
-export async function isHeld(db: Db): Promise<boolean> {
-  return await hasHolder(db, {});
-}
-
 /** True when a service uses the database, or did until a moment ago; who fills it does not count. */
 export async function isServed(db: Db): Promise<boolean> {
-  return await hasHolder(db, { _id: { $ne: FILLER_ID } });
-}
-
-async function hasHolder(db: Db, filter: Filter<HolderDocument>): Promise<boolean> {
-  const isAlive = { ...filter, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
+  const isAlive = { _id: { $ne: FILLER_ID }, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
   return (await holdersOf(db).findOne(isAlive, COMMITTED)) !== null;
 }
 

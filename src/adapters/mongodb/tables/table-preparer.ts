@@ -6,7 +6,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
-import { hasCode, toAppError } from "../driver/errors.ts";
+import { DUPLICATE_KEY, hasCode, toAppError } from "../driver/errors.ts";
 import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
 import { VERSIONS } from "../driver/versions.ts";
 import { findIndex, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
@@ -30,7 +30,6 @@ const INDEX_NOT_FOUND = 27;
 const CANNOT_CREATE_INDEX = 67;
 const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEYS_CONFLICT = 86;
-const DUPLICATE_KEY = 11000;
 
 const NUMBERED_AT_ONCE = 1_000;
 
