@@ -71,6 +71,8 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
         NETWORK_FAILURE,
         { errorCode: 112, errorLabels: ["TransientTransactionError"] },
         { errorCode: 10107 },
+        { errorCode: 8, errorLabels: ["TransientTransactionError"] },
+        { errorCode: 8, errorLabels: ["RetryableWriteError"] },
       ]) {
         await withFailure(
           database,
