@@ -157,7 +157,7 @@ for (const { name, isAvailable, makeUrl } of [SQLITE_FILE, POSTGRESQL]) {
   );
 }
 
-test("D-10.7 a document with `undefined` or a text that is no UTF-8 has no rest that could be written", () => {
+test("D-10.7 a document with `undefined`, a field that is there twice or a text that is no UTF-8 has no rest that could be written", () => {
   const row = { id: null, name: "a", at: null, price: null };
   const bytesOf = (more: unknown) => Buffer.from(BSON.serialize({ _id: 1, name: "a", more }));
   const nothing = bytesOf(null);
@@ -165,6 +165,9 @@ test("D-10.7 a document with `undefined` or a text that is no UTF-8 has no rest 
   const undefinedType = 6;
   nothing[nothing.indexOf("more") - 1] = undefinedType;
   expect(restOf(TABLE, row, nothing)).toBeNull();
+  const twice = Buffer.from(BSON.serialize({ _id: 1, name: "a", more: 1, mose: 1 }));
+  twice.write("more", twice.indexOf("mose"));
+  expect(restOf(TABLE, row, twice)).toBeNull();
   const text = bytesOf("x");
   text[text.indexOf("x")] = 0xff;
   expect(restOf(TABLE, row, text)).toBeNull();
@@ -175,8 +178,12 @@ test.skipIf(!MONGODB.isAvailable)(
   async () => {
     const [from, to] = [await prepared(), await MONGODB.makeUrl()];
     const storage = await storeAt(from).open(TOOLS);
-    await writeTo(storage, TABLE, [{ index: 0, row: { name: "pushed", price: 0.5 } }]);
+    await writeTo(storage, TABLE, [
+      { index: 0, row: { name: "pushed", price: 0.5 } },
+      { index: 1, row: { name: "noted", price: 1.5 } },
+    ]);
     await storage.close();
+    await itemsOf(from).updateOne({ name: "noted" }, { $set: { more: "than the row" } });
     await itemsOf(from).insertMany(FOREIGN);
     await moveTo(to, from);
     const stored = async (url: string) => {
@@ -184,7 +191,7 @@ test.skipIf(!MONGODB.isAvailable)(
       return raw.map(textOf).sort();
     };
     const before = await stored(from);
-    expect(before).toHaveLength(4);
+    expect(before).toHaveLength(5);
     expect(await stored(to)).toEqual(before);
   },
 );
