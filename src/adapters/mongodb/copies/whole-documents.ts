@@ -8,12 +8,7 @@ import { hasNumbers } from "../tables/table-layout.ts";
 import { storedFields } from "../tables/upserts.ts";
 
 /** Keeps the type of each value. */
-const FAITHFUL = {
-  promoteValues: false,
-  promoteLongs: false,
-  promoteBuffers: false,
-  bsonRegExp: true,
-} as const;
+const FAITHFUL = { promoteValues: false, bsonRegExp: true } as const;
 
 /**
  * The document as BSON: the id alone where the row tells everything else, or all of it. Null for one with a value that no driver
