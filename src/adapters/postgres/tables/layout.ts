@@ -11,7 +11,7 @@ import {
   type Table,
 } from "../../../domain/sync/table/table.ts";
 import { SCHEMA } from "../driver/schema.ts";
-import { literal, quoted, textList } from "../driver/sql.ts";
+import { literal, nameText, quoted, textList } from "../driver/sql.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
 /** Slots of tables come after those of names. */
@@ -101,13 +101,16 @@ export class Layout {
     return columns.map(({ name }) => `t.${quoted(name)}::text`).join(", ");
   }
 
-  /** The rows with keys of the lists from `$1` on, each found by the index of the key; `t` is one, `wanted.place` its place. */
+  /** In SQL: whether two rows have the same key. */
+  sameKey(left: string, right: string): string {
+    const keys = this.table.keyColumns.map(({ name }) => quoted(name));
+    return keys.map((key) => `${left}.${key} = ${right}.${key}`).join(" and ");
+  }
+
+  /** The rows with keys of the lists from `$1` on, each found by the index of the key; `t` is one. */
   byKeys(shown: string, name = this.name): string {
     const keys = this.table.keyColumns;
-    const lists = this.casts(keys);
-    const names = keys.map((_, i) => `k${i}`);
-    const isFound = keys.map((column, i) => `s.${quoted(column.name)} = wanted.k${i}`);
-    return `select ${shown} from unnest(${lists.join(", ")}) with ordinality as wanted(${names.join(", ")}, place), lateral (select s.*, s.ctid as repsync_ctid from ${name} as s where ${isFound.join(" and ")} limit 1) as t`;
+    return `select ${shown} from unnest(${this.casts(keys).join(", ")}) as wanted(${nameText(keys)}), lateral (select s.*, s.ctid as repsync_ctid from ${name} as s where ${this.sameKey("s", "wanted")} limit 1) as t`;
   }
 
   /** The parameters of `byKeys`; each key is one that `holdsKey`. */

@@ -44,13 +44,8 @@ export class RowStatements {
     const changed = table.updateColumns.filter(({ isKey }) => !isKey);
     if (changed.length === 0) return rows.length;
     const columns = [...table.keyColumns, ...changed];
-    const names = columns.map((_, i) => `c${i}`);
-    const [isKey, sets] = [table.keyColumns, changed].map((some) =>
-      some.map((column) => [quoted(column.name), `s.c${columns.indexOf(column)}`]),
-    );
-    const where = isKey?.map(([key, value]) => `t.${key} = ${value}`).join(" and ");
-    const set = sets?.map(([column, value]) => `${column} = ${value}`).join(", ");
-    const text = `update ${name} as t set ${set} from unnest(${layout.casts(columns).join(", ")}) as s(${names.join(", ")}) where ${where}`;
+    const sets = changed.map((column) => `${quoted(column.name)} = s.${quoted(column.name)}`);
+    const text = `update ${name} as t set ${sets.join(", ")} from unnest(${layout.casts(columns).join(", ")}) as s(${nameText(columns)}) where ${layout.sameKey("t", "s")}`;
     return await this.#count(layout, text, layout.lists(columns, rows));
   }
 
@@ -103,10 +98,9 @@ export class RowStatements {
     const names = nameText(columns);
     const lists = layout.casts(columns);
     const at = columns.length;
-    const keys = columns.map((_, i) => `l.k${i}`).join(", ");
     for (const some of inParts(listed)) {
       const text = `insert into ${layout.deleted} as d (${names}, deleted_at, taken_ms)
-        select ${keys}, l.deleted_at, $${at + 2}::int8 from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[]) with ordinality as l(${columns.map((_, i) => `k${i}`).join(", ")}, deleted_at, place) order by l.place
+        select ${names}, deleted_at, $${at + 2}::int8 from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[]) with ordinality as l(${names}, deleted_at, place) order by place
         on conflict (${names}) do update set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
         where d.deleted_at <= excluded.deleted_at`;
       await this.#tx.query(text, [

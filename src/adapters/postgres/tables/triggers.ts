@@ -126,11 +126,10 @@ end $body$;`;
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
   const keys = table.keyColumns.map(({ name }) => quoted(name));
-  const on = (left: string, right: string) => sameKey(layout, left, right);
   const gone = event === "truncate" ? layout.name : "rows_before";
   const isGone =
     event === "update"
-      ? `where not exists (select from rows_after as a where ${on("a", "r")})`
+      ? `where not exists (select from rows_after as a where ${layout.sameKey("a", "r")})`
       : "";
   const bury = `
   insert into ${deleted} as d (${keys.join(", ")}, deleted_at, taken_ms)
@@ -144,7 +143,7 @@ function functionText(layout: Layout, event: Event): string {
   const unbury = `
   delete from ${deleted} as d
     using (select ${keys.join(", ")}, ${timeText(layout, "a")} as repsync_at from rows_after as a) as r
-    where ${on("d", "r")} and (r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at);`;
+    where ${layout.sameKey("d", "r")} and (r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at);`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"
@@ -181,14 +180,8 @@ const NOW_AND_AHEAD = `
   repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
   repsync_ahead timestamptz := repsync_now + interval '${MAX_AHEAD_MS} milliseconds';`;
 
-export function sameKey({ table }: Layout, left: string, right: string): string {
-  return table.keyColumns
-    .map(({ name }) => `${left}.${quoted(name)} = ${right}.${quoted(name)}`)
-    .join(" and ");
-}
-
 /** The time of a row; null for none, and for one that no calendar has. */
-export function timeText({ table }: Layout, row: string): string {
+function timeText({ table }: Layout, row: string): string {
   const column = timestampColumnOf(table);
   if (column === null) return "null::timestamptz";
   const name = `${row}.${quoted(column.name)}`;
@@ -209,11 +202,11 @@ function stampTriggerText(layout: Layout): string {
   const at = quoted(table.timestampColumn ?? "");
   const seen = [
     `select ${timeText(layout, "old")} as at`,
-    `select ${timeText(layout, "t")} from ${name} as t where ${sameKey(layout, "t", "new")}`,
+    `select ${timeText(layout, "t")} from ${name} as t where ${layout.sameKey("t", "new")}`,
   ];
   if (table.deletes) {
     seen.push(
-      `select d.deleted_at from ${layout.deleted} as d where ${sameKey(layout, "d", "new")}`,
+      `select d.deleted_at from ${layout.deleted} as d where ${layout.sameKey("d", "new")}`,
     );
   }
   return `create or replace function ${call} returns trigger
