@@ -2,7 +2,7 @@
 import { test } from "bun:test";
 import { SQL } from "bun";
 import {
-  bunDriver,
+  BunDriver,
   type Driver,
   type Parameter,
 } from "../../../src/adapters/postgres/driver/bun-driver.ts";
@@ -116,7 +116,7 @@ export type Send = <T>(
 
 /** A driver of one connection whose statements all go through a function. */
 export function watchedDriver(url: string, send: Send): Driver {
-  const driver = bunDriver({ url, tls: false, maxConnections: 1, connectSeconds: 5 });
+  const driver = new BunDriver({ url, tls: false, maxConnections: 1 });
   return {
     async connect() {
       const connection = await driver.connect();

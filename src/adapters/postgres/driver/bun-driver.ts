@@ -29,24 +29,20 @@ export interface DriverOptions {
   readonly url: string;
   readonly tls: { readonly rejectUnauthorized: boolean } | false;
   readonly maxConnections: number;
-  readonly connectSeconds: number;
 }
 
+const CONNECT_SECONDS = 5;
 const IDLE_SECONDS = 60;
 const CLOSE_SECONDS = 1;
 
-/** Nothing is sent yet. */
-export function bunDriver(options: DriverOptions): Driver {
-  return new BunDriver(options);
-}
-
-class BunDriver implements Driver {
+export class BunDriver implements Driver {
   readonly #options: DriverOptions;
   readonly #clients = new Set<SQL>();
   #idle: SQL[] = [];
   readonly #waiting: ((client: SQL | null) => void)[] = [];
   #isClosed = false;
 
+  /** Nothing is sent yet. */
   constructor(options: DriverOptions) {
     this.#options = options;
   }
@@ -56,7 +52,7 @@ class BunDriver implements Driver {
     if (client === null) throw new Failure(new Error("The store is closed"));
     try {
       const reserved = await client.reserve();
-      return new BunConnection(reserved, (isUsable) => {
+      return connectionOf(reserved, (isUsable) => {
         if (isUsable) reserved.release();
         this.#take(client, isUsable);
       });
@@ -84,12 +80,12 @@ class BunDriver implements Driver {
   }
 
   #make(): SQL {
-    const { url, tls, connectSeconds } = this.#options;
+    const { url, tls } = this.#options;
     const client = new SQL({
       url,
       tls,
       max: 1,
-      connectionTimeout: connectSeconds,
+      connectionTimeout: CONNECT_SECONDS,
       idleTimeout: IDLE_SECONDS,
       // Behind a pooler the next transaction may find another's statement under the same name. Costs a page a tenth.
       prepare: false,
@@ -121,32 +117,19 @@ async function end(client: SQL, seconds: number): Promise<void> {
   await client.close({ timeout: seconds }).catch(() => {});
 }
 
-class BunConnection implements Connection {
-  readonly #sql: ReservedSQL;
-  readonly release: (isUsable: boolean) => void;
-
-  constructor(sql: ReservedSQL, release: (isUsable: boolean) => void) {
-    this.#sql = sql;
-    this.release = release;
-  }
-
-  async query(text: string, parameters: readonly Parameter[] = []): Promise<Lines> {
-    try {
-      return await this.#sql
-        .unsafe(text, [...parameters])
-        .values()
-        .execute();
-    } catch (error) {
-      throw new Failure(error);
-    }
-  }
-
-  async script(text: string): Promise<string> {
-    try {
-      const done = await this.#sql.unsafe(text).simple().execute();
-      return String(done.command);
-    } catch (error) {
-      throw new Failure(error);
-    }
-  }
+function connectionOf(sql: ReservedSQL, release: Connection["release"]): Connection {
+  const failing = (error: unknown): never => {
+    throw new Failure(error);
+  };
+  const query = async (text: string, parameters: readonly Parameter[] = []) =>
+    await sql
+      .unsafe(text, [...parameters])
+      .values()
+      .execute();
+  const script = async (text: string) => await sql.unsafe(text).simple().execute();
+  return {
+    query: (text, parameters) => query(text, parameters).catch(failing),
+    script: (text) => script(text).then(({ command }) => String(command), failing),
+    release,
+  };
 }

@@ -4,14 +4,13 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
-import { bunDriver, type Driver } from "./bun-driver.ts";
+import { BunDriver, type Driver } from "./bun-driver.ts";
 import { PostgresDatabase } from "./database.ts";
 import { Failure, isPassing, unavailable } from "./errors.ts";
 import { SCHEMA } from "./schema.ts";
 import { quoted } from "./sql.ts";
 
 const MAX_CONNECTIONS = 20;
-const CONNECT_SECONDS = 5;
 const LEAST_VERSION = 150_000;
 /** The time after which the host is named that does not answer at start, as with MongoDB. D-10.4. */
 const NOTICE_MS = 4_000;
@@ -122,12 +121,7 @@ async function firstConnection(address: Address): Promise<FirstConnection> {
   const schemes = sslMode === "disable" ? [false] : sslMode === "prefer" ? [true, false] : [true];
   for (const [i, isEncrypted] of schemes.entries()) {
     const tls = isEncrypted ? { rejectUnauthorized: sslMode === "verify-full" } : false;
-    const driver = bunDriver({
-      url: address.url,
-      tls,
-      maxConnections: MAX_CONNECTIONS,
-      connectSeconds: CONNECT_SECONDS,
-    });
+    const driver = new BunDriver({ url: address.url, tls, maxConnections: MAX_CONNECTIONS });
     try {
       return { driver, looked: await look(driver, address.schema) };
     } catch (error) {

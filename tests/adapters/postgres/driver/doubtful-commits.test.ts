@@ -1,6 +1,6 @@
 // Commits whose answer is lost: the server is asked what became of them.
 import { describe, expect } from "bun:test";
-import { bunDriver, type Driver } from "../../../../src/adapters/postgres/driver/bun-driver.ts";
+import { BunDriver, type Driver } from "../../../../src/adapters/postgres/driver/bun-driver.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -54,8 +54,8 @@ function losing(
 /** Adds a line in a transaction: what that gives, how often its body ran, and how many lines there are. */
 async function add({ url, sql }: TestDatabase, fate: Fate) {
   await sql.unsafe("create table lines (n int8)");
-  const options = { url, tls: false, maxConnections: 3, connectSeconds: 5 } as const;
-  const driver = losing(bunDriver(options), fate);
+  const options = { url, tls: false, maxConnections: 3 } as const;
+  const driver = losing(new BunDriver(options), fate);
   const callLimit = { triesMs: 1_000, endMs: fate.isSilent ? 1_000 : 60_000 };
   const database = new PostgresDatabase({ driver, clock: new SystemClock(), callLimit });
   let runs = 0;
