@@ -8,7 +8,7 @@ import {
   type StoredDocument,
 } from "../../../ports/stored-documents.ts";
 import { SCHEMA } from "../driver/schema.ts";
-import { bytesList, quoted, type Statement, textList } from "../driver/sql.ts";
+import { bytesList, bytesText, quoted, type Statement, textList } from "../driver/sql.ts";
 
 type Line = readonly unknown[];
 
@@ -22,12 +22,9 @@ export class CollectionTable {
   }
 
   /** Columns by name, with what makes them. */
-  get columns(): ReadonlyMap<string, string> {
-    return new Map([
-      ["key", "bytea primary key"],
-      ["doc", "json not null"],
-      ...this.form.others.map((column) => [column, "bytea"] as const),
-    ]);
+  get columns(): readonly (readonly [name: string, type: string])[] {
+    const others = this.form.others.map((column) => [column, "bytea"] as const);
+    return [["key", "bytea primary key"], ["doc", "json not null"], ...others];
   }
 
   /** Makes the index of a column that has places, in the form that may be there already. */
@@ -89,7 +86,7 @@ export class CollectionTable {
   /** The document of a line of `stored`, or what is in its place. */
   asStored(line: Line): object | Damaged {
     const found = foundIn(line);
-    return this.form.asStored(found, `\\x${Buffer.from(found.key as Uint8Array).toString("hex")}`);
+    return this.form.asStored(found, bytesText(found.key as Uint8Array));
   }
 
   get #shown(): string {

@@ -52,7 +52,7 @@ export class PostgresDocuments implements DocumentStore {
   }
 
   tellsCommits(table: Table): boolean {
-    return this.#tables.noticesOthers(table);
+    return this.#tables.layout(table).isWatched;
   }
 
   tellingGrant(table: Table): string | null {
@@ -65,7 +65,7 @@ export class PostgresDocuments implements DocumentStore {
     const lacking = (lines: Lines) => {
       const known = new Set(lines.map(([name]) => name));
       const lacks = ({ form, columns }: CollectionTable) =>
-        [...columns].filter(([column]) => !known.has(`${form.collection.name} ${column}`));
+        columns.filter(([column]) => !known.has(`${form.collection.name} ${column}`));
       return tables
         .map((table) => [table, lacks(table)] as const)
         .filter(([, { length }]) => length);
@@ -117,9 +117,8 @@ async function makeTable(
   table: CollectionTable,
   added: readonly (readonly [column: string, type: string])[],
 ): Promise<void> {
-  const columns = [...table.columns];
-  if (added.length === columns.length) {
-    const all = columns.map(([column, type]) => `${quoted(column)} ${type}`);
+  if (added.length === table.columns.length) {
+    const all = added.map(([column, type]) => `${quoted(column)} ${type}`);
     await tx.script(`create table ${table.name} (${all.join(", ")})`);
   } else {
     for (const [column, type] of added) {

@@ -42,12 +42,11 @@ export function* inParts<Item>(items: readonly Item[]): Generator<readonly Item[
 }
 
 /** The parameter of a list of bytes: `$1::bytea[]`. */
-export function bytesList(values: Iterable<Uint8Array | null>): string {
-  const items: string[] = [];
-  for (const value of values) items.push(value === null ? "NULL" : `"\\\\x${hexOf(value)}"`);
-  return `{${items.join(",")}}`;
+export function bytesList(values: readonly (Uint8Array | null)[]): string {
+  return textList(values.map((bytes) => bytes && bytesText(bytes)));
 }
 
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+/** Bytes as the server writes them. */
+export function bytesText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 }

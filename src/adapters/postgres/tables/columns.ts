@@ -27,33 +27,26 @@ const MAX_PLAIN_DIGITS = 400;
 const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 const MAX_TOLD_CHARS = 40;
 
-/** A column's type on the server, and how its values are ordered. */
-export function serverType({ type, isKey }: Pick<Column, "type" | "isKey">): string {
-  switch (type) {
-    case "text":
-      return 'text collate "C"';
-    case "integer":
-      return "int8";
-    case "bigint":
-      return isKey ? "int8" : "numeric";
-    case "numeric":
-      return "numeric";
-    case "real":
-      return "float8";
-    case "boolean":
-      return "bool";
-    case "datetime":
-      return "timestamptz";
-    case "date":
-      return "date";
-    case "json":
-      return "json";
-  }
+const TYPES: Readonly<Record<Column["type"], string>> = {
+  text: "text",
+  integer: "int8",
+  bigint: "numeric",
+  numeric: "numeric",
+  real: "float8",
+  boolean: "bool",
+  datetime: "timestamptz",
+  date: "date",
+  json: "json",
+};
+
+/** A column's type on the server. */
+export function castType({ type, isKey }: Pick<Column, "type" | "isKey">): string {
+  return isKey && type === "bigint" ? "int8" : TYPES[type];
 }
 
-/** The type in casts. */
-export function castType(column: Pick<Column, "type" | "isKey">): string {
-  return serverType(column).split(" ")[0] ?? "text";
+/** The type with how its values are ordered. */
+export function serverType(column: Pick<Column, "type" | "isKey">): string {
+  return column.type === "text" ? 'text collate "C"' : castType(column);
 }
 
 /** In SQL: whether a time is one of the calendar, so that runs can go by it. */

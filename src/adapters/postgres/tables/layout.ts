@@ -101,6 +101,11 @@ export class Layout {
     return columns.map(({ name }) => `t.${quoted(name)}::text`).join(", ");
   }
 
+  /** True where triggers notice what other programs write. */
+  get isWatched(): boolean {
+    return this.watch !== "never";
+  }
+
   /** In SQL: whether two rows have the same key. */
   sameKey(left: string, right: string): string {
     const keys = this.table.keyColumns.map(({ name }) => quoted(name));

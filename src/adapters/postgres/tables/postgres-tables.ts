@@ -70,12 +70,7 @@ export class PostgresTables implements TableStore {
   }
 
   stampsOthers(table: Table): boolean {
-    return this.noticesOthers(table);
-  }
-
-  /** True where triggers notice what other programs write. */
-  noticesOthers(table: Table): boolean {
-    return this.layout(table).watch !== "never";
+    return this.layout(table).isWatched;
   }
 
   turns(): Turns {
@@ -162,7 +157,7 @@ export class PostgresTables implements TableStore {
   ): Promise<PageSequence> {
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
     // Nothing counts the versions of a table without triggers: each page is one of its own.
-    const known = this.noticesOthers(layout.table) ? String(version) : `page ${this.#pages++}`;
+    const known = layout.isWatched ? String(version) : `page ${this.#pages++}`;
     return { tableName: layout.name, sinceTime, version: known };
   }
 

@@ -162,8 +162,8 @@ function grantOf({ name }: Layout, { table }: Found): string | null {
 }
 
 /** Problems of changes that nobody would notice without triggers. */
-function watchProblems({ grant, table, watch }: Layout): readonly string[] {
-  if (watch !== "never" || !(table.deletes || isOfPeople(table))) return [];
+function watchProblems({ grant, isWatched, table }: Layout): readonly string[] {
+  if (isWatched || !(table.deletes || isOfPeople(table))) return [];
   const what = table.deletes ? "its deletes are" : "what lookups answer from is";
   const why =
     grant === null

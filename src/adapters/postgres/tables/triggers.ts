@@ -31,7 +31,7 @@ export const MAKES_TRIGGER = "create or replace trigger ";
 /** Makes the triggers of a table, and the functions that its tombstones take; drops those that it does not need. */
 export function triggersText(layout: Layout): string {
   const { slot, table } = layout;
-  if (layout.watch === "never") return "";
+  if (!layout.isWatched) return "";
   const events = "insert or update or delete or truncate";
   const statements = [
     trigger(layout, { short: "changed", events, call: `repsync._changed('${slot}')` }),
