@@ -17,7 +17,7 @@ import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { isPrepared, readFacts } from "../driver/store-facts.ts";
-import type { ServerTransaction } from "../driver/transaction.ts";
+import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
 import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
@@ -88,12 +88,13 @@ export class DatabaseDump {
 
   async #items(tx: ServerTransaction, tables: readonly DumpedTable[]): Promise<number> {
     const names = [
-      ...(await madeOf(tx, this.#collections)).map((from) => new CollectionTable(from).name),
+      ...this.#collections.map((from) => new CollectionTable(from).name),
       ...tables.map((table) => this.#layout(table).name),
       ...tables.flatMap((table) => (table.deletes === null ? [] : [this.#layout(table).deleted])),
     ];
     let items = 0;
     for (const name of names) {
+      if (!(await isThere(tx, name))) continue;
       const [[count] = []] = await tx.query(`select count(*) from ${name}`);
       items += Number(count);
     }
@@ -133,19 +134,9 @@ async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<numb
   return Number(last);
 }
 
-/** Collections whose tables are there. */
-async function madeOf(
-  tx: ServerTransaction,
-  collections: readonly AnyCollection[],
-): Promise<readonly AnyCollection[]> {
-  const text = "select relname from pg_class where relnamespace = to_regnamespace('repsync')";
-  const made = new Set((await tx.query(text)).map(([name]) => name));
-  return collections.filter(({ name }) => made.has(name));
-}
-
 async function* documentsOf(tx: ServerTransaction, from: AnyCollection): AsyncGenerator<object> {
-  if ((await madeOf(tx, [from])).length === 0) return;
   const table = new CollectionTable(from);
+  if (!(await isThere(tx, table.name))) return;
   let ranges = rangesOf({});
   for (;;) {
     const { text, parameters } = table.stretch(ranges, { limit: FETCH_ROWS });

@@ -21,12 +21,12 @@ import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
-import { HOLD_SECONDS, Holder, isServed } from "../driver/holders.ts";
+import { FILLER, HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
 import { openDatabase } from "../driver/open-database.ts";
 import { MAKE_SCHEMA, OWN_TABLES, SCHEMA } from "../driver/schema.ts";
 import { nameText, quoted, textList } from "../driver/sql.ts";
 import { readFacts, removeFact, setFact } from "../driver/store-facts.ts";
-import type { ServerTransaction } from "../driver/transaction.ts";
+import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { held, refusalOf } from "../tables/columns.ts";
 import { Layout } from "../tables/layout.ts";
 import { RowStatements } from "../tables/row-statements.ts";
@@ -94,8 +94,11 @@ export class EmptyPostgres implements EmptyStore {
   async write(part: DumpedPart): Promise<void> {
     const { name } = part;
     await this.#claimed.database.transact({ name: "fill.write" }, async (tx) => {
-      if (part.of === "documents") await this.#writeDocuments(tx, name, part.items);
-      else if (part.of === "tombstones") {
+      if (part.of === "documents") {
+        const from = named(this.#options.collections, name);
+        const { text, parameters } = new CollectionTable(from).put(part.items);
+        await tx.query(text, parameters);
+      } else if (part.of === "tombstones") {
         await writeTombstones(tx, this.#layout(name), part.items);
       } else {
         const layout = this.#layout(name);
@@ -138,16 +141,6 @@ export class EmptyPostgres implements EmptyStore {
   #layout(name: string): Layout {
     return new Layout(named(this.#tables, name), this.#claimed.schema);
   }
-
-  async #writeDocuments(
-    tx: ServerTransaction,
-    name: string,
-    items: readonly object[],
-  ): Promise<void> {
-    const from = named(this.#options.collections, name);
-    const { text, parameters } = new CollectionTable(from).put(items);
-    await tx.query(text, parameters);
-  }
 }
 
 /** The limit of all texts of a key: an index of the server surely has room for so many bytes, beside numbers and a time. */
@@ -168,7 +161,7 @@ async function mark(
   schema: string,
   { adminUsername, tables, by }: EmptyPostgresOptions,
 ): Promise<void> {
-  if (await isServed(tx)) throw inUse();
+  if (await isHeld(tx, FILLER)) throw inUse();
   const facts = new Map(await readFacts(tx));
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);
@@ -188,15 +181,13 @@ async function refuseFull(
   const known = await tx.query("select name from repsync._tables");
   for (const name of new Set([...tables, ...known.map(([kept]) => String(kept))])) {
     const full = `${quoted(schema)}.${quoted(name)}`;
-    const [[isThere] = []] = await tx.query("select to_regclass($1::text) is not null", [full]);
-    if (isThere !== true) continue;
+    if (!(await isThere(tx, full))) continue;
     if (!own.has(name)) throw storeNotEmpty(`another program has a table "${name}" there`);
     if ((await tx.query(`select from ${full} limit 1`)).length > 0) {
       throw storeNotEmpty(`table "${name}" has rows`);
     }
   }
-  const [[hasAccounts] = []] = await tx.query("select to_regclass('repsync.accounts') is not null");
-  if (hasAccounts !== true) return;
+  if (!(await isThere(tx, "repsync.accounts"))) return;
   const other =
     "select from repsync.accounts where doc->>'username' is distinct from $1::text limit 1";
   if ((await tx.query(other, [adminUsername])).length > 0) throw storeNotEmpty("it has accounts");

@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import type { PostgresDatabase } from "./database.ts";
 import { MAKE_NAMESPACE } from "./schema.ts";
-import type { ServerTransaction } from "./transaction.ts";
+import { isThere, type ServerTransaction } from "./transaction.ts";
 
 /** The time for which a process that was killed still counts. */
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
 /** The id of the process that fills a database: there is never a second one. */
-const FILLER = "filler";
+export const FILLER = "filler";
 
 const MAKE = `${MAKE_NAMESPACE}
 create table if not exists repsync._holders (id text primary key, process text not null, ends_at timestamptz not null)`;
@@ -73,17 +73,7 @@ export class Holder {
   }
 }
 
-/** True when a process uses or fills the database, or did until a moment ago. */
-export async function isHeld(tx: ServerTransaction): Promise<boolean> {
-  return await hasHolder(tx, "");
-}
-
-/** True when a service uses it; who fills it does not count. */
-export async function isServed(tx: ServerTransaction): Promise<boolean> {
-  return await hasHolder(tx, FILLER);
-}
-
-async function hasHolder(tx: ServerTransaction, but: string): Promise<boolean> {
-  const [[isThere] = []] = await tx.query("select to_regclass('repsync._holders') is not null");
-  return isThere === true && (await tx.query(FIND, [but])).length > 0;
+/** True when a process uses or fills the database, or did until a moment ago; one id may be left out. */
+export async function isHeld(tx: ServerTransaction, but = ""): Promise<boolean> {
+  return (await isThere(tx, "repsync._holders")) && (await tx.query(FIND, [but])).length > 0;
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../domain/shared/store-format.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { MAKE_SCHEMA } from "./schema.ts";
-import type { ServerTransaction } from "./transaction.ts";
+import { isThere, type ServerTransaction } from "./transaction.ts";
 
 interface FactsOptions {
   /** True for the program that fills the store. */
@@ -19,16 +19,14 @@ interface FactsOptions {
 }
 
 export async function readFacts(tx: ServerTransaction): Promise<StoreFacts> {
-  const [[isThere] = []] = await tx.query("select to_regclass('repsync._facts') is not null");
-  if (isThere !== true) return new Map();
+  if (!(await isThere(tx, "repsync._facts"))) return new Map();
   const lines = await tx.query("select name, value from repsync._facts");
   return new Map(lines.map(([name, value]) => [name as StoreFactName, String(value)]));
 }
 
 /** True where tables were made, by whatever version. */
 export async function isPrepared(tx: ServerTransaction): Promise<boolean> {
-  const [[isThere] = []] = await tx.query("select to_regclass('repsync._tables') is not null");
-  return isThere === true;
+  return await isThere(tx, "repsync._tables");
 }
 
 /**
@@ -40,10 +38,10 @@ export async function prepareFacts(
   { isFilling = false, examine }: FactsOptions,
 ): Promise<StoreIdentity> {
   return await database.change("store.open", async (tx) => {
-    const isThere = await isPrepared(tx);
+    const isOld = await isPrepared(tx);
     const facts = new Map(await readFacts(tx));
     if (isFilling) facts.delete("filled_by");
-    const isNew = !isThere || (isFilling && facts.size === 0);
+    const isNew = !isOld || (isFilling && facts.size === 0);
     checkFormat(facts, isNew);
     await examine(tx);
     const known = facts.get("deployment_id");

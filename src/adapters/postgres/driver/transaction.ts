@@ -234,6 +234,12 @@ export class ServerTransaction {
   }
 }
 
+/** True when there is a table of a name, which is quoted where it has to be. */
+export async function isThere(tx: ServerTransaction, name: string): Promise<boolean> {
+  const [[oid] = []] = await tx.query("select to_regclass($1::text)::text", [name]);
+  return oid !== null;
+}
+
 function waitFor(locksMs: number): string {
   return `set local lock_timeout = ${locksMs}`;
 }
