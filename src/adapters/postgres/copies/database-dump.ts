@@ -161,8 +161,7 @@ async function* linesOf(tx: ServerTransaction, text: string) {
 
 async function* rowsOf(tx: ServerTransaction, layout: Layout) {
   const { columns } = layout.table;
-  const order = layout.order().map(({ text }) => text);
-  const text = `select ${layout.shown(columns)} from ${layout.name} as t order by ${order.join(", ")}`;
+  const text = `select ${layout.shown(columns)} from ${layout.name} as t`;
   for await (const line of linesOf(tx, text)) yield { row: rowAt(columns, line) };
 }
 
