@@ -270,23 +270,20 @@ export class PostgresDatabase {
    * one of that id: it may be another.
    */
   async #statusOf({ id, life }: TransactionId): Promise<"committed" | "aborted" | null> {
-    const { clock, driver } = this.#deps;
-    const lastMs = clock.monotonicMs() + DOUBT_MS;
-    const timeUp = () => new TimeUp();
-    for (; clock.monotonicMs() < lastMs; await sleep(LONGEST_PAUSE_MS)) {
-      try {
-        const connection = await within(driver.connect(), lastMs - clock.monotonicMs(), timeUp);
-        const asked = connection.query(READ_STATUS, [id]);
-        const [[status, lifeNow] = []] = await within(asked, lastMs - clock.monotonicMs(), timeUp);
-        connection.release(true);
+    const limit = { triesMs: DOUBT_MS, endMs: DOUBT_MS };
+    const how = { isOneMoment: false, isReadOnly: true };
+    try {
+      return await this.#run({ name: "commit.ask", limit }, how, async (tx) => {
+        const [[status, lifeNow] = []] = await tx.query(READ_STATUS, [id]);
         if (lifeNow !== life) return status === "committed" ? null : "aborted";
         if (status === "committed" || status === "aborted") return status;
-      } catch (error) {
-        // The id is not given yet: a server that fell has lost it.
-        if (error instanceof Failure && error.state === "22023") return "aborted";
-      }
+        throw new Failure(new Error("The commit is under way"));
+      });
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : null;
+      // The id is not given yet: a server that fell has lost it.
+      return cause instanceof Failure && cause.state === "22023" ? "aborted" : null;
     }
-    return null;
   }
 }
 
