@@ -45,7 +45,10 @@ export class DatabaseDump {
     // A delete of the last moment before has its place then.
     const known = await this.#database.read({ name: "dump.tables" }, (tx) => this.#tables(tx));
     for (const table of known) await settle(this.#database, this.#layout(table));
-    const tx = await this.#database.openReading();
+    const failure = (error: unknown) => (error instanceof Failure ? unavailable(error) : error);
+    const tx = await this.#database.openReading().catch((error) => {
+      throw failure(error);
+    });
     try {
       const tables = await this.#tables(tx);
       const about = {
@@ -58,13 +61,13 @@ export class DatabaseDump {
         documents: (from) => documentsOf(tx, from),
         rows: (table) => rowsOf(tx, new Layout(table, this.#schema)),
         tombstones: (table) => tombstonesOf(tx, new Layout(table, this.#schema)),
-        failure: (error) => (error instanceof Failure ? unavailable(error) : error),
+        failure,
         end: () => tx.rollBack(),
       };
       return dumpOf(about, this.#collections, reader);
     } catch (error) {
       await tx.rollBack();
-      throw error;
+      throw failure(error);
     }
   }
 

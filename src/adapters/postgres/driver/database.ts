@@ -148,16 +148,10 @@ export class PostgresDatabase {
     return await this.step(name, (tx) => tx.query(text, parameters));
   }
 
-  /** Reads of one moment for as long as the caller likes, who rolls it back. */
+  /** Reads of one moment for as long as the caller likes, who rolls it back. Throws `Failure`. */
   async openReading(): Promise<ServerTransaction> {
-    try {
-      const how = { isOneMoment: true, isReadOnly: true, turn: null };
-      const tx = await this.#open({ ...how, leftMs: Number.POSITIVE_INFINITY });
-      await tx.begin();
-      return tx;
-    } catch (error) {
-      throw error instanceof Failure ? unavailable(error) : error;
-    }
+    const how = { isOneMoment: true, isReadOnly: true, turn: null };
+    return await this.#open({ ...how, leftMs: Number.POSITIVE_INFINITY });
   }
 
   async close(): Promise<void> {

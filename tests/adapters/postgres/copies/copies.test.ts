@@ -1,9 +1,12 @@
 import { describe, expect } from "bun:test";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
+import { DatabaseDump } from "../../../../src/adapters/postgres/copies/database-dump.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
+import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
 import { Holder } from "../../../../src/adapters/postgres/driver/holders.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { EmptyStore } from "../../../../src/ports/copies/store-copies.ts";
+import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { copyStore, moveStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { copiesContract, copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { POSTGRESQL } from "../../../http/support/backends.ts";
@@ -15,6 +18,8 @@ import { databaseTest, type TestDatabase, watchedDriver } from "../support.ts";
 copiesContract(copiesOf(POSTGRESQL));
 
 const mac = new NodeMac();
+const READS_TABLES = "select name, entry";
+const BEGINS = "begin isolation level";
 
 async function openTransactions({ sql }: TestDatabase): Promise<number> {
   const text = `select count(*)::int as n from pg_stat_activity
@@ -45,6 +50,29 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
       } finally {
         await stopped.close();
       }
+    },
+  );
+
+  databaseTest(
+    "D-10.7 a copy that cannot begin to read says so, and leaves no connection",
+    async (database) => {
+      await database.open();
+      const { url } = database;
+      let breaksAt = "";
+      const driver = watchedDriver(url, async (statement, text) => {
+        if (breaksAt === "" || !text.startsWith(breaksAt)) return await statement();
+        breaksAt = breaksAt === READS_TABLES ? BEGINS : "";
+        if (breaksAt === "") throw new Failure(new Error("The connection broke"));
+        return await statement();
+      });
+      const postgres = new PostgresDatabase({ driver, clock: new SystemClock() });
+      const dump = new DatabaseDump(postgres, "public", COLLECTIONS);
+      for (const place of [READS_TABLES, "select name, value from repsync._facts"]) {
+        breaksAt = place;
+        await expect(dump.dump()).rejects.toMatchObject({ kind: "store_unavailable" });
+      }
+      await (await dump.dump()).close();
+      await driver.close();
     },
   );
 });
