@@ -1,13 +1,16 @@
 // What bodies are told of the commits of other programs, and what the notes make of it. D-12.3.
 import { describe, expect } from "bun:test";
 import { SQL } from "bun";
+import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { earliestTime } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import { COLLECTIONS, SETTINGS } from "../../../../src/repositories/collections.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest as it } from "../support.ts";
 
 const ENTRY: TableEntry = {
@@ -174,5 +177,53 @@ describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
     }
     const [{ left }] = await database.sql`select count(*)::int4 as left from repsync._told`;
     expect(left).toBe(0);
+  });
+
+  it("D-12.3 lines of notes, versions and locks are gathered now and then, and say the same", async ({
+    sql,
+    url,
+  }) => {
+    const clock = { ms: 0, monotonicMs: () => clock.ms };
+    let aheadMs = 0;
+    const storeClock = { nowMs: () => Date.now() + aheadMs };
+    const storage = await openPostgresStorage({ url, clock, storeClock, collections: COLLECTIONS });
+    const { documents, tables } = storage;
+    await tables.prepare([ITEMS]);
+    const call = { name: "test.gather" };
+    const raise = (names: string[] | "everybody", times: number) =>
+      Promise.all(
+        Array.from({ length: times }, () =>
+          documents.transact(call, async (tx) => tx.raise(names)),
+        ),
+      );
+    const versions = async () =>
+      (await documents.read(call, (at) => at.read({ versionsOf: ["ana", "bob", "eve"] })))[0];
+    const count = async (table: string) =>
+      (await sql.unsafe(`select count(*)::int4 as n from repsync.${table}`))[0].n;
+    const begin = async () => {
+      clock.ms += 60_000;
+      await documents.transact(call, (tx) =>
+        tx.read({ from: SETTINGS, keys: [["a"]], lock: true }),
+      );
+    };
+    await raise(["ana"], 20);
+    await raise(["bob"], 3);
+    await raise("everybody", 17);
+    for (let day = 30; day > 10; day--) {
+      const at = `2100-01-${day}T00:00:00Z`;
+      await sql`insert into items (k, at) values (${at}, ${at}::text::timestamptz)`;
+    }
+    expect([await versions(), await count("_told")]).toEqual([[37, 20, 17], 20]);
+    await begin();
+    await pollUntil("the lines to be gathered", async () => (await count("_told")) === 1);
+    expect([await versions(), await count("_locks")]).toEqual([[37, 20, 17], 1]);
+    const lines = await sql`select n::int4 from repsync._versions order by n`.values();
+    expect(lines.flat()).toEqual([1, 1, 1, 17, 20, 20]);
+    const told = await documents.transact(call, async (tx) => tx.tables.takeCommitted?.(ITEMS));
+    expect(told).toBe("2100-01-11T00:00:00Z");
+    aheadMs = 600_000 + 60_000;
+    await begin();
+    await pollUntil("the locks to be forgotten", async () => (await count("_locks")) === 0);
+    await storage.close();
   });
 });
