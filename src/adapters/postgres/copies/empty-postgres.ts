@@ -199,7 +199,7 @@ async function empty(tx: ServerTransaction, schema: string): Promise<void> {
     if (!isForeign) await tx.script(`drop table ${quoted(schema)}.${quoted(name)}`);
   }
   const text =
-    "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S') order by relkind";
+    "select relname, relkind::text from pg_class where relnamespace = to_regnamespace('repsync') and relkind in ('r', 'S')";
   const kept: readonly string[] = [...OWN_TABLES, "_holders"];
   for (const [name, kind] of await tx.query(text)) {
     if (kept.includes(String(name))) continue;

@@ -220,7 +220,6 @@ class Body implements Transaction {
     const table = this.#table(to);
     checkKey(key);
     const name = JSON.stringify([to.name, key]);
-    this.#writes.delete(name);
     this.#writes.set(name, { to: table, key, stored: doc && table.form.stored(doc) });
     // The moment is that of the first call.
     this.#tx.begin().catch(() => {});
@@ -252,7 +251,6 @@ class Body implements Transaction {
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
       for (const key of query.keys) checkKey(key);
-      if (query.keys.length === 0) return [];
       return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
     }
     if ("asStored" in query) {

@@ -166,7 +166,7 @@ export function shortDecimal(text: string): string {
 /** A time as pages show it; one of no calendar as the server writes it. */
 export function timeOf(text: string): string {
   const match = SERVER_TIME.exec(text);
-  if (match === null || match[1] === "0000") return text;
+  if (match === null) return text;
   const [, year, day, time, fraction] = match;
   if (fraction === undefined) return `${year}-${day}T${time}Z`;
   const micros = fraction.padEnd(6, "0");

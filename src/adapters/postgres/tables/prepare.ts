@@ -38,12 +38,12 @@ export async function prepareTables(
 
 async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable): Promise<void> {
   const { table } = layout;
-  const { kept, list: keptList, table: there } = found;
+  const { kept, table: there } = found;
   const indexes = indexChanges(layout, found);
   const isSame = kept !== null && there !== null && isSameEntry(kept, entryOf(layout, found, kept));
   const isWhole =
     indexes.length === 0 && lackingColumns(table, there).length === 0 && isWatched(layout, found);
-  if (isSame && isWhole && (keptList !== null || !table.deletes)) return;
+  if (isSame && isWhole) return;
   const staysThere = there !== null && (there.hasRows || isForeign(found) || fits(layout, found));
   if (staysThere) {
     if (!isForeign(found)) await changeTable(tx, layout, there);

@@ -114,9 +114,8 @@ export function outcomeOf(
   visibleMs: number,
 ): Written {
   const buried = rounds.flatMap((decided) => decided.buried);
-  const refused = [...records, ...rounds.flatMap((decided) => decided.failures)];
   return {
-    failures: refused.sort((a, b) => a.index - b.index),
+    failures: [...records, ...rounds.flatMap((decided) => decided.failures)],
     kept: rounds.flatMap(({ kept }) => kept).sort((a, b) => a - b),
     ...(buried.length === 0 ? {} : { buried }),
     changed: rounds.reduce((sum, { sent }) => sum + sent.length, 0),
