@@ -94,5 +94,21 @@ export function documentRowChanges(harness: DocumentTablesHarness): void {
       expect(items.map(({ key }) => key)).toEqual([{ owner: "a", n: 1 }]);
       expect(await whole(table, "c")).toMatchObject([{ id: 1, n: 1 }]);
     });
+
+    test("D-7.6 one that outlives the tombstone of its new key takes it away, and one that does not leaves it", async () => {
+      const [table] = ownedTables(true);
+      await store.tableWith(table, { owner: "a", n: 1, at: T2 }, { owner: "a", n: 2, at: T1 });
+      const deleted = [1, 2].map((n, index) => ({
+        ...{ index, key: { owner: "c", n }, deletedAt: n === 1 ? T1 : T2 },
+      }));
+      await store.transact((tx) => tx.tables.write(table, [], { deleted }));
+      await store.opened.storage.tables.settled(table);
+      await change(table, "owner", "a", { owner: "c" });
+      const query = { after: null, sinceTime: null, limitRows: 9 };
+      const { items } = await store.opened.storage.tombstones.list(table, query);
+      expect(items.filter(({ key }) => key["owner"] === "c")).toEqual([
+        { key: { owner: "c", n: 2 }, deletedAt: T2 },
+      ]);
+    });
   });
 }

@@ -89,6 +89,24 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
   );
 
   databaseTest(
+    "D-4.6 an erasure over which a trigger passes in silence fails, and so does a change",
+    async ({ open, sql }) => {
+      await sql.unsafe(`${MADE}; insert into public.items values ('a', 1), ('a b', 1)`);
+      const storage = await open();
+      await storage.tables.prepare([ITEMS]);
+      await sql.unsafe(trigger("return null;", "update or delete"));
+      for (const fields of [null, { v: 2 }]) {
+        const changed = storage.documents.transact({ name: "test" }, (tx) =>
+          tx.tables.change(ITEMS, "k", "a", fields),
+        );
+        await expect(changed).rejects.toMatchObject({
+          ...{ kind: "commit_failed", message: "a trigger of the table passes over it" },
+        });
+      }
+    },
+  );
+
+  databaseTest(
     "D-4.6 so is one that a rule refuses that is looked at with the commit",
     async (database) => {
       const made = `create table public.owners (v int8 primary key); insert into public.owners values (1);

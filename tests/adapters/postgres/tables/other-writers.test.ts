@@ -81,6 +81,24 @@ describe.skipIf(!postgresAvailable)(
       expect([written.kept, await rowsOf(storage, DELETING)]).toEqual([[0], []]);
     });
 
+    it("D-7.6 a row that is moved to a key whose tombstone comes meanwhile takes that away", async (database) => {
+      const storage = await open(database, DELETING);
+      await database.sql`insert into deleting values ('a', ${NEW}, 1, null)`;
+      const { documents, tombstones } = storage;
+      const deleted = [{ index: 0, key: { k: "b" }, deletedAt: OLD }];
+      let runs = 0;
+      await documents.transact({ name: "test.move" }, async (tx) => {
+        await tx.read({ rowsOf: DELETING, where: ["k", ["a"]] });
+        if (runs++ === 0) {
+          await documents.transact({ name: "test.delete" }, (other) =>
+            other.tables.write(DELETING, [], { deleted }),
+          );
+        }
+        await tx.tables.change(DELETING, "k", "a", { k: "b" });
+      });
+      expect([runs, await tombstones.byKeys(DELETING, [{ k: "b" }])]).toEqual([2, []]);
+    });
+
     // The server ends whoever looks first whether there is a deadlock: a second after it began to wait.
     for (const waitedMs of [0, 700]) {
       it(`D-12.3 in a deadlock with another program that has waited for ${waitedMs} ms it is repsync that begins again`, async (database) => {

@@ -116,6 +116,8 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       expect(await prepared(database, wider)).toBeNull();
       const read = await TableUnderTest.prepare(await database.open(), wider);
       expect(await read.rows()).toEqual([{ ...ROW, more: null }]);
+      const mark = sql`select obj_description('public.items'::regclass)`;
+      expect(await mark.values()).toEqual([["Made by repsync"]]);
       await sql`drop table public.items`;
       await sql`create table public.items (k int primary key, price money)`;
       expect(await prepared(database, wider)).toContain("which another program made");
@@ -157,7 +159,23 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       const read = { afterMark: null, isForOwnPush: false };
       for (let i = 0; i < 2; i++) await storage.lateRows.read(DELETING, read);
       await sql`with gone as (delete from repsync._versions returning slot) select count(*) from gone`;
-      expect(await table.column("k")).toEqual(["b"]);
+      const [[index] = []] = await sql`select indexrelid::regclass::text from pg_index
+        where indrelid = 'public.items'::regclass and indisreplident`.values();
+      await sql.unsafe(`drop index ${index}`);
+      await storage.tables.prepare([DELETING]);
+      await sql`update public.items set v = 3`;
+      expect(await table.rows()).toMatchObject([{ k: "b", v: 3 }]);
     },
   );
+
+  databaseTest("D-12.2 a table in another schema is another one", async (database) => {
+    const { sql } = database;
+    await prepared(database, DELETING);
+    await sql`insert into public.items values ('a', now(), 1)`;
+    await sql`create schema other`;
+    expect(await prepared(database, DELETING, "other")).toBeNull();
+    await sql`insert into other.items values ('b', now(), 1)`;
+    await sql`delete from other.items`;
+    expect(await sql`select k from public.items`.values()).toEqual([["a"]]);
+  });
 });

@@ -38,6 +38,23 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
   );
 
   databaseTest(
+    "D-7.6 a version that makes others goes on with the record of deletes",
+    async (database) => {
+      const storage = await database.open();
+      await storage.tables.prepare([ITEMS]);
+      const before = await storage.tombstones.list(ITEMS, QUERY);
+      await database.sql.unsafe("insert into items (k) values ('a')");
+      await database.sql.unsafe(`drop trigger repsync_stamp on items; delete from items;
+        update repsync._tables set entry = jsonb_set(entry::jsonb, '{triggers}', '"of another"')::text`);
+      await storage.tables.prepare([ITEMS]);
+      const { items, earliestAvailable } = await storage.tombstones.list(ITEMS, {
+        ...{ ...QUERY, after: before.cursor },
+      });
+      expect([items.length, earliestAvailable]).toEqual([1, before.earliestAvailable]);
+    },
+  );
+
+  databaseTest(
     "D-7.6, D-14.2.3 columns may have the names that functions of the server give to rows",
     async (database) => {
       const storage = await database.open();

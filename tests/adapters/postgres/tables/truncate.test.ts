@@ -56,4 +56,17 @@ describe.skipIf(!postgresAvailable)("truncate on PostgreSQL", () => {
     const after = await versions();
     expect(after.map((version, i) => version > (before[i] ?? 0))).toEqual([true, true]);
   });
+
+  it("D-6.3 other programs may write rows that name nobody", async (database) => {
+    const storage = await database.open();
+    const { columns } = ENTRY;
+    const account = { ...ENTRY, columns: { ...columns, username: { type: "text" } } } as const;
+    await storage.tables.prepare([makeTable(account, "platform_accounts")]);
+    const { sql } = database;
+    await sql`insert into platform_accounts (k) values ('a'), ('b')`;
+    await sql`update platform_accounts set username = 'ana' where k = 'a'`;
+    await sql`update platform_accounts set username = null`;
+    await sql`delete from platform_accounts where k = 'a'`;
+    expect(await sql`select k from platform_accounts`.values()).toEqual([["b"]]);
+  });
 });

@@ -55,6 +55,7 @@ export function readingSinceTests(harness: StoreHarness<ReadingParts>): void {
       expect(await since("2024-01-02T00:00:00.000001Z")).toEqual(["3"]);
       expect(await since("2024-01-01T23:59:59.999999Z")).toEqual(["2", "3"]);
       expect(await since("2024-01-03T12:00:00Z")).toEqual([]);
+      expect(await since("9999-12-31T12:00:00Z")).toEqual([]);
     });
 
     it("D-4.6 page() and count() take rows at or after sinceTime", async (storage) => {
