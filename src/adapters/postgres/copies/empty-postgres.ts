@@ -159,22 +159,22 @@ function hasRoom({ keyColumns }: Table, key: Row): boolean {
 async function mark(
   tx: ServerTransaction,
   schema: string,
-  { adminUsername, tables, by }: EmptyPostgresOptions,
+  options: EmptyPostgresOptions,
 ): Promise<void> {
   if (await isHeld(tx, FILLER)) throw inUse();
   const facts = new Map(await readFacts(tx));
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);
   await tx.script(MAKE_SCHEMA);
-  if (!isUnfinished) await refuseFull(tx, schema, { adminUsername, tables });
-  await setFact(tx, "filled_by", by);
+  if (!isUnfinished) await refuseFull(tx, schema, options);
+  await setFact(tx, "filled_by", options.by);
   await empty(tx, schema);
 }
 
 async function refuseFull(
   tx: ServerTransaction,
   schema: string,
-  { adminUsername, tables }: Pick<EmptyPostgresOptions, "adminUsername" | "tables">,
+  { adminUsername, tables }: EmptyPostgresOptions,
 ): Promise<void> {
   const prepared = await preparedTables(tx, schema);
   const own = new Set(prepared.filter((one) => !one.isForeign).map(({ name }) => name));

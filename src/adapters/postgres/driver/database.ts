@@ -14,15 +14,7 @@ import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
-import {
-  Failure,
-  hasMet,
-  isPassing,
-  lacksRight,
-  TimeUp,
-  unavailable,
-  waitsForLock,
-} from "./errors.ts";
+import { Failure, hasMet, hasState, isPassing, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA, SCHEMA } from "./schema.ts";
 import {
   type Beginning,
@@ -33,6 +25,9 @@ import {
   within,
 } from "./transaction.ts";
 
+const LOCK_NOT_AVAILABLE = "55P03";
+const INSUFFICIENT_PRIVILEGE = "42501";
+const INVALID_PARAMETER = "22023";
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
 /** The others that a divisible body may meet before its caller had better come with less. */
@@ -82,12 +77,7 @@ export class PostgresDatabase {
   /** Makes the schema of repsync, once. */
   async makeSchema(): Promise<void> {
     this.#made ??= this.change("schema.make", (tx) => tx.script(MAKE_SCHEMA));
-    try {
-      await this.#made;
-    } catch (error) {
-      this.#made = null;
-      throw error;
-    }
+    await this.#made;
   }
 
   /** Runs a body whose reads are of one moment. */
@@ -121,8 +111,8 @@ export class PostgresDatabase {
       });
     } catch (error) {
       const cause = error instanceof Error ? error.cause : null;
-      if (waitsForLock(cause)) throw await this.#heldUp(cause);
-      if (!lacksRight(cause)) throw error;
+      if (hasState(cause, LOCK_NOT_AVAILABLE)) throw await this.#heldUp(cause);
+      if (!hasState(cause, INSUFFICIENT_PRIVILEGE)) throw error;
       const text = `The user of STORAGE_URL lacks a right in PostgreSQL: ${cause.message}`;
       const hint = `Let an owner say: ${this.#deps.grants}`;
       throw new AppError("invalid_request", text, { cause, hint });
@@ -276,7 +266,7 @@ export class PostgresDatabase {
     } catch (error) {
       const cause = error instanceof Error ? error.cause : null;
       // The id is not given yet: a server that fell has lost it.
-      return cause instanceof Failure && cause.state === "22023" ? "aborted" : null;
+      return hasState(cause, INVALID_PARAMETER) ? "aborted" : null;
     }
   }
 }

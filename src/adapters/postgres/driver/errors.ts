@@ -40,8 +40,8 @@ export function isPassing({ state }: Failure): boolean {
 const NOT_OF_ROWS = /^(?:0[389B]|2[56D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
 
 /** True when it is a record that was refused, by its values, by a rule of the table or by whatever a trigger raises. */
-export function isRefusal({ state }: Failure): boolean {
-  return state !== null && !NOT_OF_ROWS.test(state);
+export function isRefusal(error: unknown): error is Failure {
+  return error instanceof Failure && error.state !== null && !NOT_OF_ROWS.test(error.state);
 }
 
 /** The message of an application's function about its broken rule; null for messages of the server: they may hold values. */
@@ -66,9 +66,8 @@ export function refusalText(failure: Failure, isRemoval = false): string {
   return `PostgreSQL refuses it (${state})`;
 }
 
-/** True for what the role may not do. */
-export function lacksRight(error: unknown): error is Failure {
-  return error instanceof Failure && error.state === "42501";
+export function hasState(error: unknown, state: string): error is Failure {
+  return error instanceof Failure && error.state === state;
 }
 
 /** A row that is not written, though nothing says why. */
@@ -79,11 +78,6 @@ export function passedOver(): Failure {
 /** A right that is found to be missing before the server says so. */
 export function lackingRight(message: string): Failure {
   return new Failure(Object.assign(new Error(message), { errno: "42501" }));
-}
-
-/** True for what waited too long for what another transaction holds. */
-export function waitsForLock(error: unknown): error is Failure {
-  return error instanceof Failure && error.state === "55P03";
 }
 
 /** The error that a caller gets for a failed call to the server. `hasRows`: the call changed rows of tables. */

@@ -126,7 +126,7 @@ export class ServerTransaction {
 
   /** As `query`, for statements without parameters. */
   async script(text: string): Promise<void> {
-    await Promise.all([this.#noting(this.#connection.script(text)), this.begin()]);
+    await Promise.all([this.begin(), this.#noting(this.#connection.script(text))]);
   }
 
   /** Work that is undone by itself where it throws, or the server refuses a record; that comes out, and the transaction goes on. */

@@ -19,7 +19,7 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
+import { type Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
 import { TAKE_TOLD } from "../driver/schema.ts";
 import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -191,7 +191,7 @@ export class BodyTables implements TableWrites {
       });
       return NONE_REFUSED;
     } catch (error) {
-      if (!(error instanceof Failure) || !isRefusal(error)) throw error;
+      if (!isRefusal(error)) throw error;
     }
     let refused = NONE_REFUSED;
     const finding = this.#tx.attempt(async () => {
@@ -222,7 +222,7 @@ export class BodyTables implements TableWrites {
       try {
         await this.#tx.attempt(() => act(some));
       } catch (error) {
-        if (!(error instanceof Failure) || !isRefusal(error)) throw error;
+        if (!isRefusal(error)) throw error;
         if (some.length === 1) {
           refused.push({ item: first, failure: error });
           return;

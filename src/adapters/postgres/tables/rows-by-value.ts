@@ -4,7 +4,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
-import { Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
+import { isRefusal, passedOver, refusalText } from "../driver/errors.ts";
 import { TELL } from "../driver/schema.ts";
 import { quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
@@ -88,6 +88,5 @@ export async function changeRowsBy(
 
 /** The error of a change that a rule of the table refuses. */
 function refusedChange(error: unknown): never {
-  const isOfRow = error instanceof Failure && isRefusal(error);
-  throw isOfRow ? new AppError("invalid_request", refusalText(error)) : error;
+  throw isRefusal(error) ? new AppError("invalid_request", refusalText(error)) : error;
 }
