@@ -110,6 +110,19 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the target of a copy", () => 
     },
   );
 
+  databaseTest(
+    "D-10.7 another takes over what a killed one holds no more",
+    async ({ sql, url }) => {
+      const { claim } = copiesOf(POSTGRESQL);
+      const killed = await claim(url);
+      await sql`update repsync._holders set process = 'killed'`;
+      await expect(claim(url)).rejects.toThrow("holds the store");
+      await sql`update repsync._holders set ends_at = clock_timestamp() - interval '1 s'`;
+      await (await claim(url)).giveUp();
+      await killed.giveUp();
+    },
+  );
+
   databaseTest("D-12.5 nothing is left of a copy that was given up", async ({ sql, url }) => {
     await sql.unsafe("drop schema repsync cascade");
     const table = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" } } });
