@@ -15,10 +15,9 @@ export type Position = readonly string[];
 /** The position of a row, which need not be there. */
 export function positionOf(order: readonly OrderColumn[], table: Table, row: Row): Position {
   const position: string[] = [];
-  for (const { column, type, isTime } of order) {
+  for (const { column, isTime } of order) {
     if (isTime) {
-      const time = rowTime(table, row);
-      position.push(time === null ? NO_TIME : type === "date" ? time.slice(0, 10) : time);
+      position.push(rowTime(table, row) ?? NO_TIME);
       continue;
     }
     const value = fieldOf(row, column.name);
