@@ -75,6 +75,21 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
       await driver.close();
     },
   );
+
+  databaseTest("D-10.7 a delete that nobody has listed is in a copy", async (database) => {
+    const { sql, url } = database;
+    const storage = await database.open();
+    const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
+    const entry = { upsert_key: ["k"], timestamp_column: "at", deletes: true, columns };
+    await storage.tables.prepare([makeTable(entry)]);
+    await sql`insert into items values ('a')`;
+    await sql`delete from items`;
+    const source = await copiesOf(POSTGRESQL).source(url);
+    const { parts } = await source.dump();
+    const items = await Array.fromAsync(parts, (part) => part.items);
+    expect(items.flat()).toMatchObject([{ place: 1, key: { k: "a" } }]);
+    await source.close();
+  });
 });
 
 describe.skipIf(!postgresAvailable)("PostgreSQL as the target of a copy", () => {
@@ -130,6 +145,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the target of a copy", () => 
     expect(target.refusals?.(table, { k: "é".repeat(1_001) })).toEqual([
       "its key has more than 2000 bytes, for which an index of PostgreSQL may have no room",
     ]);
+    expect(target.refusals?.(table, { k: "é".repeat(1_000) })).toEqual([]);
     await target.giveUp();
     expect(await sql`select to_regnamespace('repsync')`.values()).toEqual([[null]]);
     await sql`create table public.listings (k int)`;

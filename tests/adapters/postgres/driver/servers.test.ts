@@ -1,6 +1,6 @@
 // Servers that repsync may not use, and a pooler, which it may. D-12.2.
 import { describe, expect, test } from "bun:test";
-import { problemOf } from "../../../../src/adapters/postgres/driver/open-database.ts";
+import { openDatabase, problemOf } from "../../../../src/adapters/postgres/driver/open-database.ts";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
@@ -92,4 +92,22 @@ describe.skipIf(!postgresAvailable)("a pooler before PostgreSQL", () => {
     for (const storage of instances) await storage.close();
     pooler.close();
   });
+});
+
+describe.skipIf(!postgresAvailable)("transactions on PostgreSQL", () => {
+  databaseTest(
+    "D-12.2 they wait for the disk, end with their call and are hidden no row from",
+    async ({ sql, url }) => {
+      const name = new URL(url).pathname.slice(1);
+      await sql.unsafe(`alter database ${name} set synchronous_commit = off`);
+      const { database } = await openDatabase({ url, clock });
+      const [line] = await database.transact({ name: "test" }, (tx) =>
+        tx.query(`select current_setting('synchronous_commit'), current_setting('row_security'),
+        bool_and(setting::int4 between 1 and 120000) from pg_settings
+        where name in ('statement_timeout', 'idle_in_transaction_session_timeout')`),
+      );
+      expect(line).toEqual(["on", "off", true]);
+      await database.close();
+    },
+  );
 });

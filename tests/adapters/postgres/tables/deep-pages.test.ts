@@ -38,6 +38,19 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: deep pages", () => {
     },
   );
 
+  databaseTest("D-3.4 rows that fill more than a portion are read one by one", async ({ open }) => {
+    const text = "x".repeat(5 * 1024 * 1024);
+    const columns = { n: { type: "integer" }, text: { type: "text" } } as const;
+    const table = await TableUnderTest.prepare(
+      await open(),
+      makeTable({ upsert_key: ["n"], columns }),
+    );
+    for (const n of [1, 2, 3]) await table.write({ n, text });
+    for (const limitRows of [1, 3]) {
+      expect(await table.column("n", { limitRows })).toEqual([1, 2, 3].slice(0, limitRows));
+    }
+  });
+
   databaseTest("D-3.10 a table is counted once for as long as it stays", async ({ url, open }) => {
     const table = await TableUnderTest.prepare(await open(), ITEMS);
     await table.write({ n: 1 });

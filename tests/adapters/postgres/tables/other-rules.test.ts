@@ -107,6 +107,35 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
   );
 
   databaseTest(
+    "D-4.6 so is one that another of its key follows, by a rule that came to a table of repsync's own",
+    async ({ open, sql }) => {
+      const storage = await open();
+      await storage.tables.prepare([ITEMS]);
+      await sql`insert into items values ('b', 9)`;
+      for (const [rule, refused, end] of [
+        [
+          "alter table items add constraint rule check (v <> 9) not valid",
+          9,
+          "alter table items drop constraint rule",
+        ],
+        [
+          trigger("if new.v = 9 then raise exception 'no'; end if; return new;"),
+          9,
+          "drop function judge() cascade",
+        ],
+        ["create unique index rule on items (v)", 9, "drop index rule"],
+        ["alter table items alter v set not null", null, "alter table items alter v drop not null"],
+      ] as const) {
+        await sql.unsafe(rule);
+        const rows = [refused, 1].map((v) => ({ k: "a", v }));
+        const { failures } = await writeTo(storage, ITEMS, asWrites(rows));
+        expect([rule, failures.map(({ index }) => index)]).toEqual([rule, [0]]);
+        await sql.unsafe(end);
+      }
+    },
+  );
+
+  databaseTest(
     "D-4.6 so is one that a rule refuses that is looked at with the commit",
     async (database) => {
       const made = `create table public.owners (v int8 primary key); insert into public.owners values (1);
