@@ -16,6 +16,7 @@ import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
+import { literal } from "../driver/sql.ts";
 import { isPrepared, readFacts } from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
@@ -80,7 +81,8 @@ export class DatabaseDump {
       const layout = this.#layout(table);
       const at = told.get(String(layout.slot));
       const lastNumber = await lastNumberOf(tx, layout);
-      dumped.push({ ...table, lastNumber, ...(at === undefined ? {} : { told: at }) });
+      const deletes = await withOpen(tx, layout, table.deletes);
+      dumped.push({ ...table, lastNumber, deletes, ...(at === undefined ? {} : { told: at }) });
     }
     return dumped;
   }
@@ -137,6 +139,17 @@ async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<numb
   return Number(last);
 }
 
+/** A list of deletes whose open ones, which came since it was settled, have the next places. */
+async function withOpen(
+  tx: ServerTransaction,
+  { deleted }: Layout,
+  deletes: DumpedTable["deletes"],
+): Promise<DumpedTable["deletes"]> {
+  if (deletes === null) return null;
+  const [[open] = []] = await tx.query(`select count(*) from ${deleted} where place is null`);
+  return { ...deletes, lastPlace: deletes.lastPlace + Number(open) };
+}
+
 async function* documentsOf(tx: ServerTransaction, from: AnyCollection): AsyncGenerator<object> {
   const table = new CollectionTable(from);
   if (!(await isThere(tx, table.name))) return;
@@ -170,8 +183,9 @@ async function* rowsOf(tx: ServerTransaction, layout: Layout) {
 
 async function* tombstonesOf(tx: ServerTransaction, layout: Layout) {
   const { keyColumns } = layout.table;
-  const shown = `t.place::text, ${DELETED_AT}, t.taken_ms::text, ${layout.shown(keyColumns)}`;
-  const text = `select ${shown} from ${layout.deleted} as t where t.place is not null order by t.place`;
+  const open = "k.last_place + row_number() over (partition by t.place is null order by t.made)";
+  const shown = `coalesce(t.place, ${open})::text, ${DELETED_AT}, t.taken_ms::text, ${layout.shown(keyColumns)}`;
+  const text = `select ${shown} from ${layout.deleted} as t, repsync._tables as k where k.name = ${literal(layout.table.name)} order by t.place, t.made`;
   for await (const line of linesOf(tx, text)) {
     const [place, deletedAt, takenAtMs] = line;
     const key = rowAt(keyColumns, line, 3);

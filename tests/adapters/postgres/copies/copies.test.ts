@@ -76,20 +76,32 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
     },
   );
 
-  databaseTest("D-10.7 a delete that nobody has listed is in a copy", async (database) => {
-    const { sql, url } = database;
-    const storage = await database.open();
-    const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
-    const entry = { upsert_key: ["k"], timestamp_column: "at", deletes: true, columns };
-    await storage.tables.prepare([makeTable(entry)]);
-    await sql`insert into items values ('a')`;
-    await sql`delete from items`;
-    const source = await copiesOf(POSTGRESQL).source(url);
-    const { parts } = await source.dump();
-    const items = await Array.fromAsync(parts, (part) => part.items);
-    expect(items.flat()).toMatchObject([{ place: 1, key: { k: "a" } }]);
-    await source.close();
-  });
+  databaseTest(
+    "D-10.7 deletes that nobody has listed are in a copy, up to its moment",
+    async (database) => {
+      const { sql, url } = database;
+      const storage = await database.open();
+      const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
+      const entry = { upsert_key: ["k"], timestamp_column: "at", deletes: true, columns };
+      await storage.tables.prepare([makeTable(entry)]);
+      await sql`insert into items values ('a'), ('b')`;
+      await sql`delete from items where k = 'a'`;
+      let begun = 0;
+      const driver = watchedDriver(url, async (statement, text) => {
+        if (text.startsWith(BEGINS) && ++begun === 4) await sql`delete from items`;
+        return await statement();
+      });
+      const postgres = new PostgresDatabase({ driver, clock: new SystemClock() });
+      const { about, parts } = await new DatabaseDump(postgres, "public", []).dump();
+      const items = await Array.fromAsync(parts, (part) => part.items);
+      expect([begun, about.items, about.tables[0]?.deletes?.lastPlace]).toEqual([4, 2, 2]);
+      expect(items.flat()).toMatchObject([
+        { place: 1, key: { k: "a" } },
+        { place: 2, key: { k: "b" } },
+      ]);
+      await driver.close();
+    },
+  );
 });
 
 describe.skipIf(!postgresAvailable)("PostgreSQL as the target of a copy", () => {
