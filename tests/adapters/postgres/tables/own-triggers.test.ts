@@ -55,6 +55,26 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
   );
 
   databaseTest(
+    "D-7.6 a role that may write a table needs no right to what they write",
+    async ({ open, sql, url }) => {
+      const storage = await open();
+      const columns = { username: { type: "text" }, at: { type: "datetime" } } as const;
+      const entry = { upsert_key: ["username"], timestamp_column: "at", columns };
+      await storage.tables.prepare([ITEMS, makeTable(entry, "profiles")]);
+      const role = new URL(url).pathname.slice(1);
+      const writer = await sql.reserve();
+      await writer.unsafe(`create role ${role}; grant all on items, profiles to ${role};
+        set role ${role}; insert into items values ('a'); insert into profiles values ('ana');
+        update items set k = 'b'; update profiles set at = now();
+        delete from items; delete from profiles;
+        reset role; drop owned by ${role}; drop role ${role}`);
+      writer.release();
+      const { items } = await storage.tombstones.list(ITEMS, QUERY);
+      expect(items.map(({ key }) => key)).toEqual([{ k: "a" }, { k: "b" }]);
+    },
+  );
+
+  databaseTest(
     "D-7.6, D-14.2.3 columns may have the names that functions of the server give to rows",
     async (database) => {
       const storage = await database.open();
