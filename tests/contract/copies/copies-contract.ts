@@ -164,12 +164,14 @@ export function copiesContract(harness: CopiesHarness): void {
       }
     });
 
-    test.skipIf(!isLasting)("D-10.7 a store of a later program is not taken", async () => {
-      const url = await harness.makeUrl();
-      await (await harness.open(url)).close();
-      await writeFact(url, "format", "3");
-      await expect(claim(url)).rejects.toThrow("The store has format 3");
-    });
+    if (isLasting) {
+      test("D-10.7 a store of a later program is not taken", async () => {
+        const url = await harness.makeUrl();
+        await (await harness.open(url)).close();
+        await writeFact(url, "format", "3");
+        await expect(claim(url)).rejects.toThrow("The store has format 3");
+      });
+    }
 
     test("D-10.7 of two that would fill a store at once one does, and the other harms nothing", async () => {
       const url = await harness.makeUrl();
