@@ -1,6 +1,6 @@
 // The page `Runs`: start, watch, cancel, history. D-9.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { onOneBackend } from "../http/support/backends.ts";
+import { type Backend, onOneBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -14,6 +14,17 @@ setDefaultTimeout(60_000);
 const look = (isShown: boolean) => `
   Object.defineProperty(document, "hidden", { configurable: true, value: ${!isShown} });
   document.dispatchEvent(new Event("visibilitychange"))`;
+
+/** A push of 1,200 rows that is under way, and waits with its first batch at the remote until it is released. */
+async function startHeldPush(backend: Backend) {
+  const remote = await startRunApp({ backend });
+  const held = startHeldRemote(remote.url, "/push/", 1);
+  const local = await startRunApp({ backend, env: { SYNC_REMOTE_URL: held.url } });
+  await local.push("notes", { records: notes(1_200) });
+  const started = await local.trigger({ table: "notes", direction: "push", wait: false });
+  await held.reached;
+  return { local, held, id: String(started.json["run_id"]) };
+}
 
 describe.skipIf(!chromiumAvailable)("the page Runs", () => {
   onOneBackend("runs", (backend) => {
@@ -48,19 +59,13 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
     });
 
     test("D-9.4.1 a run that was started elsewhere is shown as it goes, after a reload too, and Cancel ends it", async () => {
-      const remote = await startRunApp({ backend });
-      const held = startHeldRemote(remote.url, "/push/", 1);
-      const local = await startRunApp({ backend, env: { SYNC_REMOTE_URL: held.url } });
-      await local.push("notes", { records: notes(1_200) });
-      const started = await local.trigger({ table: "notes", direction: "push", wait: false });
-      await held.reached;
+      const { local, held, id } = await startHeldPush(backend);
       const { page, expectGood } = await openConsole(local, {
         as: local.admin,
         address: "/console/runs",
       });
       await page.getByText(/^500 of 1,200 rows, [\d,]+ rows\/s$/).waitFor();
       await expectGood();
-      const id = String(started.json["run_id"]);
       const asked = page.waitForRequest("**/events");
       await page.goto(`${local.url}/console/runs/${id}`);
       await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
@@ -78,17 +83,12 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
     });
 
     test("D-9.4.1 a run is watched in tabs that somebody looks at: others leave a browser's few connections to them", async () => {
-      const remote = await startRunApp({ backend });
-      const held = startHeldRemote(remote.url, "/push/", 1);
-      const local = await startRunApp({ backend, env: { SYNC_REMOTE_URL: held.url } });
-      await local.push("notes", { records: notes(1_200) });
-      const started = await local.trigger({ table: "notes", direction: "push", wait: false });
-      await held.reached;
+      const { local, held, id } = await startHeldPush(backend);
       const { page: first } = await openConsole(local, { as: local.admin });
       const tabs = [first];
       while (tabs.length < 7) tabs.push(await first.context().newPage());
       for (const tab of tabs) {
-        await tab.goto(`${local.url}/console/runs/${started.json["run_id"]}`);
+        await tab.goto(`${local.url}/console/runs/${id}`);
         await tab.getByText("500 of 1,200 rows").waitFor();
         await tab.evaluate(look(false));
       }

@@ -119,7 +119,7 @@ export class Membership {
     return done;
   }
 
-  /** Forgets the tombstones of a name that an erasure has taken. */
+  /** Forgets the tombstones that name an erased person; does nothing where the name is a new person's. */
   async #forgetTombstones(tables: readonly Table[], username: string): Promise<void> {
     const { documents, hmacOf } = this.#deps;
     await documents.transact({ name: "membership.forget_tombstones" }, async (tx) => {

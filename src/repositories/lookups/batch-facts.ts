@@ -111,7 +111,7 @@ export class LookupCache {
   readonly #callers: ValueCache<Versioned<OwnedCaller>>;
   /** People by username. */
   readonly #people: ValueCache<Versioned<LookupSubject>>;
-  /** Names that cannot be found, apart, so that made-up ones evict no people. */
+  /** Names of nobody. They have a cache of their own: made-up ones push no person out. */
   readonly #absent: ValueCache<Versioned<LookupSubject>>;
 
   constructor(makeCache: MakeCache) {

@@ -251,7 +251,7 @@ class Body implements Transaction {
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
       for (const key of query.keys) checkKey(key);
-      // A twentieth of the time of a lookup, whose body asks for none of what is remembered.
+      // Lookups ask for no keys where all is remembered: a message for that would take a twentieth of their time.
       if (query.keys.length === 0) return [];
       return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
     }

@@ -72,7 +72,7 @@ const STATUS_COLOURS: Readonly<Record<ListedRun["status"], Colour>> = {
   failed: "red",
 };
 
-/** The output that the table is for. */
+/** The place where the table is shown. */
 interface Shown {
   /** Width of the terminal; absent elsewhere: ids, times and errors are whole, and no column is left out. */
   readonly columns?: number;

@@ -38,10 +38,16 @@ interface RunningImport extends BegunImport {
 
 type ImportState = { readonly kind: "idle" } | RunningImport | EndedImport;
 
-export type FileImport = ReturnType<typeof useImport>;
+export interface FileImport {
+  readonly state: ImportState;
+  /** Never rejects. */
+  readonly start: (wanted: WantedImport, isDryRun: boolean) => Promise<void>;
+  /** Ends the upload, and with it the import. */
+  readonly abort: () => void;
+}
 
 /** Imports files into a table, one after another. An import goes on when its page is left; a dry run does not. */
-export function useImport(table: string) {
+export function useImport(table: string): FileImport {
   const [state, setState] = useState<ImportState>({ kind: "idle" });
   const underWay = useRef({ controller: new AbortController(), isDryRun: true });
   const isShown = useRef(true);
@@ -53,7 +59,6 @@ export function useImport(table: string) {
     [],
   );
 
-  /** Never rejects. */
   async function start(wanted: WantedImport, isDryRun: boolean) {
     const controller = new AbortController();
     underWay.current = { controller, isDryRun };
@@ -90,9 +95,7 @@ export function useImport(table: string) {
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
-  /** Ends the upload, and with it the import. */
-  const abort = () => underWay.current.controller.abort();
-  return { state, start, abort };
+  return { state, start, abort: () => underWay.current.controller.abort() };
 }
 
 function cancelled(isDryRun: boolean): RequestError {

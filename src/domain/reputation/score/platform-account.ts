@@ -81,7 +81,7 @@ function compareClaims(a: PlatformAccount, b: PlatformAccount): number {
 // text may be a number; nothing here fails, and what cannot be read is null.
 
 /** Stands in a reply for a time that nothing stored tells: the field is text, and clients parse it. */
-export const NO_TIME = "1970-01-01T00:00:00Z";
+export const UNKNOWN_TIME = "1970-01-01T00:00:00Z";
 
 /** A column value as text: numbers and booleans as written in JSON; null for null, a missing value, an object or an array. */
 export function readText(row: JsonObject, column: string): string | null {

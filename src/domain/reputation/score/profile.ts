@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { changeTime } from "../../sync/rows/row-time.ts";
-import { NO_TIME, readBoolean, readText, verifiedAccounts } from "./platform-account.ts";
+import { readBoolean, readText, UNKNOWN_TIME, verifiedAccounts } from "./platform-account.ts";
 import type { Score } from "./score.ts";
 
 // Bodies of the three lookups from stored rows, and what owners may change., D-5.5, D-6.2.
@@ -68,7 +68,7 @@ export function platformEntries(accounts: readonly JsonObject[]): readonly Platf
     platform: account.platform,
     handle: account.handle,
     verified: account.isVerified,
-    lastSyncedAt: account.lastSyncedAt ?? account.updatedAt ?? NO_TIME,
+    lastSyncedAt: account.lastSyncedAt ?? account.updatedAt ?? UNKNOWN_TIME,
   }));
 }
 

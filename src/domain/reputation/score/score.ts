@@ -4,9 +4,9 @@ import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.
 import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
 import {
   countingAccounts,
-  NO_TIME,
   type PlatformAccount,
   readDateTime,
+  UNKNOWN_TIME,
 } from "./platform-account.ts";
 import { findPlatform, type Platform, type PlatformCategory } from "./platform-catalogue.ts";
 import { expMinus, halvingPower, naturalLog } from "./portable-math.ts";
@@ -245,5 +245,5 @@ function lastChangeOf({ profile, accounts }: ScoreInput): string {
   if (times.length > 0) {
     return times.reduce((latest, time) => (compareDateTimes(time, latest) > 0 ? time : latest));
   }
-  return (profile === null ? null : readDateTime(profile, "created_at")) ?? NO_TIME;
+  return (profile === null ? null : readDateTime(profile, "created_at")) ?? UNKNOWN_TIME;
 }

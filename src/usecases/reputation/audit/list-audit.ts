@@ -35,7 +35,7 @@ interface AuditParameters extends ListParameters {
 
 /** `<time>_<chain>-<seq>` of the last record that was shown, or `<time>_` where a search has ended without one. */
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_(?:([\w-]{1,64})-(\d{1,15}))?$/;
-const NO_TIME = "Must be an ISO 8601 date and time";
+const NOT_A_TIME = "Must be an ISO 8601 date and time";
 /** A person's accesses come in whole parts: their names lead to the stretches. */
 const WHOLE: SearchBounds = { records: Number.POSITIVE_INFINITY, stretches: 1_000 };
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -103,7 +103,7 @@ function readTime(
   if (!text) return null;
   const time = parseSince(text);
   if (time === null) {
-    problems.push({ pointer, detail: NO_TIME });
+    problems.push({ pointer, detail: NOT_A_TIME });
     return null;
   }
   const isBetween = /\.\d{6}Z$/.test(time);
