@@ -1,10 +1,14 @@
 import {
+  type Alert,
   type AlertType,
   gatheredBody,
   MAX_ALERT_WAIT_MS,
   type QueuedAlert,
+  queuedAlert,
 } from "../domain/alerts/alert.ts";
+import { formatMs } from "../domain/shared/time.ts";
 import type { Stretch, Transaction } from "../ports/documents.ts";
+import type { Clock, Ids } from "../ports/runtime/runtime.ts";
 import { Repository } from "./repository.ts";
 import { ALERTS, type WaitingAlert } from "./run-collections.ts";
 
@@ -111,4 +115,31 @@ function dueBy(kind: number, nowMs: number, limit: number): Stretch {
 
 function dueAfter(kind: number, atMs: number, limit: number): Stretch {
   return { index: "due", within: [[kind]], after: [kind, atMs + 1], limit };
+}
+
+interface AlertsDeps {
+  readonly outbox: AlertOutbox;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly ids: Ids;
+}
+
+/** Raises alerts. There is one only where `WEBHOOK_URL` is set: nothing is kept for nobody. */
+export class Alerts {
+  readonly #deps: AlertsDeps;
+
+  constructor(deps: AlertsDeps) {
+    this.#deps = deps;
+  }
+
+  /** An alert of something that happens now, for the commit of what happens. */
+  make(alert: Alert): QueuedAlert {
+    const { clock, ids } = this.#deps;
+    const atMs = clock.nowMs();
+    return queuedAlert(alert, { id: ids.next(), atMs, at: formatMs(atMs) });
+  }
+
+  /** Keeps an alert in a commit of its own. Throws `store_unavailable`. */
+  async raise(alert: Alert): Promise<void> {
+    await this.#deps.outbox.add([this.make(alert)]);
+  }
 }

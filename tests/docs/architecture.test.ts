@@ -3,8 +3,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { SQL } from "bun";
+import { dirname, join } from "node:path";
+import { Glob, SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { COLLECTIONS as DECLARED_COLLECTIONS } from "../../src/repositories/collections.ts";
 import { jsonBody, lookUp, Person } from "../http/reputation/people.ts";
@@ -23,6 +23,11 @@ const COLLECTIONS = documented("Collections");
 const DECLARED = DECLARED_COLLECTIONS.map(({ name, fields }) => [`repsync_${name}`, fields]);
 /** What MongoDB keeps beside the fields of a document. */
 const OF_EVERY_DOCUMENT = ["_id", "_at", "_locks"];
+/** Folders of src in the order of the document. */
+const LISTED = [...DOCUMENT.matchAll(/^\| `(src[\w/-]*)` \|/gm)].map(([, folder = ""]) => folder);
+/** A layer that has rooms, and a folder in it: of the console the first one alone, as its list of pages names all others. */
+const ROOM =
+  /^src\/(?:(domain|ports|usecases|adapters\/(?:sqlite|mongodb|postgres))\/[\w/-]+|(console)\/[\w-]+)(?=\/)/;
 /** The built-in registry. */
 const BUILT_IN = { SYNC_TABLES: "" };
 
@@ -40,8 +45,21 @@ test("docs/architecture.md has a line for every folder of src", () => {
   const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath }) => parentPath.slice(ROOT.length + 1));
-  const listed = [...DOCUMENT.matchAll(/^\| `(src[\w/-]*)` \|/gm)].map(([, folder = ""]) => folder);
-  expect(listed.sort()).toEqual([...new Set(files)].sort());
+  expect(LISTED.toSorted()).toEqual([...new Set(files)].sort());
+});
+
+test("rooms import only those before them in docs/architecture.md", () => {
+  const importing = [...new Glob("src/**/*.{ts,tsx}").scanSync(ROOT)].flatMap((file) =>
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(/(?:from|import) \(?"(\.[^"]+)"/g)].map(
+      ([, path = ""]) => [file, join(dirname(file), path)] as const,
+    ),
+  );
+  const upwards = importing.filter(([from, to]) => {
+    const [room, other] = [roomOf(from), roomOf(to)];
+    return room.layer === other.layer && room.place < other.place;
+  });
+  expect(importing.length).toBeGreaterThan(1_000);
+  expect(upwards).toEqual([]);
 });
 
 test("docs/architecture.md has every collection with the fields that are declared", () => {
@@ -121,6 +139,12 @@ describe.skipIf(!POSTGRESQL.isAvailable)("PostgreSQL", () => {
     expect(names.sort()).toEqual(Object.keys(COLLECTIONS).sort());
   });
 });
+
+/** The layer of a file, and the place of its room in the document; neither for a file in no room. */
+function roomOf(file: string) {
+  const [folder = "", ...layers] = ROOM.exec(file) ?? [];
+  return { layer: layers.find(Boolean), place: LISTED.indexOf(folder) };
+}
 
 /** A run, a lookup and a failed sign-in, so that most collections have a document. */
 async function useEverything(url: string): Promise<void> {

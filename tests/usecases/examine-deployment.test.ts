@@ -1,8 +1,7 @@
 // What `doctor` says.
 import { expect, test } from "bun:test";
 import type { Table } from "../../src/domain/sync/table/table.ts";
-import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
-import { Alerts } from "../../src/usecases/alerts/alerts.ts";
+import { AlertOutbox, Alerts } from "../../src/repositories/alert-outbox.ts";
 import {
   type ExamineDeps,
   examineDeployment,

@@ -1,10 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
-import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
+import { AlertOutbox, Alerts } from "../../src/repositories/alert-outbox.ts";
 import { Leases } from "../../src/repositories/leases.ts";
 import { Settings } from "../../src/repositories/settings.ts";
-import { Alerts } from "../../src/usecases/alerts/alerts.ts";
 import { startBackups } from "../../src/usecases/operations/scheduled-backups.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";

@@ -8,7 +8,7 @@ import {
 import { isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
-import type { Alerts } from "../alerts/alerts.ts";
+import type { Alerts } from "../../repositories/alert-outbox.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
 import { isDue, type TimeTakers } from "../sync/shared/take-time.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";

@@ -9,8 +9,8 @@ import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { Alerts } from "../../../repositories/alert-outbox.ts";
 import type { SyncRepositories } from "../../../repositories/sync-repositories.ts";
-import type { Alerts } from "../../alerts/alerts.ts";
 
 /** Counts what this process moves. Nothing here waits or throws. */
 export interface RowCounter {

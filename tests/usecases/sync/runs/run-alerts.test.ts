@@ -1,9 +1,8 @@
 // What operators are told of runs and comparisons.
 import { expect, test } from "bun:test";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
-import { AlertOutbox } from "../../../../src/repositories/alert-outbox.ts";
+import { AlertOutbox, Alerts } from "../../../../src/repositories/alert-outbox.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
-import { Alerts } from "../../../../src/usecases/alerts/alerts.ts";
 import { findRun, listRuns } from "../../../../src/usecases/sync/runs/kept-runs.ts";
 import { watchAbandonedRuns } from "../../../../src/usecases/sync/runs/scheduled-runs.ts";
 import { StartedComparison } from "../../../../src/usecases/sync/runs/start-comparison.ts";
