@@ -246,15 +246,15 @@ function startScheduledBackups(
   scheduler: CronerScheduler,
 ): BackupSchedule | null {
   if (config.backups === null) return null;
-  const { storage, sync, settings } = services;
+  const { storage, sync, scheduleTimes } = services;
   const { deploymentId } = storage.identity;
-  const deps = { ...sync, ...backUpDeps(config, services), settings, deploymentId, scheduler };
+  const deps = { ...sync, ...backUpDeps(config, services), scheduleTimes, deploymentId, scheduler };
   return startBackups(deps, config.backups);
 }
 
 function startRunSchedules(
   { schedule, compareSchedule, compareRepair }: Config,
-  { sync, settings, logger }: Services,
+  { sync, scheduleTimes, logger }: Services,
   {
     activeRuns,
     scheduler,
@@ -266,7 +266,7 @@ function startRunSchedules(
     if (isAny) logger.warn(`${ignored} is ignored, because SYNC_ENABLED is not true`);
     return [];
   }
-  const deps = { ...sync, settings, scheduler, activeRuns };
+  const deps = { ...sync, scheduleTimes, scheduler, activeRuns };
   return [
     ...(sync.alerts ? [watchAbandonedRuns(sync)] : []),
     ...(schedule === null ? [] : [startSchedule(deps, schedule)]),

@@ -29,9 +29,10 @@ import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { Names } from "../repositories/accounts/names.ts";
+import { Secrets } from "../repositories/accounts/secrets.ts";
 import { AlertOutbox, Alerts } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
-import { Secrets, Settings } from "../repositories/settings.ts";
+import { ScheduleTimes } from "../repositories/schedule-times.ts";
 import { SyncRepositories } from "../repositories/sync-repositories.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
@@ -174,7 +175,7 @@ async function makeServices(config: Config, opened: OpenedStore) {
     isFirstPepper,
     caches,
     outbox,
-    settings: new Settings(storage.documents),
+    scheduleTimes: new ScheduleTimes(storage.documents),
     /** Null where `WEBHOOK_URL` is not set. */
     alerts,
     prepareTables,

@@ -77,20 +77,20 @@ export const SEQUENCES: Collection<SequenceDocument> = {
   keyOf: ({ name }) => [name],
 };
 
-/** Canonical times: of the last scheduled backup, and of the last time of each other schedule that was taken. */
-export type SettingName =
+/** Of the last scheduled backup, of the last that failed, and of the last time taken of each other schedule. */
+export type ScheduleTimeName =
   | "last_backup"
   | "last_backup_failure"
   | "last_sync_time"
   | "last_compare_time";
 
-/** A text that the service remembers about itself. */
-export interface SettingDocument {
-  readonly name: SettingName;
+interface ScheduleTimeDocument {
+  readonly name: ScheduleTimeName;
+  /** Canonical time. */
   readonly value: string;
 }
 
-export const SETTINGS: Collection<SettingDocument> = {
+export const SCHEDULE_TIMES: Collection<ScheduleTimeDocument> = {
   name: "settings",
   fields: ["name", "value"],
   keyOf: ({ name }) => [name],
@@ -102,7 +102,7 @@ export const COLLECTIONS: readonly AnyCollection[] = [
   RUNS,
   RUN_NEWS,
   SEQUENCES,
-  SETTINGS,
+  SCHEDULE_TIMES,
   ...RUN_COLLECTIONS,
   ...ACCOUNT_COLLECTIONS,
   ...LOOKUP_COLLECTIONS,

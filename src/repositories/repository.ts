@@ -7,6 +7,7 @@ import {
   SYNC_CALLS,
   type Transaction,
 } from "../ports/documents.ts";
+import { SEQUENCES } from "./collections.ts";
 
 /** The options of a call, or its name alone. */
 type Call = string | CallOptions;
@@ -45,4 +46,12 @@ export abstract class RunRepository extends Repository {
   constructor(documents: DocumentStore) {
     super(documents, SYNC_CALLS);
   }
+}
+
+/** The store's clock, which all instances share, in milliseconds since 1970. Throws `store_unavailable`. */
+export async function storeNowMs(documents: DocumentStore): Promise<number> {
+  return await documents.read({ name: "store.now", limit: SYNC_CALLS }, async (at) => {
+    await at.read({ from: SEQUENCES, keys: [] });
+    return at.nowMs;
+  });
 }

@@ -3,7 +3,7 @@ import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-fil
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { AlertOutbox, Alerts } from "../../src/repositories/alert-outbox.ts";
 import { Leases } from "../../src/repositories/leases.ts";
-import { Settings } from "../../src/repositories/settings.ts";
+import { ScheduleTimes } from "../../src/repositories/schedule-times.ts";
 import { startBackups } from "../../src/usecases/operations/scheduled-backups.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -39,7 +39,7 @@ function makeInstances(copies: Partial<FullStorage> = {}) {
   };
   const deps = {
     ...{ clock, logger, ids, scheduler, timer, files: new NodeBackupFiles() },
-    ...{ leases: new Leases(documents), settings: new Settings(documents) },
+    ...{ leases: new Leases(documents), scheduleTimes: new ScheduleTimes(documents) },
     ...{ alerts: new Alerts({ outbox, clock, ids }), deploymentId: "0123456789ab" },
     ...{ copies: copies as FullStorage, mac: { hmacHex: () => "" } as never },
     ...{ version: "1", outsideSecrets: [], storePaths: [] },

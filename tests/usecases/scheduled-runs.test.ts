@@ -3,7 +3,7 @@ import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import { findTable } from "../../src/domain/sync/table/table.ts";
 import type { CronTimes, Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
-import { Settings } from "../../src/repositories/settings.ts";
+import { ScheduleTimes } from "../../src/repositories/schedule-times.ts";
 import {
   startCompareSchedule,
   startSchedule,
@@ -24,7 +24,11 @@ const cron = {
 /** What instances on one store share. */
 function shareStore(clock = new FakeClock()) {
   const documents = ownDocuments(clock);
-  return { clock, leases: new Leases(documents) as LeaseGiver, settings: new Settings(documents) };
+  return {
+    clock,
+    leases: new Leases(documents) as LeaseGiver,
+    scheduleTimes: new ScheduleTimes(documents),
+  };
 }
 
 /** A schedule whose times come when a test says so. */

@@ -9,7 +9,7 @@ export interface BackupPlan {
   readonly keep: number;
 }
 
-/** The setting that has the canonical time of the last one. */
+/** The name under which the canonical time of the last one is kept. */
 export const LAST_BACKUP = "last_backup";
 /** Last characters of the deployment id in a backup's file name. */
 const ID_CHARS = 12;

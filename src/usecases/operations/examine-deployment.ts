@@ -9,7 +9,7 @@ import { COUNT_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
-import { storeNowMs } from "../../repositories/settings.ts";
+import { storeNowMs } from "../../repositories/repository.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
 import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";

@@ -17,7 +17,7 @@ import type { FullStorage } from "../../ports/storage.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";
 import type { RemoteMemory } from "../../repositories/remote-memory.ts";
-import type { Settings } from "../../repositories/settings.ts";
+import type { ScheduleTimes } from "../../repositories/schedule-times.ts";
 import type { LookupCounts, Lookups } from "../reputation/lookups/look-up.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
@@ -29,7 +29,7 @@ export interface ReadMetricsDeps {
   readonly storage: Pick<FullStorage, "ping">;
   readonly memory: RemoteMemory;
   readonly rejected: RejectedRecords;
-  readonly settings: Settings;
+  readonly scheduleTimes: ScheduleTimes;
   readonly outbox: AlertOutbox;
   readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
@@ -68,7 +68,7 @@ async function tryReadStore(deps: ReadMetricsDeps): Promise<StoreState> {
 }
 
 async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
-  const { memory, rejected, settings, outbox, registry, clock } = deps;
+  const { memory, rejected, scheduleTimes, outbox, registry, clock } = deps;
   const remembered = await memory.readAll();
   const kept = await memory.drifts();
   const nowMs = clock.nowMs();
@@ -95,7 +95,7 @@ async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
     rejectedRecords: rejectedRecords.flat(),
     driftRows: new Map(drifts),
     pendingAlerts: await outbox.count(),
-    backupAgeSeconds: backupAgeSeconds(await settings.read(LAST_BACKUP), nowMs),
+    backupAgeSeconds: backupAgeSeconds(await scheduleTimes.read(LAST_BACKUP), nowMs),
   };
 }
 

@@ -9,11 +9,11 @@ import { isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../../repositories/alert-outbox.ts";
+import { isDue, type ScheduleDeps } from "../../repositories/schedule-times.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
-import { isDue, type TimeTakers } from "../sync/shared/take-time.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";
 
-interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, TimeTakers, BackUpDeps {
+interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, BackUpDeps {
   readonly alerts: Alerts | null;
   readonly ids: Ids;
   readonly deploymentId: string;
@@ -74,14 +74,14 @@ async function tellFailure(
   { folder, cronText }: BackupPlan,
   error: unknown,
 ): Promise<void> {
-  const { logger, alerts, settings, clock } = deps;
+  const { logger, alerts, scheduleTimes, clock } = deps;
   logger.error("Scheduled backup failed", error);
   const text = isAppError(error) ? error.text : "Internal error; the log has the details";
   try {
     if (alerts === null || !(await isDue(deps, "last_backup_failure", cronText))) return;
     // A path of this machine is for its log.
     await alerts.raise({ type: "backup.failed", error: text.replaceAll(folder, "…") });
-    await settings.keep("last_backup_failure", formatMs(clock.nowMs()));
+    await scheduleTimes.keep("last_backup_failure", formatMs(clock.nowMs()));
   } catch (cause) {
     logger.error("The alert of a failed backup could not be kept", cause);
   }
@@ -92,12 +92,12 @@ async function makeAndPrune(
   { folder, keep }: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  const { files, settings, clock, logger, deploymentId } = deps;
+  const { files, scheduleTimes, clock, logger, deploymentId } = deps;
   await files.makeFolder(folder);
   const at = formatMs(clock.nowMs());
   const name = backupName(deploymentId, at);
   const made = await backUp(deps, { path: `${folder}/${name}`, isForced: false, stop });
-  await settings.keep(LAST_BACKUP, at);
+  await scheduleTimes.keep(LAST_BACKUP, at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
   const old = oldBackups(await files.list(folder), deploymentId, { keep, newest: name });

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Secrets } from "../../../src/repositories/settings.ts";
+import { Secrets } from "../../../src/repositories/accounts/secrets.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
 repositoryTests(

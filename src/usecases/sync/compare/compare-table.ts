@@ -13,7 +13,7 @@ import {
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import { storeNowMs } from "../../../repositories/settings.ts";
+import { storeNowMs } from "../../../repositories/repository.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
 import { type RunContext, TransferReport } from "../shared/run-context.ts";

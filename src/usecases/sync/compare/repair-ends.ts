@@ -15,7 +15,7 @@ import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import { storeNowMs } from "../../../repositories/settings.ts";
+import { storeNowMs } from "../../../repositories/repository.ts";
 import { DeleteBudget, doDeletesTravel } from "../transfer/delete-places.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";

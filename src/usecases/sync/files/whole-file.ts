@@ -7,7 +7,7 @@ import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
-import { storeNowMs } from "../../../repositories/settings.ts";
+import { storeNowMs } from "../../../repositories/repository.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { exportRows } from "./export-rows.ts";
 import type { ImportReport } from "./import-report.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../../domain/sync/rows/page.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { requireColumns } from "../../../domain/sync/table/table-schema.ts";
-import { storeNowMs } from "../../../repositories/settings.ts";
+import { storeNowMs } from "../../../repositories/repository.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
 /** Serves one page of a table. Throws `unknown_table`, `overloaded`, `store_unavailable`. S-4.1. */

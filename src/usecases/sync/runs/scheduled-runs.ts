@@ -4,9 +4,9 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Ids } from "../../../ports/runtime/runtime.ts";
+import { isDue, type ScheduleDeps } from "../../../repositories/schedule-times.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { isDue, type TimeTakers } from "../shared/take-time.ts";
 import { endAbandonedRuns } from "./kept-runs.ts";
 import type { CompareRequest, StartedComparison } from "./start-comparison.ts";
 import type { StartedRun } from "./start-run.ts";
@@ -20,7 +20,7 @@ interface RunStarter {
   compare(request: CompareRequest): Pick<StartedComparison, "outcome">;
 }
 
-interface ScheduledRunsDeps extends Omit<LeaseDeps, "clock">, TimeTakers {
+interface ScheduledRunsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps {
   readonly activeRuns: RunStarter;
   readonly ids: Ids;
 }
@@ -79,7 +79,7 @@ function scheduleWork(
           logger.info(`Scheduled ${name} skipped: another instance has run it`);
           return;
         }
-        await deps.settings.keep(lastTime, formatMs(deps.clock.nowMs()));
+        await deps.scheduleTimes.keep(lastTime, formatMs(deps.clock.nowMs()));
         await run();
       } finally {
         await lease.release();

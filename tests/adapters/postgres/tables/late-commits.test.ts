@@ -5,7 +5,7 @@ import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.t
 import { earliestTime } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
-import { COLLECTIONS, SETTINGS } from "../../../../src/repositories/collections.ts";
+import { COLLECTIONS, SCHEDULE_TIMES } from "../../../../src/repositories/collections.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
@@ -203,7 +203,7 @@ describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
     const begin = async () => {
       clock.ms += 60_000;
       await documents.transact(call, (tx) =>
-        tx.read({ from: SETTINGS, keys: [["a"]], lock: true }),
+        tx.read({ from: SCHEDULE_TIMES, keys: [["a"]], lock: true }),
       );
     };
     await raise(["ana"], 20);

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { noLateNotes } from "../../../../src/domain/sync/run/late-rows.ts";
 import { copiedOf } from "../../../../src/ports/documents.ts";
 import { AlertOutbox } from "../../../../src/repositories/alert-outbox.ts";
-import { COLLECTIONS, SETTINGS } from "../../../../src/repositories/collections.ts";
+import { COLLECTIONS, SCHEDULE_TIMES } from "../../../../src/repositories/collections.ts";
 import {
   DRIFTS,
   DROPPED,
@@ -60,7 +60,7 @@ export async function keepWaiting(url: string): Promise<void> {
       tx.put(DRIFTS, { table, rows: -1 });
       tx.put(EXCHANGED, { table, number: 1, id: "block-1", versions: new Uint8Array([0, 255]) });
       tx.put(DROPPED, { table, direction, entry: ["a"], key: '{"k":"a"}', fingerprint: "f" });
-      tx.put(SETTINGS, { name: "last_backup", value: "1772366400000" });
+      tx.put(SCHEDULE_TIMES, { name: "last_backup", value: "1772366400000" });
     });
   });
 }

@@ -1,0 +1,22 @@
+import type { Reader, Transaction } from "../../ports/documents.ts";
+import { Repository } from "../repository.ts";
+import { SECRETS, type SecretName } from "./account-collections.ts";
+
+/** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
+export class Secrets extends Repository {
+  /**
+   * The secret of that name. When there is none, `fresh` is kept, durably, and returned; of several instances that ask
+   * at once all get the same.
+   */
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
+    const call = "secrets.get_or_create";
+    const find = async (at: Reader) => (await at.read({ from: SECRETS, keys: [[name]] }))[0][0];
+    const make = async (tx: Transaction) => {
+      const made = (await find(tx)) ?? { name, secret: fresh };
+      tx.put(SECRETS, made);
+      return made;
+    };
+    const kept = (await this.reading(call, find)) ?? (await this.writing(call, make));
+    return kept.secret;
+  }
+}

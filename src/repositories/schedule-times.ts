@@ -1,0 +1,43 @@
+import { dateTimeMs } from "../domain/shared/time.ts";
+import type { Clock, CronTimes, Scheduler } from "../ports/runtime/runtime.ts";
+import { SCHEDULE_TIMES, type ScheduleTimeName } from "./collections.ts";
+import { Repository } from "./repository.ts";
+
+/** The times of schedules that were taken last, canonical. Every method throws `store_unavailable`. */
+export class ScheduleTimes extends Repository {
+  /** Null before the first `keep`. */
+  async read(name: ScheduleTimeName): Promise<string | null> {
+    const call = "schedule_times.read";
+    const [[found]] = await this.ask(call, { from: SCHEDULE_TIMES, keys: [[name]] });
+    return found?.value ?? null;
+  }
+
+  async keep(name: ScheduleTimeName, value: string): Promise<void> {
+    await this.writing("schedule_times.keep", async (tx) => {
+      tx.put(SCHEDULE_TIMES, { name, value });
+    });
+  }
+}
+
+export interface ScheduleDeps {
+  readonly scheduleTimes: ScheduleTimes;
+  readonly scheduler: Scheduler & CronTimes;
+  readonly clock: Clock;
+}
+
+/**
+ * False when the time that has come is the one that was taken last: of several instances one takes each, also when another
+ * comes late to it or has another clock. Throws `store_unavailable`. D-4.13, D-10.7.
+ */
+export async function isDue(
+  { scheduleTimes, scheduler, clock }: ScheduleDeps,
+  name: ScheduleTimeName,
+  cronText: string,
+): Promise<boolean> {
+  const last = await scheduleTimes.read(name);
+  if (last === null) return true;
+  const [lastMs, nowMs] = [dateTimeMs(last), clock.nowMs()];
+  // The clock may have been set back since, or be behind that of the instance which took it.
+  const nextMs = scheduler.nextAfter(cronText, Math.min(lastMs, nowMs));
+  return nextMs !== null && nextMs <= Math.max(lastMs, nowMs);
+}
