@@ -93,8 +93,8 @@ export interface StoredStretch {
 /** One question of a read. */
 export type Query =
   /**
-   * Documents by key, in the order of the keys, each once; a key that has none gives none. `lock`: of two bodies that lock a key, or
-   * one of which locks and the other puts or removes it, one runs again; present or absent. Only in a body's first read.
+   * Documents by key, in the order of the keys, each once; a key that has none gives none. `lock`: of two bodies of which one locks a
+   * key and the other locks, puts or removes it, one runs again, with or without a document. Only in a body's first read.
    */
   | { readonly from: AnyCollection; readonly keys: readonly Key[]; readonly lock?: true }
   | { readonly from: AnyCollection; readonly stretch: Stretch }

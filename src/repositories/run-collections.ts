@@ -97,7 +97,7 @@ export const DRIFTS: Collection<DriftDocument> = {
   keyOf: ({ table }) => [table],
 };
 
-/** Versions of rows as they last went to the remote or came from it, as `exchanged-block.ts` writes them. D-7.1. */
+/** Versions of rows as they last went to the remote or came from it, as `exchangedBlock` writes them. D-7.1. */
 interface ExchangedDocument {
   readonly table: string;
   /** Ascends in the order of the commits that a reader can tell apart. */

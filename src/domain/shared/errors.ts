@@ -90,7 +90,7 @@ export function systemReason(error: unknown): string {
   return reasons[code] ?? code;
 }
 
-/** Ends what one part of the program cannot go on with, as another has broken what it relies on: a sentence says what. */
+/** Throws for a bug: what another part of the program promises, as the sentence says, is not so. */
 export function assert(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new Error(sentence);
 }

@@ -30,7 +30,7 @@ interface ConsentQuery {
  */
 export class Consents extends Repository {
   /**
-   * Keeps a new consent under the next id, and ends the active ones of the same purpose (`supersededBy`), in one
+   * Keeps a new consent under the next id, and ends the active ones of the same purpose (`planGrant`), in one
    * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
    * superseded. Null when the owner has no account, or none any more; nothing is written then.
    */

@@ -38,7 +38,7 @@ export interface Account extends AccountPlan {
   readonly suspendedAtMs: number | null;
   /** The last sign-in with its password here; null for none. */
   readonly lastSignInAtMs: number | null;
-  /** Tokens of its provider that were issued before are no good; absent: all its sessions were never ended. D-8.7. */
+  /** Tokens of its provider that were issued earlier are refused; absent until all its sessions are ended at once. D-8.7. */
   readonly tokensSinceMs?: number;
 }
 

@@ -80,7 +80,7 @@ export function withEvents(
   return [...events.values()];
 }
 
-/** Events that ended until then count for no caller of these counters, whose clocks may be behind one another. */
+/** The time up to which ended events count for no caller of these counters, whose clocks may differ. */
 export function forgottenUntil(counters: readonly AttemptCounter[]): number {
   const times = counters.map(({ nowMs, windowMs }) => nowMs + windowMs - keptMs(windowMs));
   return Math.max(0, Math.min(...times));

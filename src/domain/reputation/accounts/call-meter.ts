@@ -1,5 +1,5 @@
 // Charges several calls of one account at one moment, from sums instead of a log of every call. The
-// outcome is that of `decideCall`, one call after the other; a property test compares them. D-6.4.
+// outcome is that of deciding one call after the other; a property test compares them. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 import { formatMs } from "../../shared/time.ts";
 import {

@@ -41,10 +41,10 @@ export interface AuditEntry {
   readonly requestId: string;
   /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
-  /** In acts on rows the name of their table, with files the counts too. */
+  /** The id of the caller's key; of an act on rows their table, with files the counts too (`withCounts`). */
   readonly keyId: string;
   readonly endpoint: LookupEndpoint | typeof ADMIN_ENDPOINT;
-  /** The endpoint's own purpose. */
+  /** The endpoint's own purpose; of an act what was done. */
   readonly purpose: ConsentPurpose | AdminAction;
   /** HMAC of the looked-up username, or of the key of a row, hexadecimal. */
   readonly subjectHmac: string;

@@ -37,7 +37,7 @@ const CODE =
 const MEASURE =
   /(?:^|_)(?:qty|quantity|amount|price|total|count|sum|value|score|rating|age|year|size|weight|height|width|length|stock|temperature|humidity|lat|lon|lng|latitude|longitude|percent|rate|balance|cost|points|duration|note|notes|comment|comments|description|text|body|message|title)$/;
 
-/** Records that may be in the way of a column that would be the key else: so many, or one in a hundred. D-14.1. */
+/** Repeats with which a column is still told as nearly a key: so many, or one in a hundred. D-14.1. */
 const MAX_STRAY = 5;
 const MAX_STRAY_SHARE = 0.01;
 const TOLD_LINES = 10;

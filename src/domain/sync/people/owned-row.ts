@@ -37,9 +37,9 @@ export function personOf(row: Row): string | null {
 }
 
 /**
- * The row to write where `here` is stored: `arriving` itself where it says nothing else than the owner does, or one with
- * what is the owner's as it is here, 1 µs later than it came so that it travels on; null for nothing, as only that and
- * the time differ. The caller has made sure that `arriving` does not rank below `here` where that matters.
+ * The row to write over `here`: `arriving` itself where it agrees with the owner, else one that keeps what is the owner's and
+ * is 1 µs later, so that it travels on. Null where nothing but that and the time differs: nothing is written. The caller has
+ * made sure that `arriving` does not rank below `here` where that matters.
  */
 export function ownedRow(table: Table, here: Row, arriving: Row, facts: NameFacts): Row | null {
   const kept = ownersColumns(table, here, arriving, facts);

@@ -46,7 +46,7 @@ export interface DecisionRule<Arriving> {
   readonly conflict: ConflictRule;
   /** Absent: records without a time stay so. D-14.2. */
   readonly stamps?: StampRule | undefined;
-  /** Gives a record with another time, where it has more to change than its row. */
+  /** Makes a record with another time; absent: only its time and row change. */
   readonly withTime?: (record: Arriving, time: string) => Arriving;
   /** The store's time. */
   readonly nowMs: number;

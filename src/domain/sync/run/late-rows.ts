@@ -90,8 +90,8 @@ export function markOf({ origin, last }: LateNotes): string {
 }
 
 /**
- * The earliest time of late and kept rows noted after a mark, and that of rows that are not late, or earlier ones where notes were put
- * together; null when none was noted, and the empty text, the start, for a mark that was never given.
+ * The earliest times noted after a mark: `from` of late and kept rows, `freshFrom` of rows that are not late. Where notes were put
+ * together they are earlier. Null when none was noted; the empty text, the start, for a mark that was never given.
  */
 export function lateAndFreshAfter(notes: LateNotes, mark: string, isForOwnPush: boolean) {
   const number = parsePlace(notes.origin, notes.last, mark);
@@ -106,7 +106,7 @@ export function lateAndFreshAfter(notes: LateNotes, mark: string, isForOwnPush: 
   };
 }
 
-/** A note makes those useless that came before it with the same or a later time. */
+/** The notes with one more, which covers earlier ones of the same or a later time: these go. */
 function added(
   list: readonly LateNote[] = [],
   number: number,
@@ -119,8 +119,8 @@ function added(
 }
 
 /**
- * Two neighbours become one: those whose times differ least beside how far they are behind the last one. So whoever stayed
- * away begins earlier by a part of that time at most.
+ * Two neighbours become one: those whose times differ least in proportion to their distance from the last time. So who stayed
+ * away for long begins earlier by a part of that only.
  */
 function putTogether(notes: readonly LateNote[]): readonly LateNote[] {
   const times = notes.map(([, time]) => dateTimeMs(time));

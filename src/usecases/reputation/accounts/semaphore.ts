@@ -5,7 +5,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { BUSY_LOOKUPS, PASSWORD_REST_MS } from "../../../domain/shared/limits.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 
-/** Called when the check of a password begins; what it returns, when it has ended: resolves after the rest. */
+/** Call it before a password is checked, and what it returns after: that resolves when the rest is over. */
 export type PasswordRest = () => () => Promise<void>;
 
 interface SemaphoreLimits {
@@ -16,7 +16,7 @@ interface SemaphoreLimits {
   /** Time within which a task that waits has to be done; one that is not going to be is refused. */
   readonly maxMs: number;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** Called when a task begins; what it returns is called when the task has ended, and keeps its place taken meanwhile. */
+  /** The rest after each task, which keeps the place of the task taken. */
   readonly rest?: PasswordRest;
 }
 

@@ -15,7 +15,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { asSyncError } from "../shared/sync-deps.ts";
 
-/** Tables of the registry that this process was started with. */
+/** Tables of which the log of this process has told that they have no owner. */
 const toldUnowned = new WeakSet<Table>();
 
 /** The log and the readers of a run. */

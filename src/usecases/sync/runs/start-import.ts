@@ -34,7 +34,7 @@ export interface ImportRequest {
   readonly isAppending: boolean;
   /** Brings back rows of a stamped table that were deleted. */
   readonly restores: boolean;
-  /** The rows that the file does not have go afterwards, as many as `maxDeletes` allows, null for the limit of the registry; null: they stay. */
+  /** Not null: rows that the file does not have are removed afterwards, at most `maxDeletes`; null there is the registry's limit. */
   readonly whole: { readonly maxDeletes: number | null } | null;
   /** The file, called at once; ends with the reason of `stop` when that is aborted. */
   open(stop: AbortSignal): AsyncIterable<Uint8Array>;

@@ -101,7 +101,7 @@ async function beginPush(transfer: Transfer, only: RejectedRecord | null = null)
   return push;
 }
 
-/** With `force` every row is sent; so it is when nobody knows which rows came late: then they are forgotten. */
+/** None with `force`, which sends every row; nor where nobody knows which rows came late: then they are forgotten. */
 async function openExchanged(
   transfer: Transfer,
   { lateFrom }: TransferMarkers,

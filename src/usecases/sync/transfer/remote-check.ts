@@ -61,7 +61,7 @@ export interface RemoteCheck {
   readonly warnings: readonly string[];
   /** The columns that take part. */
   readonly columns: KnownColumns;
-  /** The page of the remote's tombstones behind a place that one direction has read for the next, by that. */
+  /** Pages of the remote's tombstones that one direction has read for the next, each by the place before it. */
   readonly readAhead: Map<string | null, DeletedReply>;
 }
 
