@@ -21,7 +21,7 @@ import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { type DeletedRequest, RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
 import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
-import { readTableSchema } from "../../src/usecases/sync/pages/list-tables.ts";
+import { readOwnSchema } from "../../src/usecases/sync/pages/list-tables.ts";
 import { countDeletes } from "../../src/usecases/sync/pages/plan-deletes.ts";
 import { listDeleted, pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
@@ -93,7 +93,7 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
   return {
     extensions: SYNC_EXTENSIONS,
     status: () => readSyncStatus(deps),
-    schema: (tableName, lateAfter) => readTableSchema(schemas, tableName, lateAfter),
+    schema: (tableName, lateAfter) => readOwnSchema(schemas, tableName, lateAfter),
     pull(tableName, { offset, limit, ...others }) {
       const query = { ...others, offset: String(offset), limit: String(limit) };
       return pullPage(deps, tableName, query);

@@ -4,7 +4,7 @@ import type { AuditRecord } from "../../src/domain/reputation/audit/audit-chain.
 import {
   type AuditPlace,
   END_OF_TIME,
-  endOf,
+  placeAfter,
 } from "../../src/domain/reputation/audit/audit-item.ts";
 import type { AuditStretch } from "../../src/repositories/lookups/lookup-collections.ts";
 import {
@@ -44,11 +44,14 @@ test.each([
   async (_, stretches, records, part) => {
     const { auditSearch, read } = logOf(stretches, records);
     const turns = { isOver: true, pauses: 0, next: async () => void turns.pauses++ };
-    const first = await searchAudit({ auditSearch, turns }, query(endOf(END_OF_TIME), 1_000));
+    const first = await searchAudit({ auditSearch, turns }, query(placeAfter(END_OF_TIME), 1_000));
     expect(first.records).toHaveLength(part);
-    expect(first.next).toEqual(endOf(timeOf(part)));
+    expect(first.next).toEqual(placeAfter(timeOf(part)));
     expect([read.length, turns.pauses]).toEqual([part, part]);
-    const second = await searchAudit({ auditSearch, turns }, query(endOf(timeOf(part)), 1_000));
+    const second = await searchAudit(
+      { auditSearch, turns },
+      query(placeAfter(timeOf(part)), 1_000),
+    );
     expect(second.records[0]).toMatchObject({ chainId: `c${part}` });
   },
 );
@@ -56,7 +59,7 @@ test.each([
 test("D-9.5 a search reads no further than its page needs", async () => {
   const { auditSearch, read } = logOf(100, 1);
   const turns = { isOver: false, next: async () => {} };
-  const found = await searchAudit({ auditSearch, turns }, query(endOf(END_OF_TIME), 5));
+  const found = await searchAudit({ auditSearch, turns }, query(placeAfter(END_OF_TIME), 5));
   expect(found.records.map(({ chainId }) => chainId)).toEqual(["c0", "c1", "c2", "c3", "c4"]);
   expect(found.next).toMatchObject({ chainId: "c4", seq: 1 });
   expect(read).toHaveLength(6);

@@ -1,8 +1,8 @@
 import type { Alert, MakeAlert } from "../../domain/alerts/alert.ts";
 import { revocationAlert, rotationAlert } from "../../domain/reputation/accounts/account-alerts.ts";
 import {
-  boundKeys,
   type KeyRotation,
+  keyBounds,
   planRotation,
   revokedKey,
   type StoredApiKey,
@@ -28,7 +28,7 @@ export interface Revocation<Id> {
 }
 
 /**
- * API keys of accounts. A change removes those that have been ended for long (`boundKeys`), in its own commit: to lookups and
+ * API keys of accounts. A change removes those that have been ended for long (`keyBounds`), in its own commit: to lookups and
  * lists they are as if they had never been. Every method throws `store_unavailable`.
  */
 export class ApiKeys extends Repository {
@@ -49,7 +49,7 @@ export class ApiKeys extends Repository {
     return await this.writing("api_keys.create", async (tx) => {
       const { hasAccount, keys } = await readKeyRing(tx, username);
       if (!hasAccount) return "no_account";
-      const { isFull, forgotten } = boundKeys(keys, nowMs);
+      const { isFull, forgotten } = keyBounds(keys, nowMs);
       await forget(tx, username, forgotten);
       if (isFull) return "full";
       tx.put(KEYS, { ...key, number: nextNumber(keys) });
@@ -89,7 +89,7 @@ export class ApiKeys extends Repository {
       if (revoked === key) return key;
       const changed = { ...revoked, number: found.number };
       tx.put(KEYS, changed);
-      await forget(tx, username, boundKeys(replaced(keys, [changed]), nowMs).forgotten);
+      await forget(tx, username, keyBounds(replaced(keys, [changed]), nowMs).forgotten);
       this.#tell(tx, revocationAlert(key, nowMs));
       tx.raise([username]);
       return revoked;
@@ -112,7 +112,7 @@ export class ApiKeys extends Repository {
       const successor = { ...plan.successor, number: nextNumber(keys) };
       for (const changed of [old, successor]) tx.put(KEYS, changed);
       const all = [...replaced(keys, [old]), successor];
-      await forget(tx, username, boundKeys(all, rotation.nowMs).forgotten);
+      await forget(tx, username, keyBounds(all, rotation.nowMs).forgotten);
       this.#tell(tx, rotationAlert(key));
       tx.raise([username, successor.hash]);
       return plan.successor;

@@ -1,4 +1,4 @@
-import { changedColumns, type ProfileChanges } from "../../domain/reputation/score/profile.ts";
+import { changedProfile, type ProfileChanges } from "../../domain/reputation/score/profile.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
@@ -48,7 +48,7 @@ export class Profiles extends Repository {
     return await this.writing("profiles.change", async (tx) => {
       const profile = await this.#profileOf(tx, username);
       if (profile === null) return null;
-      const columns = changedColumns(profile, changes, nowMs);
+      const columns = changedProfile(profile, changes, nowMs);
       if (Object.keys(columns).length === 0) return profile;
       refuse(missing(profiles, columns));
       if (changes.public !== undefined) {

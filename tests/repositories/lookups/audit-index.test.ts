@@ -4,8 +4,8 @@ import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-cha
 import { checkpointInput } from "../../../src/domain/reputation/audit/audit-chain.ts";
 import {
   END_OF_TIME,
-  endOf,
   newestFirst,
+  placeAfter,
 } from "../../../src/domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
 import {
@@ -197,7 +197,7 @@ repositoryTests(
           [189, 192],
         ],
       ]);
-      const query = { before: endOf(upTo), from: "", names: null, limit: 9 };
+      const query = { before: placeAfter(upTo), from: "", names: null, limit: 9 };
       const records = await scene.search.records(stretches[1] as never, query);
       expect(records.map(({ seq }) => seq)).toEqual([202, 201]);
     });
@@ -211,7 +211,7 @@ repositoryTests(
       const wanted = { upTo: END_OF_TIME, from: "", names, limit: 100 };
       const stretches = await scene.search.stretches(wanted);
       expect(stretches.length).toBe(2);
-      const query = { before: endOf(END_OF_TIME), from: "", names, limit: 9 };
+      const query = { before: placeAfter(END_OF_TIME), from: "", names, limit: 9 };
       const found = await Promise.all(stretches.map((one) => scene.search.records(one, query)));
       expect(found.flat().map(({ seq }) => seq)).toEqual([21, 1]);
     });

@@ -3,8 +3,8 @@ import type { AuditRecord } from "../../../src/domain/reputation/audit/audit-cha
 import {
   type AuditPlace,
   END_OF_TIME,
-  endOf,
   newestFirst,
+  placeAfter,
 } from "../../../src/domain/reputation/audit/audit-item.ts";
 import { listAudit } from "../../../src/usecases/reputation/audit/list-audit.ts";
 import { searchAudit } from "../../../src/usecases/reputation/audit/search-audit.ts";
@@ -23,7 +23,7 @@ import { reputationTests } from "../support/reputation-tests.ts";
 const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 10 ** 9 } as const;
 const NAMES = ["ana", "bea", "cyd", "nobody-here", "root"] as const;
 const TURNS = { isOver: false, next: async () => {} };
-const WHOLE = { before: endOf(END_OF_TIME), from: "", names: null };
+const WHOLE = { before: placeAfter(END_OF_TIME), from: "", names: null };
 
 function list({ auditSearch }: ReputationParts, parameters: Record<string, string> = {}) {
   const clock = { nowMs: () => 0, monotonicMs: () => 0 };

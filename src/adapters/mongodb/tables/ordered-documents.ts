@@ -2,7 +2,7 @@
 // of the index, texts and dates, which are read beside one another.
 import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
-import { compareKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
+import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { hasCode } from "../driver/errors.ts";
 import { optionsIn } from "../driver/operations.ts";
 import { RowReader, readTime } from "./row-reader.ts";
@@ -231,6 +231,6 @@ class PlacedDocument {
     const { table } = this.#layout;
     const reader = new RowReader(this.#layout, table.keyColumns);
     const [key, otherKey] = [this, other].map(({ bytes }) => keyOf(table, reader.read(bytes)));
-    return compareKeys(table, key ?? [], otherKey ?? []) < 0;
+    return compareUpsertKeys(table, key ?? [], otherKey ?? []) < 0;
   }
 }

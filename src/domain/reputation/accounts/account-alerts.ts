@@ -1,6 +1,6 @@
 // Alerts about API keys that end, and about quotas that are used up. D-10.12.
 import type { Alert } from "../../alerts/alert.ts";
-import { keptKeyStatus, type StoredApiKey } from "./api-key.ts";
+import { apiKeyStatus, type StoredApiKey } from "./api-key.ts";
 import type { MeterCharge } from "./call-meter.ts";
 import type { EffectiveLimits } from "./plan.ts";
 
@@ -19,7 +19,7 @@ export interface QuotaStep {
 
 /** The alert of a key that is revoked now; null for one that was revoked before, as by a rotation that is over. */
 export function revocationAlert(key: StoredApiKey, nowMs: number): Alert | null {
-  return keptKeyStatus(key, nowMs) === "revoked" ? null : keyAlert("key.revoked", key);
+  return apiKeyStatus(key, nowMs) === "revoked" ? null : keyAlert("key.revoked", key);
 }
 
 /** The alert of a key that another one takes the place of, whenever it ends. */
@@ -31,7 +31,7 @@ function keyAlert(type: "key.revoked" | "key.rotated", key: StoredApiKey): Alert
   return { type, account: key.username, keyId: key.id, name: key.name };
 }
 
-/** The steps at or behind which an account is after a charge; none where nothing was charged or there is no limit. */
+/** The steps that an account has reached by now; none where nothing was charged or there is no limit. */
 export function quotaSteps(
   { admitted, month }: Pick<MeterCharge, "admitted" | "month">,
   { callsPerMonth: limit }: Pick<EffectiveLimits, "callsPerMonth">,

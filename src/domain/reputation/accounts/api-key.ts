@@ -46,7 +46,7 @@ export function apiKeyDisplay(key: string): Pick<StoredApiKey, "prefix" | "last4
 }
 
 /** The fields that decide the status of a stored key. */
-export interface KeptApiKey {
+export interface ApiKeyValidity {
   readonly id: string;
   /** Canonical time; null when it does not expire. */
   readonly expiresAt: string | null;
@@ -60,8 +60,8 @@ export interface KeptApiKey {
  * The status at a time. Both ends include their own moment; revoked goes before expired, and a key that was revoked at once is so
  * whatever the clock says. D-5.5.
  */
-export function keptKeyStatus(
-  { isRevoked, revokedAt, expiresAt }: Omit<KeptApiKey, "id">,
+export function apiKeyStatus(
+  { isRevoked, revokedAt, expiresAt }: Omit<ApiKeyValidity, "id">,
   nowMs: number,
 ): ApiKeyStatus {
   if (isRevoked || isOver(revokedAt, nowMs)) return "revoked";
@@ -77,8 +77,8 @@ interface KeyBounds {
 }
 
 /** Judges all keys of an account, in the order of their making. D-11.7. */
-export function boundKeys(keys: readonly KeptApiKey[], nowMs: number): KeyBounds {
-  const ended = keys.filter((key) => keptKeyStatus(key, nowMs) !== "active");
+export function keyBounds(keys: readonly ApiKeyValidity[], nowMs: number): KeyBounds {
+  const ended = keys.filter((key) => apiKeyStatus(key, nowMs) !== "active");
   return {
     isFull: keys.length - ended.length >= MAX_ACTIVE_API_KEYS,
     forgotten: longEnded(ended.map((key) => ({ id: key.id, endedAt: firstEnd(key) ?? "" }))),
@@ -86,13 +86,13 @@ export function boundKeys(keys: readonly KeptApiKey[], nowMs: number): KeyBounds
 }
 
 /** The earlier one of the times at which a key ends; null for none. */
-export function firstEnd({ expiresAt, revokedAt }: Omit<KeptApiKey, "id">): string | null {
+export function firstEnd({ expiresAt, revokedAt }: Omit<ApiKeyValidity, "id">): string | null {
   const [first = null] = [expiresAt, revokedAt].filter((at) => at !== null).sort(compareDateTimes);
   return first;
 }
 
-/** An API key as kept: everything but its text. */
-export interface StoredApiKey extends KeptApiKey {
+/** An API key as stored: everything but its text. */
+export interface StoredApiKey extends ApiKeyValidity {
   readonly username: string;
   readonly name: string;
   /** The HMAC of its text with `API_KEY_PEPPER`. Unique. */
@@ -129,7 +129,7 @@ export function revokedKey(key: StoredApiKey, nowMs: number): StoredApiKey {
  */
 export function planRotation(old: StoredApiKey, rotation: KeyRotation) {
   const { overlapSeconds, nowMs } = rotation;
-  if (keptKeyStatus(old, nowMs) !== "active") return null;
+  if (apiKeyStatus(old, nowMs) !== "active") return null;
   const endMs = nowMs + overlapSeconds * 1000;
   const { revokedAt } = old;
   const isSooner = revokedAt !== null && isOver(revokedAt, endMs);

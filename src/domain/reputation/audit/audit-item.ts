@@ -73,11 +73,11 @@ export function newestFirst(a: AuditPlace, b: AuditPlace): number {
 }
 
 /** The place right before the first record of a time. */
-export function startOf(at: string): AuditPlace {
+export function placeBefore(at: string): AuditPlace {
   return { at, chainId: "", seq: 0 };
 }
 
 /** The place right after the last record of a time. */
-export function endOf(at: string): AuditPlace {
+export function placeAfter(at: string): AuditPlace {
   return { at, chainId: END_OF_CHAINS, seq: 0 };
 }

@@ -16,7 +16,7 @@ const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
 };
 
 /** The heads of a log as they are kept, by the numbers of their chains. They name no person. */
-export function keepHeads(heads: readonly Signed<AuditHead>[], nowMs: number) {
+export function keptHeads(heads: readonly Signed<AuditHead>[], nowMs: number) {
   const items = heads
     .toSorted((a, b) => a.statement.chainNumber - b.statement.chainNumber)
     .map(({ statement, signature }) => ({ ...statement, signature }));
@@ -25,7 +25,7 @@ export function keepHeads(heads: readonly Signed<AuditHead>[], nowMs: number) {
 
 /** The text of a file with heads as they are at a time. */
 export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: number): string {
-  return `${JSON.stringify(keepHeads(heads, nowMs), null, 2)}\n`;
+  return `${JSON.stringify(keptHeads(heads, nowMs), null, 2)}\n`;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Decides a batch of lookups from what was read for it, as if they came one after the other. D-5.8.
 import type { JsonObject } from "../../shared/json.ts";
-import { type KeptApiKey, keptKeyStatus } from "../accounts/api-key.ts";
+import { type ApiKeyValidity, apiKeyStatus } from "../accounts/api-key.ts";
 import type { AccountUse } from "../accounts/call-history.ts";
 import type { MeterCharge, Quotas } from "../accounts/call-meter.ts";
 import {
@@ -60,7 +60,7 @@ export type LookupOutcome = {
 
 /** An API key and its account. */
 interface LookupCaller {
-  readonly key: KeptApiKey;
+  readonly key: ApiKeyValidity;
   /** The account's id in the audit log. */
   readonly accountId: string;
   /** True when an administrator has suspended the account. */
@@ -182,7 +182,7 @@ function noteUse(
 /** Why a caller may not ask now; null when it may. D-5.8, D-8.8. */
 function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | null {
   if (caller === null) return "api_key_invalid";
-  const status = keptKeyStatus(caller.key, nowMs);
+  const status = apiKeyStatus(caller.key, nowMs);
   if (status !== "active") return `api_key_${status}`;
   return caller.isSuspended ? "account_suspended" : null;
 }

@@ -85,7 +85,7 @@ export interface ProfileChanges {
  * The columns of the profile's row that change; none when no field was given. The change is later than the row, so that it
  * travels. A verified profile that gets another name is verified no more. D-8.1.
  */
-export function changedColumns(
+export function changedProfile(
   profile: JsonObject,
   changes: ProfileChanges,
   nowMs: number,

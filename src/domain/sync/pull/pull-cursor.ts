@@ -15,7 +15,12 @@ import { FIRST_TIME_MS } from "../../shared/time.ts";
 import type { PullPage } from "../rows/page.ts";
 import { formatLike, rowTime } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
-import { type Asking, type BroughtRecords, type CursorRequest, NOTHING } from "./pull-group.ts";
+import {
+  type Asking,
+  type BroughtRecords,
+  type CursorRequest,
+  NOTHING_BROUGHT,
+} from "./pull-group.ts";
 import { type PullProgress, readGroup, readOrdered, sentTime } from "./pull-parts.ts";
 
 /** The yield of a page: records to apply, in order. */
@@ -80,7 +85,7 @@ export class PullCursor {
     }
     const pull = this.#pull;
     const times = page.records.map((record) => rowTime(pull.table, record));
-    pull.brought = NOTHING;
+    pull.brought = NOTHING_BROUGHT;
     this.#next = this.#asking.next({ page, times });
     const { brought, seenUpTo, expectedRows } = pull;
     this.#arrivedRows += brought.records.length - brought.repeated;
@@ -90,7 +95,7 @@ export class PullCursor {
 }
 
 function startProgress(table: Table, pageRows: number): PullProgress {
-  return { table, pageRows, brought: NOTHING, seenUpTo: null, expectedRows: null };
+  return { table, pageRows, brought: NOTHING_BROUGHT, seenUpTo: null, expectedRows: null };
 }
 
 /** Looks at the first row, to learn where the rows without a timestamp are; then reads them, and the others from a marker on. */

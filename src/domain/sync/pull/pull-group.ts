@@ -10,7 +10,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { PullPage } from "../rows/page.ts";
-import { compareKeys, convertKey, type UpsertKey } from "../rows/row-key.ts";
+import { compareUpsertKeys, convertKey, type UpsertKey } from "../rows/row-key.ts";
 import type { RowMemory } from "../rows/row-memory.ts";
 import type { Table } from "../table/table.ts";
 
@@ -48,7 +48,7 @@ export interface BroughtRecords {
   readonly repeated: number;
 }
 
-export const NOTHING: BroughtRecords = { records: [], repeated: 0 };
+export const NOTHING_BROUGHT: BroughtRecords = { records: [], repeated: 0 };
 
 interface Group {
   readonly table: Table;
@@ -266,7 +266,8 @@ function followsOn(
   pass.isOrdered = page.limit >= MIN_TRUSTED_ROWS && isAscending(table, keys);
   if (!pass.isOrdered) return true;
   const [first] = keys;
-  if (pass.lastKey !== null && compareKeys(table, first ?? [], pass.lastKey) > 0) return false;
+  if (pass.lastKey !== null && compareUpsertKeys(table, first ?? [], pass.lastKey) > 0)
+    return false;
   pass.lastKey = keys.at(-1) ?? null;
   return true;
 }
@@ -285,6 +286,6 @@ function findMembers(
 function isAscending(table: Table, keys: readonly (UpsertKey | null)[]): boolean {
   return keys.every((key, i) => {
     const before = keys[i - 1];
-    return key !== null && (!before || compareKeys(table, before, key) < 0);
+    return key !== null && (!before || compareUpsertKeys(table, before, key) < 0);
   });
 }

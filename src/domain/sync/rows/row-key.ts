@@ -62,7 +62,7 @@ export function keyRow(table: Table, key: UpsertKey): Row {
 }
 
 /** Orders two keys by their values, in the order of `keyColumns`: negative, 0 or positive. */
-export function compareKeys(table: Table, a: UpsertKey, b: UpsertKey): number {
+export function compareUpsertKeys(table: Table, a: UpsertKey, b: UpsertKey): number {
   for (const [i, column] of table.keyColumns.entries()) {
     const order = compareValues(column, a[i] ?? null, b[i] ?? null);
     if (order !== 0) return order;

@@ -1,5 +1,5 @@
 // `/v1/admin/audit`. D-9.5.
-import { keepHeads } from "../../../domain/reputation/audit/kept-heads.ts";
+import { keptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
@@ -58,7 +58,7 @@ function heads({ accounts }: AuditRouteDeps): Operation {
       "`repsync audit verify --heads FILE` takes this reply too. They name no person.",
     guard: administrator(accounts),
     replies: { 200: data("The heads, signed", AuditHeadsSchema) },
-    run: async () => keepHeads(await audit.heads(), clock.nowMs()),
+    run: async () => keptHeads(await audit.heads(), clock.nowMs()),
   });
 }
 

@@ -12,7 +12,7 @@ import {
 } from "../../../domain/sync/table/table-schema.ts";
 import { SharedWork } from "../../../ports/runtime/shared-work.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
-import { readTableSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
+import { readOwnSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
 import { countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
 import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import { pushRecords } from "../../../usecases/sync/pages/push-records.ts";
@@ -160,7 +160,7 @@ function comparing(deps: ServedSync): Operation[] {
       },
       replies: { 200: page("The table", TableSchemaSchema), 400: "Unknown table" },
       isSlow: true,
-      run: ({ params, query }) => readTableSchema(deps, params.tableName, query.lateAfter),
+      run: ({ params, query }) => readOwnSchema(deps, params.tableName, query.lateAfter),
     }),
   ];
 }

@@ -2,8 +2,8 @@
 import {
   API_KEY_RANDOM_BYTES,
   apiKeyDisplay,
+  apiKeyStatus,
   firstEnd,
-  keptKeyStatus,
   makeApiKey,
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
@@ -115,7 +115,7 @@ function apiKeyItem(stored: StoredApiKey, uses: ReadonlyMap<string, string>, now
     name: stored.name,
     prefix: stored.prefix,
     last4: stored.last4,
-    status: keptKeyStatus(stored, nowMs),
+    status: apiKeyStatus(stored, nowMs),
     createdAt: stored.createdAt,
     // A rotation's overlap ends a key too.
     expiresAt: stored.isRevoked ? stored.expiresAt : firstEnd(stored),

@@ -5,9 +5,9 @@ import {
   type AuditPlace,
   auditItem,
   END_OF_TIME,
-  endOf,
   newestFirst,
-  startOf,
+  placeAfter,
+  placeBefore,
 } from "../../../domain/reputation/audit/audit-item.ts";
 import { type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import {
@@ -89,8 +89,8 @@ function readParameters(parameters: AuditParameters) {
   const from = readTime(parameters.from, "/from", problems) ?? "";
   const until = readTime(parameters.until, "/until", problems);
   refuse(problems);
-  const places = [placeOf(cursor), ...(until === null ? [] : [startOf(until)])];
-  const [before = endOf(END_OF_TIME)] = places.sort(newestFirst).reverse();
+  const places = [placeOf(cursor), ...(until === null ? [] : [placeBefore(until)])];
+  const [before = placeAfter(END_OF_TIME)] = places.sort(newestFirst).reverse();
   return { account: parameters.account || null, before, from, limit };
 }
 
@@ -116,6 +116,6 @@ function cursorOf({ at, chainId, seq }: AuditPlace): string {
 
 function placeOf(cursor: string | null): AuditPlace {
   const [, at, chainId, seq] = CURSOR.exec(cursor ?? "") ?? [];
-  if (at === undefined) return endOf(END_OF_TIME);
-  return chainId === undefined ? endOf(at) : { at, chainId, seq: Number(seq) };
+  if (at === undefined) return placeAfter(END_OF_TIME);
+  return chainId === undefined ? placeAfter(at) : { at, chainId, seq: Number(seq) };
 }

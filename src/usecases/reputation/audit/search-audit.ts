@@ -5,8 +5,8 @@
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   type AuditPlace,
-  endOf,
   newestFirst,
+  placeAfter,
 } from "../../../domain/reputation/audit/audit-item.ts";
 import {
   MAX_SEARCHED_AUDIT_RECORDS,
@@ -60,7 +60,7 @@ export async function searchAudit(
     if (!isOverlapping && (left.records <= 0 || left.stretches <= 0)) {
       // All records that are later than this stretch ends were looked at by now.
       const certain = found.filter(({ at }) => at > stretch.lastAt);
-      return firstOf(certain, limit, endOf(stretch.lastAt));
+      return firstOf(certain, limit, placeAfter(stretch.lastAt));
     }
     const records = await auditSearch.records(stretch, { ...query, limit: limit + 1 });
     found = [...found, ...records].sort(newestFirst).slice(0, limit + 1);

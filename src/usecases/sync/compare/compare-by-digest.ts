@@ -9,7 +9,7 @@ import {
   type DigestSegment,
 } from "../../../domain/sync/digest/digest-page.ts";
 import {
-  compareKeys,
+  compareUpsertKeys,
   convertPosition,
   keyOf,
   keyRow,
@@ -184,7 +184,7 @@ function checkRange({ remote: { table } }: Comparison, { after, through }: Diges
   if (convertPosition(table, keyRow(table, through)) === null) {
     throw unusable("sent keys that do not fit this table");
   }
-  const isForward = after === null || compareKeys(table, after, through) < 0;
+  const isForward = after === null || compareUpsertKeys(table, after, through) < 0;
   if (!isForward) throw unusable("sent keys that are not in their order");
 }
 
@@ -196,7 +196,9 @@ function checkEnd(
 ): void {
   const end = page.segments.at(-1)?.through;
   const isWhole =
-    end === through || (end && through && compareKeys(table, end, through) === 0) || page.hasMore;
+    end === through ||
+    (end && through && compareUpsertKeys(table, end, through) === 0) ||
+    page.hasMore;
   if (end === undefined || !isWhole) throw unusable("sent digests of another range");
 }
 
@@ -243,7 +245,7 @@ async function* remoteRows(
 }
 
 function orderOf({ remote: { table } }: Comparison, here: Row, there: Row): number {
-  return compareKeys(table, keyOf(table, here), keyOf(table, there));
+  return compareUpsertKeys(table, keyOf(table, here), keyOf(table, there));
 }
 
 async function readDigest(

@@ -31,7 +31,7 @@ import {
   Findings,
 } from "./comparison.ts";
 import { Repair } from "./repair.ts";
-import { type RepairEnd, RepairHere, RepairThere, requireDeletes } from "./repair-ends.ts";
+import { type RepairEnd, RepairHere, RepairThere, requireDeletesAtBoth } from "./repair-ends.ts";
 
 /**
  * Compares a table with the remote's, row by row where digests do not prove ranges of it equal, and repairs it where
@@ -78,7 +78,7 @@ async function compareAndRepair(
       throw ownerError(ownerProblem, [table.name]);
     }
     if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
-    if (deletes) requireDeletes(table, handshake);
+    if (deletes) requireDeletesAtBoth(table, handshake);
     const transfers = [...leases].map(([direction, lease]) => {
       const conflict = conflictOf(repair, direction, check);
       return transferOf(check, lease, new TransferReport(run, table.name, direction), conflict);

@@ -230,7 +230,7 @@ function stayed(
 }
 
 /** Throws `sync_failed` unless both ends delete rows of the table on request. D-7.6. */
-export function requireDeletes(table: Table, handshake: Handshake): void {
+export function requireDeletesAtBoth(table: Table, handshake: Handshake): void {
   const hint = 'Set "deletes": true for it in the registry there and here';
   if (!table.deletes) {
     throw new AppError("sync_failed", `Rows of "${table.name}" are not deleted here`, { hint });

@@ -22,7 +22,12 @@ import {
 import type { Query } from "../../../ports/documents.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { type ImportWriter, NOTHING, type RowChange, type WrittenBatch } from "./import-writer.ts";
+import {
+  EMPTY_BATCH,
+  type ImportWriter,
+  type RowChange,
+  type WrittenBatch,
+} from "./import-writer.ts";
 
 /** Everything that a dry run reads. */
 export type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
@@ -56,7 +61,7 @@ export class DryWriter implements ImportWriter {
   }
 
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
-    if (writes.length === 0) return NOTHING;
+    if (writes.length === 0) return EMPTY_BATCH;
     const table = this.#table;
     const { able, refusals } = this.#judge(writes);
     const { records: met, erased } = await this.#meet(able);

@@ -32,7 +32,7 @@ export interface ImportWriter {
   write(writes: readonly RowWrite[]): Promise<WrittenBatch>;
 }
 
-export const NOTHING: WrittenBatch = { refusals: new Map(), deleted: 0, added: 0, changed: 0 };
+export const EMPTY_BATCH: WrittenBatch = { refusals: new Map(), deleted: 0, added: 0, changed: 0 };
 
 export class StoreWriter implements ImportWriter {
   readonly #deps: WriteRowsDeps;
@@ -47,7 +47,7 @@ export class StoreWriter implements ImportWriter {
   }
 
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
-    if (writes.length === 0) return NOTHING;
+    if (writes.length === 0) return EMPTY_BATCH;
     const table = this.#table;
     const rows = writes.map(({ row }) => row);
     const there = new Set<string>();

@@ -55,7 +55,7 @@ interface OwnTableSchema extends TableSchema {
  * Tells a peer how a table is registered here, and what came late after the mark it has; without a mark, null or empty,
  * only the mark of now. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
  */
-export async function readTableSchema(
+export async function readOwnSchema(
   { registry, lateRows, readRemoteId }: TableSchemaDeps,
   tableName: string,
   lateAfter: string | null,

@@ -4,8 +4,8 @@ import {
   API_KEY_PREFIX,
   API_KEY_RANDOM_BYTES,
   apiKeyDisplay,
+  apiKeyStatus,
   isWellFormedApiKey,
-  keptKeyStatus,
   makeApiKey,
   planRotation,
   revokedKey,
@@ -125,11 +125,11 @@ describe("the text of a key", () => {
 
 describe("status", () => {
   test("D-5.5 a key is active until it expires or is revoked, both moments included", () => {
-    expect(keptKeyStatus(USABLE, NOW_MS)).toBe("active");
-    expect(keptKeyStatus({ ...USABLE, expiresAt: NOW }, NOW_MS - 1)).toBe("active");
-    expect(keptKeyStatus({ ...USABLE, expiresAt: NOW }, NOW_MS)).toBe("expired");
-    expect(keptKeyStatus({ ...USABLE, revokedAt: NOW }, NOW_MS - 1)).toBe("active");
-    expect(keptKeyStatus({ ...USABLE, revokedAt: NOW }, NOW_MS)).toBe("revoked");
+    expect(apiKeyStatus(USABLE, NOW_MS)).toBe("active");
+    expect(apiKeyStatus({ ...USABLE, expiresAt: NOW }, NOW_MS - 1)).toBe("active");
+    expect(apiKeyStatus({ ...USABLE, expiresAt: NOW }, NOW_MS)).toBe("expired");
+    expect(apiKeyStatus({ ...USABLE, revokedAt: NOW }, NOW_MS - 1)).toBe("active");
+    expect(apiKeyStatus({ ...USABLE, revokedAt: NOW }, NOW_MS)).toBe("revoked");
   });
 
   test("D-5.5 revoked goes before expired", () => {
@@ -138,8 +138,8 @@ describe("status", () => {
       expiresAt: "2026-02-01T00:00:00Z",
       revokedAt: "2026-02-02T00:00:00Z",
     };
-    expect(keptKeyStatus(times, Date.parse("2026-02-01T12:00:00Z"))).toBe("expired");
-    expect(keptKeyStatus(times, NOW_MS)).toBe("revoked");
+    expect(apiKeyStatus(times, Date.parse("2026-02-01T12:00:00Z"))).toBe("expired");
+    expect(apiKeyStatus(times, NOW_MS)).toBe("revoked");
   });
 
   test("D-5.5 revoking is at once, also within an overlap, and keeps the first time", () => {
@@ -160,7 +160,7 @@ describe("status", () => {
     expect(rotate(0)).toEqual({ ...STORED, revokedAt: NOW, isRevoked: true });
     const old = { ...STORED, revokedAt: "2026-03-01T13:00:00Z" };
     expect(rotate(3600)).toEqual(old);
-    expect(keptKeyStatus(old, NOW_MS + 3_599_999)).toBe("active");
+    expect(apiKeyStatus(old, NOW_MS + 3_599_999)).toBe("active");
     expect(rotate(3600, "2026-03-01T12:30:00Z")?.revokedAt).toBe("2026-03-01T12:30:00Z");
     expect(rotate(60, "2026-03-01T12:30:00Z")?.revokedAt).toBe("2026-03-01T12:01:00Z");
   });

@@ -12,7 +12,7 @@ import { NO_TRACING } from "../../../../src/ports/runtime/tracing.ts";
 import type { RemotePeer } from "../../../../src/ports/tables/remote-peer.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { digestTable } from "../../../../src/usecases/sync/pages/digest-table.ts";
-import { readTableSchema } from "../../../../src/usecases/sync/pages/list-tables.ts";
+import { readOwnSchema } from "../../../../src/usecases/sync/pages/list-tables.ts";
 import { pullPage } from "../../../../src/usecases/sync/pages/pull-page.ts";
 import { readSyncStatus } from "../../../../src/usecases/sync/pages/read-sync-status.ts";
 import { writeRows } from "../../../../src/usecases/sync/shared/write-rows.ts";
@@ -117,7 +117,7 @@ function countedPeer(there: SqliteStorage, wire: { exchanges: number; bytes: num
   const bytes = { bytesCompressed: 0, bytesUncompressed: 0 };
   return {
     readSchema: async (name, { lateAfter = null } = {}) =>
-      count(await readTableSchema(deps, name, lateAfter)),
+      count(await readOwnSchema(deps, name, lateAfter)),
     readDeleted: () => Promise.reject(new Error("Not asked for")),
     readStatus: async () => {
       return { ...count(await readSyncStatus(deps)), extensions: [] };
