@@ -12,7 +12,7 @@ const DOCUMENT = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
 const CHANGES = [
   ...["route", "setting", "CLI command", "column type", "table option"],
   ...["count", "error kind", "alert type", "audit event", "field", "limit"],
-  ...["metric", "collection", "platform", "store"],
+  ...["metric", "collection", "condition", "platform", "store"],
 ];
 const ROWS = [...DOCUMENT.matchAll(/^\| an? \*\*([\w ]+)\*\*[^|]* \| (.*) \| (.*) \|$/gm)].map(
   ([, change = "", places = "", tests = ""]) => ({ change, places, tests }),

@@ -1,4 +1,4 @@
-// docs/reputation.md says what the code knows: plans, codes of errors, and numbers.
+// docs/reputation.md says what the code knows: plans, codes of errors, and numbers, as the limits of docs/security.md.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,8 @@ import * as limits from "../../src/domain/shared/limits.ts";
 import { PROBLEM_CODES, PROBLEMS } from "../../src/http/schemas/parts.ts";
 
 const GUIDE = readFileSync(join(import.meta.dir, "../../docs/reputation.md"), "utf8");
-const PROSE = GUIDE.replace(/\s+/g, " ");
+const LIMITS = readFileSync(join(import.meta.dir, "../../docs/security.md"), "utf8");
+const PROSE = `${GUIDE}${LIMITS}`.replace(/\s+/g, " ");
 
 /** Sentences with numbers, and the numbers that the code has. */
 const SENTENCES: readonly (readonly [pattern: RegExp, numbers: readonly number[]])[] = [
@@ -23,6 +24,23 @@ const SENTENCES: readonly (readonly [pattern: RegExp, numbers: readonly number[]
   [/more than ([\d,]+) KiB/, [limits.MAX_API_BODY_BYTES / 1024]],
   [/Changes are limited to ([\d,]+) a minute/, [limits.DEFAULT_ACCOUNT_WRITES_PER_MINUTE]],
   [/`overlap_seconds` \(0 to ([\d,]+);/, [limits.MAX_ROTATION_OVERLAP_SECONDS]],
+  [
+    /sign-ins of an account \| ([\d,]+) in ([\d,]+) minutes/,
+    [limits.MAX_ACCOUNT_SIGN_IN_FAILURES, limits.SIGN_IN_WINDOW_MS / 60_000],
+  ],
+  [/sign-ups of an address \| ([\d,]+) in/, [limits.MAX_ADDRESS_SIGN_IN_FAILURES]],
+  [/`ACCOUNT_WRITES_PER_MINUTE` \(([\d,]+)\)/, [limits.DEFAULT_ACCOUNT_WRITES_PER_MINUTE]],
+  [
+    /API keys of an account \| ([\d,]+) active ones; the ([\d,]+) that ended last/,
+    [limits.MAX_ACTIVE_API_KEYS, limits.MAX_KEPT_ENDED],
+  ],
+  [
+    /wait to be checked \| ([\d,]+) in each process, and no more than it can check within ([\d,]+) s/,
+    [limits.MAX_WAITING_PASSWORDS, limits.PASSWORD_DEADLINE_MS / 1000],
+  ],
+  [/body of a request under `\/v1` \| ([\d,]+) KiB/, [limits.MAX_API_BODY_BYTES / 1024]],
+  [/`SYNC_MAX_PUSH_RECORDS` \(([\d,]+)\)/, [limits.DEFAULT_MAX_PUSH_RECORDS]],
+  [/JSON values of a push \| ([\d,]+)/, [limits.MAX_JSON_VALUES]],
 ];
 
 describe("docs/reputation.md", () => {
