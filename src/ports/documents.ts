@@ -123,7 +123,7 @@ export type Query =
   /** The rows of a table with these keys, in the same way. */
   | { readonly rowsOf: Table; readonly keys: readonly Row[] };
 
-export type Answer<Q> = Q extends { readonly count: Stretch }
+type Answer<Q> = Q extends { readonly count: Stretch }
   ? number
   : Q extends { readonly keysOf: Stretch }
     ? readonly Key[]

@@ -1,7 +1,7 @@
 import { earliestTime } from "../domain/sync/rows/row-time.ts";
 import {
   addLateTimes,
-  isNothing,
+  hasNoTime,
   type LateNotes,
   type LateTimes,
   lateAndFreshAfter,
@@ -72,7 +72,7 @@ export class LateRows extends RunRepository {
     const { name } = table;
     const { byOwnRuns, byOthers } = times;
     const noted = this.#tellsCommits(table) ? times : { byOwnRuns, byOthers };
-    if (isNothing(noted)) return;
+    if (hasNoTime(noted)) return;
     tx.put(LATE_ROWS, { table: name, id: this.#ids.next(), ...noted });
     this.#noted.set(name, (this.#noted.get(name) ?? MAX_COMMITS) + 1);
   }

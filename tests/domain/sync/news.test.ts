@@ -1,7 +1,7 @@
 // The news of runs as lists: put together, and told in parts. S-6, D-9.5.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { addNews, isWhole, type News, newsSince } from "../../../src/domain/sync/run/news.ts";
+import { addNews, hasEnded, type News, newsSince } from "../../../src/domain/sync/run/news.ts";
 import type { BatchEvent } from "../../../src/domain/sync/run/run.ts";
 import { checkProperty, SEED } from "../../support/seed.ts";
 
@@ -55,9 +55,9 @@ test("D-9.5.2 a retry is told once, and the progress of a comparison when it gre
 });
 
 test("D-9.5.2 a list is whole with its last event", () => {
-  expect(isWhole([])).toBe(false);
-  expect(isWhole([batch(1)])).toBe(false);
-  expect(isWhole([batch(1), { type: "finished" }])).toBe(true);
+  expect(hasEnded([])).toBe(false);
+  expect(hasEnded([batch(1)])).toBe(false);
+  expect(hasEnded([batch(1), { type: "finished" }])).toBe(true);
 });
 
 test(`D-9.5.2 whenever a reader looks, it is told everything once (SEED=${SEED})`, () => {

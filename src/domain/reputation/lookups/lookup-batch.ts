@@ -211,14 +211,14 @@ interface LookupRequest {
 }
 
 /** The answer to a lookup, with its audit entry. */
-export interface LookupDecision {
+interface LookupDecision {
   /** Null when allowed. */
   readonly code: "profile_not_found" | "consent_required" | null;
   readonly entry: AuditEntry;
 }
 
 /** Decides a lookup. A hidden profile gets the same answer as a missing one. D-6.2. */
-export function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDecision {
+function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDecision {
   const { endpoint, nowMs } = request;
   const isThere = subject.profile !== null && isPublicProfile(subject.profile);
   const consent = isThere ? findCoveringConsent(subject.consents, endpoint, nowMs) : null;

@@ -68,7 +68,7 @@ export function noLateNotes(origin: string): LateNotes {
 
 /** The notes after a commit, which gets the next mark when it notes anything. */
 export function addLateTimes(notes: LateNotes, times: LateTimes): LateNotes {
-  if (isNothing(times)) return notes;
+  if (hasNoTime(times)) return notes;
   const last = notes.last + 1;
   return {
     origin: notes.origin,
@@ -80,7 +80,7 @@ export function addLateTimes(notes: LateNotes, times: LateTimes): LateNotes {
   };
 }
 
-export function isNothing(times: LateTimes): boolean {
+export function hasNoTime(times: LateTimes): boolean {
   return Object.values(times).every((time) => time === null);
 }
 

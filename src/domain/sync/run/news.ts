@@ -48,7 +48,7 @@ export function newsSince(told: readonly News[], now: readonly News[]): readonly
 }
 
 /** True once nothing more comes. */
-export function isWhole(news: readonly News[]): boolean {
+export function hasEnded(news: readonly News[]): boolean {
   return news.at(-1)?.type === "finished";
 }
 

@@ -142,8 +142,8 @@ export function rowRoutes({ identity, sync }: SyncAdministration): Operation[] {
       body: { shown: EditRowRequestSchema, ...BYTES },
       replies: { 200: json("The row as it is now", EditedRowSchema), ...REPLIES },
       run: async ({ caller, params, body }) => {
-        const { force = false, ...edit } = readExactBody(body, EditRowRequestSchema);
-        const outcome = await editRow(deps, params.tableName, { ...edit, ...caller, force });
+        const { force: isForced = false, ...edit } = readExactBody(body, EditRowRequestSchema);
+        const outcome = await editRow(deps, params.tableName, { ...edit, ...caller, isForced });
         if ("problems" in outcome) return refused(outcome.problems);
         return "differs" in outcome ? conflict(outcome.differs) : outcome;
       },
@@ -159,8 +159,12 @@ export function rowRoutes({ identity, sync }: SyncAdministration): Operation[] {
       body: { shown: RemoveRowRequestSchema, ...BYTES },
       replies: { 200: json("It is gone", RemovedRowSchema), ...REPLIES },
       run: async ({ caller, params, body }) => {
-        const { force = false, ...removal } = readExactBody(body, RemoveRowRequestSchema);
-        const outcome = await removeRow(deps, params.tableName, { ...removal, ...caller, force });
+        const { force: isForced = false, ...removal } = readExactBody(body, RemoveRowRequestSchema);
+        const outcome = await removeRow(deps, params.tableName, {
+          ...removal,
+          ...caller,
+          isForced,
+        });
         if ("differs" in outcome) return conflict(outcome.differs);
         return outcome.warning === null ? {} : { warning: outcome.warning };
       },

@@ -47,7 +47,7 @@ export interface EditRowDeps extends WriteRowsDeps {
 
 interface Forcible extends AdminRequest {
   /** True: also in a table whose rows are written at the remote. D-11.9. */
-  readonly force: boolean;
+  readonly isForced: boolean;
 }
 
 const EDIT = { name: "rows.edit", looksAtDeletes: true };
@@ -74,7 +74,7 @@ export async function editRow(
   { row, expected, ...asked }: EditRequest & Forcible,
 ): Promise<EditOutcome> {
   const table = findTable(deps.registry, tableName);
-  if (!asked.force) requireOwned(table, "conflict", FORCED);
+  if (!asked.isForced) requireOwned(table, "conflict", FORCED);
   const { edit: read, problems } = readEdit(table, { row, expected });
   if (read === null) return { problems };
   return await transactRows(deps, table, EDIT, async (tx) => {
@@ -105,7 +105,7 @@ export async function removeRow(
   }: Forcible & { readonly key: JsonObject; readonly expected: JsonObject },
 ): Promise<RemovalOutcome> {
   const table = findTable(deps.registry, tableName);
-  if (!asked.force) requireOwned(table, "conflict", FORCED);
+  if (!asked.isForced) requireOwned(table, "conflict", FORCED);
   const key = readKeyByHand(table, named);
   const expectedKey = readKeyByHand(table, expected);
   if (key === null || expectedKey === null || keyText(table, key) !== keyText(table, expectedKey)) {

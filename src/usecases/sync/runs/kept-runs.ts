@@ -16,7 +16,7 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { dateTimeMs, formatMs } from "../../../domain/shared/time.ts";
-import { isWhole, type News, newsSince } from "../../../domain/sync/run/news.ts";
+import { hasEnded, type News, newsSince } from "../../../domain/sync/run/news.ts";
 import {
   type CompareRun,
   isDryRun,
@@ -183,7 +183,7 @@ async function* follow(
   for (let now: ToldRun | null = first; now !== null; ) {
     yield* newsSince(told, now.news);
     told = now.news;
-    if (isWhole(told)) return;
+    if (hasEnded(told)) return;
     if (now.run.status !== "running") return yield* endOf(now.run);
     await timer.sleep(WATCH_MS, stopping);
     if (stopping.aborted) return;

@@ -3,7 +3,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { addNews, isWhole, type News, newsSince } from "../../../domain/sync/run/news.ts";
+import { addNews, hasEnded, type News, newsSince } from "../../../domain/sync/run/news.ts";
 import type { FinishedEvent, KeptRun, RunStatus } from "../../../domain/sync/run/run.ts";
 import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
@@ -35,7 +35,7 @@ export class RunEvents<Some extends News> {
       const { promise: next } = this.#next;
       const now = [...this.told];
       yield* newsSince(told, now) as readonly Told<Some>[];
-      if (isWhole(now)) return;
+      if (hasEnded(now)) return;
       told = now;
       await next;
     }
