@@ -24,9 +24,9 @@ import {
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
-import type { ValueCache } from "../ports/lookups/value-cache.ts";
 import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
+import type { ValueCache } from "../ports/runtime/value-cache.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import type { ValueCache } from "../../ports/lookups/value-cache.ts";
 import type { CacheCounts } from "../../ports/runtime/metrics.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
+import type { ValueCache } from "../../ports/runtime/value-cache.ts";
 
 /** The most that is remembered, and the longest time. */
 interface LruOptions {

@@ -4,7 +4,6 @@ import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts"
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
-import type { ValueCache } from "../../ports/lookups/value-cache.ts";
 import type {
   CacheCounts,
   Exposition,
@@ -13,6 +12,7 @@ import type {
   ServiceState,
 } from "../../ports/runtime/metrics.ts";
 import { type Clock, type Logger, type Timer, within } from "../../ports/runtime/runtime.ts";
+import type { ValueCache } from "../../ports/runtime/value-cache.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";

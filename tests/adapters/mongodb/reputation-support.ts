@@ -2,7 +2,7 @@
 
 import { LruValueCache } from "../../../src/adapters/lru-cache/lru-value-cache.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import type { ValueCache } from "../../../src/ports/lookups/value-cache.ts";
+import type { ValueCache } from "../../../src/ports/runtime/value-cache.ts";
 import {
   type AuditVerdict,
   verifyAudit,

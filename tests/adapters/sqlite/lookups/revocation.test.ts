@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import type { ValueCache } from "../../../../src/ports/lookups/value-cache.ts";
+import type { ValueCache } from "../../../../src/ports/runtime/value-cache.ts";
 import { openSecond } from "../../../contract/harness.ts";
 import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { asReputation, remembering } from "../reputation-support.ts";

@@ -3,7 +3,7 @@ import { makeReputation } from "../../../../src/app/reputation.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
-import type { ValueCache } from "../../../../src/ports/lookups/value-cache.ts";
+import type { ValueCache } from "../../../../src/ports/runtime/value-cache.ts";
 import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { makeRegistry } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";

@@ -1,4 +1,4 @@
-import type { CacheCounts } from "../runtime/metrics.ts";
+import type { CacheCounts } from "./metrics.ts";
 
 /**
  * Values by key, each with the version of what it was read from. The caller compares that with the store's, in the transaction
