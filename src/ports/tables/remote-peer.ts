@@ -18,7 +18,7 @@ export interface StoppableRequest {
 
 /** A request by which rows come or go. */
 export interface RowsRequest extends StoppableRequest {
-  /** The `columnsMark` of the schema that was told: an instance that has other columns refuses for now. D-7.3. */
+  /** The `columnsHash` of the schema that was told: an instance that has other columns refuses for now. D-7.3. */
   readonly columns?: string | null;
 }
 

@@ -29,7 +29,7 @@ export interface PullPage {
   readonly records: readonly Row[];
 }
 
-/** The three query parameters as text, and the mark of the columns that the remote goes by; null when absent. */
+/** The three query parameters as text, and the hash of the columns that the remote goes by; null when absent. */
 export interface PageQuery {
   readonly since: string | null;
   readonly offset: string | null;

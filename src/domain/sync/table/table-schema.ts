@@ -83,16 +83,16 @@ export function describeTable(
 }
 
 /** A text that stands for the names of columns. */
-export function columnsMark(columns: Readonly<Record<string, unknown>>): string {
+export function columnsHash(columns: Readonly<Record<string, unknown>>): string {
   return hashHex(Object.keys(columns).sort().join());
 }
 
 /**
  * Throws `overloaded` for a run that goes by other columns than this instance has: another one, with another registry, has told
- * them. What it sent in a column that is unknown here would be lost. `mark` is null where nothing is known. D-7.3, D-14.6.
+ * them. What it sent in a column that is unknown here would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
  */
-export function requireColumns(table: Table, mark: string | null): void {
-  if (mark === null || mark === columnsMark(describeTable(table).columns)) return;
+export function requireColumns(table: Table, hash: string | null): void {
+  if (hash === null || hash === columnsHash(describeTable(table).columns)) return;
   const text = `This instance has other columns of "${table.name}" than the run was told`;
   throw new AppError("overloaded", text);
 }

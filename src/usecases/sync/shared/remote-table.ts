@@ -6,7 +6,7 @@ import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { maxAttempts, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { columnsMark, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
+import { columnsHash, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import {
   type DeletedReply,
   type DeletedRequest,
@@ -66,7 +66,7 @@ export class RemoteTable {
     const asked = lateAfter === null ? {} : { lateAfter };
     const read = (by: RowsRequest) => this.#peer.readSchema(this.table.name, { ...asked, ...by });
     const schema = await this.#call(read);
-    this.columns ??= columnsMark(schema.columns);
+    this.columns ??= columnsHash(schema.columns);
     return schema;
   }
 
