@@ -6,11 +6,6 @@ import type { SqliteWork } from "../driver/run-body.ts";
 import { readColumns } from "./column-values.ts";
 import { ORDER_COLUMN, orderBound, qualifiedOrder } from "./order-column.ts";
 
-/** Values that one statement binds; older versions of SQLite allow no more than 999. */
-const MAX_VALUES = 900;
-/** Keys that one statement looks up; more would not make it faster. */
-const MAX_KEYS = 100;
-
 /** Consecutive rows of a table: one range of one of the two indexes that every table has. */
 export interface RowRange {
   readonly order: "table" | "key";
@@ -48,7 +43,6 @@ type TableFile = Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">;
 
 /** The SQL that reads one table. Values of a statement are first those of its range. */
 export class TableSql {
-  readonly keysPerLookup: number;
   readonly #table: Table;
   readonly #order: readonly string[];
   readonly #key: readonly string[];
@@ -67,8 +61,6 @@ export class TableSql {
     this.#key = table.keyColumns.map(({ name }) => `"${table.name}"."${name}"`);
     this.#keyPlace = readColumns(table.keyColumns, cutsTextAtNul);
     this.#columns = { page: columns("page"), sent: columns("sent") };
-    const perLookup = Math.floor(MAX_VALUES / this.#key.length);
-    this.keysPerLookup = Math.max(1, Math.min(MAX_KEYS, perLookup));
   }
 
   columns(columns: RowColumns): readonly Column[] {
@@ -94,14 +86,13 @@ export class TableSql {
     return `SELECT count(*) AS n ${this.#from(range)}`;
   }
 
-  /** Reads the rows with some keys, at most `keysPerLookup` of them, which may be the same. Values: the keys. */
-  byKeys(columns: RowColumns, keys: number): string {
-    const rows = Array(keys).fill(marks(this.#key)).join(", ");
-    const range: RowRange = { order: "key", from: "first", hasKey: true };
-    return `SELECT ${this.#select(columns, range)} ${this.#from(range, `${tuple(this.#key)} IN (VALUES ${rows})`)}`;
+  /** Reads the row with a key. Values: the key. */
+  byKey(columns: RowColumns): string {
+    const isKey = this.#key.map((name) => `${name} = ?`).join(" AND ");
+    return `SELECT ${this.#select(columns, { hasKey: true })} FROM "${this.#table.name}" WHERE ${isKey}`;
   }
 
-  #select(columns: RowColumns, { hasKey }: RowRange): string {
+  #select(columns: RowColumns, { hasKey }: Pick<RowRange, "hasKey">): string {
     return [this.#columns[columns].sql, ...(hasKey ? this.#orderColumn() : [])].join(", ");
   }
 
@@ -110,10 +101,9 @@ export class TableSql {
     return this.#table.timestampColumn === null ? [] : [`${this.#order[0]} AS ${ORDER_COLUMN}`];
   }
 
-  #from(range: RowRange, ...conditions: readonly string[]): string {
+  #from(range: RowRange): string {
     const { order, from, hasEnd, hasEndTime, hasKey, isReverse = false } = range;
     const all = [
-      ...conditions,
       ...startConditions(order === "table" ? this.#order : this.#key, from, isReverse ? "<" : ">"),
       ...(hasEnd ? [`${tuple(this.#key)} <= ${marks(this.#key)}`] : []),
       ...(hasEndTime ? [`${this.#order[0]} >= ?`] : []),

@@ -102,13 +102,11 @@ export class TableReader {
         return [JSON.stringify(key), key];
       }),
     );
-    const lookups = lookupsOf([...wanted.values()], sql.keysPerLookup);
-    return this.#database.read(() =>
-      lookups.flatMap((lookup) => {
-        const found = this.#database.all(sql.byKeys(columns, lookup.length), lookup.flat());
-        return this.#placedRows(table, found, columns);
-      }),
-    );
+    const text = sql.byKey(columns);
+    return this.#database.read(() => {
+      const found = [...wanted.values()].flatMap((key) => this.#database.all(text, key));
+      return this.#placedRows(table, found, columns);
+    });
   }
 
   async count(
@@ -314,16 +312,4 @@ function portionRows({ measuredRows, size }: OpenPage): number {
 
 function withoutOrder({ [ORDER_COLUMN]: _order, ...values }: SqliteRow): SqliteRow {
   return values;
-}
-
-/** Cuts keys into lists of a full lookup, so that few statements serve all; the last list is filled up with its last key. */
-function lookupsOf(keys: readonly Place[], keysPerLookup: number): Place[][] {
-  if (keys.length === 1) return [[...keys]];
-  const lookups: Place[][] = [];
-  for (let i = 0; i < keys.length; i += keysPerLookup) {
-    const lookup = keys.slice(i, i + keysPerLookup);
-    const last = lookup.at(-1) ?? [];
-    lookups.push([...lookup, ...Array<Place>(keysPerLookup - lookup.length).fill(last)]);
-  }
-  return lookups;
 }

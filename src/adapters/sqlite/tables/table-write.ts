@@ -110,7 +110,7 @@ export class TableWrite {
       this.#bury(tombstone);
       yield;
     }
-    yield* this.#tombstones?.meet(records.length, (i) => keyOf(records[i] as BoundWrite)) ?? [];
+    yield* this.#tombstones?.meet(records.values().map(keyOf)) ?? [];
     // Triggers go by the time of this commit then, and stamp nothing.
     const isMoment = this.#table.stamped || this.#tombstones?.hasMet === true;
     const now = keptTime(formatMs(this.#nowMs));

@@ -13,12 +13,8 @@ import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 /** Values of a key, as they are bound. */
 type BoundKey = readonly SqliteValue[];
 
-/** Keys that one statement looks up. */
-const MAX_KEYS = 100;
 /** Later than any time that a tombstone may have. */
 const LATEST_TIME = "9999-12-31T23:59:59.999999";
-/** Values that one statement binds; older versions of SQLite allow no more than 999. */
-const MAX_VALUES = 900;
 
 /** Buries rows, and finds the tombstones that keep rows out. */
 export class TombstoneWrites {
@@ -27,6 +23,7 @@ export class TombstoneWrites {
   readonly #encoders: readonly { readonly name: string; encode: ReturnType<typeof valueEncoder> }[];
   readonly #now: string;
   readonly #aheadLimit: string;
+  readonly #readDeletedAt: string;
   /** The tombstones of keys that the records of this write have: `deletedAt` by the text of the key. */
   readonly #met = new Map<string, string>();
 
@@ -40,6 +37,8 @@ export class TombstoneWrites {
     }));
     this.#now = keptTime(formatMs(nowMs));
     this.#aheadLimit = aheadLimit(nowMs);
+    const { list } = this.#names;
+    this.#readDeletedAt = `SELECT repsync_deleted_at AS deletedAt FROM ${list} WHERE ${this.#names.isKey(list)}`;
   }
 
   /** The key as it is bound. */
@@ -70,29 +69,24 @@ export class TombstoneWrites {
     return { isRemoved: row.isThere };
   }
 
-  /** Looks for tombstones of records that are about to be written, by their keys. */
-  *meet(records: number, keyOf: (index: number) => BoundKey): Steps<void> {
+  /** Looks for tombstones of records that are about to be written, by their keys. A step for each. */
+  *meet(keys: Iterable<BoundKey>): Steps<void> {
     const { list } = this.#names;
     if (this.#database.all(`SELECT 1 FROM ${list} LIMIT 1`).length === 0) return;
-    const keysPerLookup = Math.min(MAX_KEYS, Math.floor(MAX_VALUES / this.#encoders.length));
-    for (let first = 0; first < records; first += keysPerLookup) {
-      const end = Math.min(first + keysPerLookup, records);
-      const keys = Array.from({ length: end - first }, (_, i) => keyOf(first + i));
-      this.#lookUp(keys, keysPerLookup);
+    for (const key of keys) {
+      const deletedAt = this.#deletedAt(key);
+      if (deletedAt !== null) this.#met.set(keyText(key), deletedAt);
       yield;
     }
   }
 
   /** The tombstones of keys, once each. */
   find(keys: readonly Row[]): readonly Tombstone[] {
-    const bound = keys.map((key) => this.#bindKey(key));
-    const steps = this.meet(bound.length, (i) => bound[i] as BoundKey);
-    while (steps.next().done !== true);
     const found = new Map<string, Tombstone>();
-    for (const [i, key] of keys.entries()) {
-      const text = keyText(bound[i] as BoundKey);
-      const deletedAt = this.#met.get(text);
-      if (deletedAt !== undefined) found.set(text, { key, deletedAt });
+    for (const key of keys) {
+      const bound = this.#bindKey(key);
+      const deletedAt = this.#deletedAt(bound);
+      if (deletedAt !== null) found.set(keyText(bound), { key, deletedAt });
     }
     return [...found.values()];
   }
@@ -121,20 +115,6 @@ export class TombstoneWrites {
     return true;
   }
 
-  #lookUp(keys: readonly BoundKey[], keysPerLookup: number): void {
-    const { list, keyColumns } = this.#names;
-    const marks = keyColumns.map(() => "?").join(", ");
-    const values = Array.from({ length: keysPerLookup }, (_, n) => `(${n}, ${marks})`).join(", ");
-    const sql = `WITH met (n, ${keyColumns.join(", ")}) AS (VALUES ${values})
-      SELECT met.n, kept.repsync_deleted_at AS deletedAt
-      FROM met CROSS JOIN ${list} AS kept ON ${this.#names.sameKey("kept", "met")}`;
-    const last = keys.at(-1) ?? [];
-    const filled = Array.from({ length: keysPerLookup }, (_, n) => keys[n] ?? last);
-    for (const { n, deletedAt } of this.#database.all(sql, filled.flat())) {
-      this.#met.set(keyText(filled[Number(n)] ?? last), canonicalTime(String(deletedAt)));
-    }
-  }
-
   #find(key: BoundKey) {
     const table = `"${this.#names.table.name}"`;
     const order = rowOrder(this.#names.table, table, this.#database.foreignTables);
@@ -158,9 +138,7 @@ export class TombstoneWrites {
   }
 
   #deletedAt(key: BoundKey): string | null {
-    const { list } = this.#names;
-    const sql = `SELECT repsync_deleted_at AS deletedAt FROM ${list} WHERE ${this.#names.isKey(list)}`;
-    const [row] = this.#database.all(sql, key);
+    const [row] = this.#database.all(this.#readDeletedAt, key);
     return row === undefined ? null : canonicalTime(String(row["deletedAt"]));
   }
 

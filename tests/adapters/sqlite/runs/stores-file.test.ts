@@ -51,8 +51,7 @@ describe("SQLite: reading for runs", () => {
         `${order} ((repsync_order,shop,n)>(?,?,?))`,
       ]);
       expect(plan(events.count(byTime))).toEqual([`${order} (repsync_order>?)`]);
-      expect(plan(events.byKeys("sent", 1))).toEqual([`${key} (shop=? AND n=?)`]);
-      expect(plan(events.byKeys("sent", 100))).toEqual([`${key} (shop=? AND n=?)`]);
+      expect(plan(events.byKey("sent"))).toEqual([`${key} (shop=? AND n=?)`]);
       expect(rows(events, { order: "key", from: "position" })).toEqual([`${key} ((shop,n)>(?,?))`]);
       expect(rows(events, { order: "key", from: "position", hasEnd: true })).toEqual([
         `${key} ((shop,n)>(?,?) AND (shop,n)<(?,?))`,
@@ -62,12 +61,11 @@ describe("SQLite: reading for runs", () => {
       ]);
     }));
 
-  test("D-4.6 as many keys are looked up at once as SQLite lets a statement bind", async () => {
+  test("D-4.6 rows with keys of hundreds of columns are found", async () => {
     const columns: TableEntry["columns"] = Object.fromEntries(
       Array.from({ length: 450 }, (_, n) => [`k${n}`, { type: "text" }]),
     );
     const wide = makeTable({ upsert_key: Object.keys(columns), columns });
-    expect([PLAIN, wide].map((table) => new TableSql(table, FILE).keysPerLookup)).toEqual([100, 2]);
     await SqliteFile.use(async (file) => {
       const storage = await file.open();
       await storage.tables.prepare([wide]);
