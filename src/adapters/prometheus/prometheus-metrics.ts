@@ -11,8 +11,13 @@ import type {
   TableGauge,
   TransferCounts,
 } from "../../ports/runtime/metrics.ts";
-import { RequestDurations } from "./request-durations.ts";
 
+const REQUEST_BUCKETS_SECONDS = [
+  ...[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
+  ...[1, 2.5, 5, 10, 30],
+];
+const NO_ROUTE = "none";
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const RUN_BUCKETS_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const TABLE_LABELS = ["table", "direction"] as const;
 
@@ -26,13 +31,20 @@ interface ProcessInfo {
 
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
-  readonly #requests = new RequestDurations(this.#registry);
+  readonly #requests: Histogram<"route" | "method" | "status">;
   readonly #runs: ReturnType<typeof runMetrics>;
   readonly #alerts: Counter<"type" | "outcome">;
   readonly #state: ReturnType<typeof stateMetrics>;
 
   constructor({ version, runtimeVersion, startedAtMs }: ProcessInfo) {
     const registers = [this.#registry];
+    this.#requests = new Histogram({
+      name: "repsync_http_request_duration_seconds",
+      help: "Time from a request's head to its reply's head, by path, method and status",
+      labelNames: ["route", "method", "status"],
+      buckets: REQUEST_BUCKETS_SECONDS,
+      registers,
+    });
     this.#runs = runMetrics(registers);
     this.#alerts = new Counter({
       name: "repsync_alerts_total",
@@ -48,8 +60,11 @@ export class PrometheusMetrics implements Metrics {
     info.set({ version, runtime: runtimeVersion }, 1);
   }
 
-  countRequest(request: AnsweredRequest, durationMs: number): void {
-    this.#requests.count(request, durationMs);
+  countRequest({ route, method, status }: AnsweredRequest, durationMs: number): void {
+    // Callers may send invented methods, which must not become labels.
+    const known = METHODS.includes(method) ? method : "other";
+    const labels = { route: route ?? NO_ROUTE, method: known, status };
+    this.#requests.observe(labels, durationMs / 1000);
   }
 
   countRun({ status, direction, trigger, durationMs }: SyncRun): void {
