@@ -1,19 +1,16 @@
 // Holds an empty store so that no service can begin to use it.
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import {
-  checkFormat,
-  type StoreFactName,
-  storeHeld,
-  storeNotEmpty,
-} from "../../../domain/shared/store-format.ts";
+import { checkFormat, storeHeld, storeNotEmpty } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
-import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
+import type { OpenSqlite } from "../driver/driver.ts";
+import { OpenConnection } from "../driver/open-connection.ts";
 import { isBusy, storeError } from "../driver/result-codes.ts";
+import { readFacts } from "../driver/store-facts.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { FileDump } from "./file-dump.ts";
-import { allRows, isRowTable, run, tableNames } from "./raw-connection.ts";
+import { isRowTable, tableNames } from "./raw-connection.ts";
 
 /**
  * Takes a file for this process alone, until the connection is closed. Throws `invalid_request` when another one has it open, or when it is not empty: no
@@ -23,30 +20,30 @@ export async function claimEmptyFile(
   openSqlite: OpenSqlite,
   path: string,
   adminUsername: string | null,
-): Promise<SqliteConnection> {
-  const connection = await openSqlite(path);
+): Promise<OpenConnection> {
+  const connection = new OpenConnection(await openSqlite(path));
   try {
     holdAlone(connection);
     refuseFull(connection, adminUsername);
     return connection;
   } catch (error) {
-    const code = connection.resultCode(error);
+    const code = connection.driver.resultCode(error);
     connection.close();
     throw storeError("store_unavailable", code, error);
   }
 }
 
 /** Takes a file of a stopped deployment for this process alone, whatever it holds. Throws `invalid_request`. */
-function holdAlone(connection: SqliteConnection): void {
+function holdAlone(connection: OpenConnection): void {
   try {
-    run(connection, "PRAGMA busy_timeout = 0");
+    connection.set({ busy_timeout: 0 });
     // Every process that has the file open in WAL mode holds a lock that is in the way of this.
-    const [mode] = allRows(connection, "PRAGMA journal_mode = DELETE");
+    const [mode] = connection.all("PRAGMA journal_mode = DELETE");
     if (mode?.["journal_mode"] !== "delete") throw held();
-    run(connection, "PRAGMA locking_mode = EXCLUSIVE");
-    run(connection, "BEGIN EXCLUSIVE");
+    connection.set({ locking_mode: "EXCLUSIVE" });
+    connection.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    throw isBusy(connection.resultCode(error)) ? held(error) : error;
+    throw isBusy(connection.driver.resultCode(error)) ? held(error) : error;
   }
 }
 
@@ -64,20 +61,18 @@ function held(cause?: unknown) {
   return storeHeld("A running service, or another command,", 0, cause);
 }
 
-function refuseFull(connection: SqliteConnection, adminUsername: string | null): void {
+function refuseFull(connection: OpenConnection, adminUsername: string | null): void {
+  const facts = new Map(readFacts(connection));
+  facts.delete("filled_by");
+  checkFormat(facts, true);
   const names = tableNames(connection);
-  if (names.includes("repsync_store")) {
-    const rows = allRows(connection, "SELECT name, value FROM repsync_store");
-    const facts = rows.map((row) => [row["name"] as StoreFactName, String(row["value"])] as const);
-    checkFormat(new Map(facts.filter(([name]) => name !== "filled_by")), true);
-  }
   for (const name of names.filter(isRowTable)) {
-    if (allRows(connection, `SELECT 1 FROM ${quotedName(name)} LIMIT 1`).length === 0) continue;
+    if (connection.all(`SELECT 1 FROM ${quotedName(name)} LIMIT 1`).length === 0) continue;
     throw storeNotEmpty(`table "${name}" has rows`);
   }
   if (!names.includes("repsync_accounts")) return;
   const others = "SELECT 1 FROM repsync_accounts WHERE doc ->> 'username' <> ? LIMIT 1";
-  if (allRows(connection, others, [adminUsername ?? ""]).length > 0) {
+  if (connection.all(others, [adminUsername ?? ""]).length > 0) {
     throw storeNotEmpty("it has accounts");
   }
 }
@@ -88,7 +83,7 @@ export async function openStoppedFile(
   path: string,
   collections: readonly AnyCollection[],
 ): Promise<StoppedStore> {
-  const connection = await openSqlite(resolve(path));
+  const connection = new OpenConnection(await openSqlite(resolve(path)));
   try {
     holdAlone(connection);
   } catch (error) {

@@ -21,14 +21,14 @@ import {
 import type { AnyCollection } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import { makeDatabaseFile } from "../driver/database-file.ts";
-import type { OpenSqlite, SqliteConnection, SqliteValue } from "../driver/driver.ts";
+import type { OpenSqlite, SqliteValue } from "../driver/driver.ts";
+import { OpenConnection } from "../driver/open-connection.ts";
 import { storeError } from "../driver/result-codes.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { boundValues, valueEncoder } from "../tables/column-values.ts";
 import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
 import { FileDump } from "./file-dump.ts";
-import { run } from "./raw-connection.ts";
 import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
 
 export interface EmptyFileOptions {
@@ -47,13 +47,13 @@ export class EmptyFile implements EmptyStore {
   readonly #target: string;
   readonly #temp: string;
   /** Holds the file as long as it is open. */
-  readonly #claim: SqliteConnection;
+  readonly #claim: OpenConnection;
   /** True where there was no file before. */
   readonly #isNew: boolean;
-  #connection: SqliteConnection | null = null;
+  #connection: OpenConnection | null = null;
   #tables: readonly Table[] = [];
 
-  private constructor(options: EmptyFileOptions, claim: SqliteConnection, isNew: boolean) {
+  private constructor(options: EmptyFileOptions, claim: OpenConnection, isNew: boolean) {
     this.#options = options;
     this.#target = resolve(options.path);
     this.#temp = join(dirname(this.#target), `.${basename(this.#target)}.fill-${process.pid}`);
@@ -99,9 +99,9 @@ export class EmptyFile implements EmptyStore {
     const connection = await this.#open();
     const left = this.#options.collections.filter(({ isCopied = true }) => !isCopied);
     for (const { name } of [...left, { name: "moment" }]) {
-      run(connection, `DELETE FROM repsync_${name}`);
+      connection.run(`DELETE FROM repsync_${name}`);
     }
-    run(connection, `DROP TABLE ${BACKUP_TABLE}`);
+    connection.run(`DROP TABLE ${BACKUP_TABLE}`);
     const removals: (readonly [sql: string, key: SqliteValue])[] = [];
     for await (const part of (await this.dump()).parts) {
       if (part.of !== "documents") break;
@@ -111,7 +111,7 @@ export class EmptyFile implements EmptyStore {
         removals.push([collection.remove, key]);
       }
     }
-    for (const [sql, key] of removals) run(connection, sql, [key]);
+    for (const [sql, key] of removals) connection.run(sql, [key]);
   }
 
   async write(part: DumpedPart): Promise<void> {
@@ -132,7 +132,7 @@ export class EmptyFile implements EmptyStore {
   async finish(deploymentId: string): Promise<void> {
     try {
       const set = "UPDATE repsync_store SET value = ? WHERE name = 'deployment_id'";
-      this.#told(() => run(this.#opened, set, [deploymentId]));
+      this.#told(() => this.#opened.run(set, [deploymentId]));
       this.#close();
       await sync(this.#temp, "r+");
       await rename(this.#temp, this.#target);
@@ -153,16 +153,15 @@ export class EmptyFile implements EmptyStore {
     this.#claim.close();
   }
 
-  get #opened(): SqliteConnection {
+  get #opened(): OpenConnection {
     if (this.#connection === null) throw new Error("The file is not begun");
     return this.#connection;
   }
 
-  async #open(): Promise<SqliteConnection> {
-    this.#connection = await this.#options.openSqlite(this.#temp);
-    run(this.#connection, "PRAGMA journal_mode = DELETE");
+  async #open(): Promise<OpenConnection> {
+    this.#connection = new OpenConnection(await this.#options.openSqlite(this.#temp));
     // The file counts only once it is complete and on the disk.
-    run(this.#connection, "PRAGMA synchronous = OFF");
+    this.#connection.set({ journal_mode: "DELETE", synchronous: "OFF" });
     return this.#connection;
   }
 
@@ -202,21 +201,17 @@ export class EmptyFile implements EmptyStore {
   }
 
   #commit(sql: string, all: readonly (readonly SqliteValue[])[]): void {
-    const statement = this.#opened.prepare(sql);
-    try {
-      run(this.#opened, "BEGIN IMMEDIATE");
-      for (const values of all) statement.run(values);
-      run(this.#opened, "COMMIT");
-    } finally {
-      statement.finalize();
-    }
+    const statement = this.#opened.statement(sql);
+    this.#opened.run("BEGIN IMMEDIATE");
+    for (const values of all) statement.run(values);
+    this.#opened.run("COMMIT");
   }
 
   #told(work: () => void): void {
     try {
       work();
     } catch (error) {
-      throw storeError("store_unavailable", this.#opened.resultCode(error), error);
+      throw storeError("store_unavailable", this.#opened.driver.resultCode(error), error);
     }
   }
 }
@@ -227,14 +222,14 @@ function insertSql(into: string, columns: readonly string[]): string {
   return `INSERT INTO ${into} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
 }
 
-function setDeletes(connection: SqliteConnection, { name, deletes }: DumpedTable): void {
+function setDeletes(connection: OpenConnection, { name, deletes }: DumpedTable): void {
   if (deletes === null) return;
   const set = "UPDATE repsync_deletes SET earliest_available = ?, list_id = ? WHERE table_name = ?";
-  run(connection, set, [deletes.completeSince, deletes.list, name]);
+  connection.run(set, [deletes.completeSince, deletes.list, name]);
   const list = `repsync_deleted_${name}`;
-  run(connection, "DELETE FROM sqlite_sequence WHERE name = ?", [list]);
+  connection.run("DELETE FROM sqlite_sequence WHERE name = ?", [list]);
   const add = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)";
-  run(connection, add, [list, deletes.lastPlace]);
+  connection.run(add, [list, deletes.lastPlace]);
 }
 
 async function sync(path: string, flags: string): Promise<void> {

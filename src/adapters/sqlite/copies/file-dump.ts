@@ -15,16 +15,16 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
-import type { OpenSqlite, SqliteConnection, SqliteRow, SqliteValue } from "../driver/driver.ts";
+import type { OpenSqlite, SqliteRow } from "../driver/driver.ts";
+import { OpenConnection } from "../driver/open-connection.ts";
 import { storeError } from "../driver/result-codes.ts";
+import { readFacts } from "../driver/store-facts.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { decodeRows, readColumns, textWithNul } from "../tables/column-values.ts";
 import { deleteTriggerName } from "../tables/delete-triggers.ts";
 import type { Definition } from "../tables/found-table.ts";
 import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
-import { allRows, run } from "./raw-connection.ts";
 
-const FACTS = "SELECT value FROM repsync_store WHERE name = 'deployment_id'";
 const TABLES = `SELECT name, definition FROM repsync_tables
   WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
 const HAS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
@@ -44,7 +44,7 @@ export async function dumpFile(
   path: string,
   collections: readonly AnyCollection[],
 ): Promise<Dump> {
-  const connection = await openSqlite(path, true);
+  const connection = new OpenConnection(await openSqlite(path, true));
   try {
     return await new FileDump(connection, collections).dump(() => connection.close());
   } catch (error) {
@@ -55,30 +55,30 @@ export async function dumpFile(
 
 /** A connection to a file, on which nothing else is done meanwhile. */
 export class FileDump implements DumpedSource {
-  readonly #connection: SqliteConnection;
+  readonly #connection: OpenConnection;
   readonly #collections: readonly AnyCollection[];
 
-  constructor(connection: SqliteConnection, collections: readonly AnyCollection[]) {
+  constructor(connection: OpenConnection, collections: readonly AnyCollection[]) {
     this.#connection = connection;
     this.#collections = copiedOf(collections);
   }
 
   async dump(end?: () => void): Promise<Dump> {
-    const { isInTransaction } = this.#connection;
+    const { isInTransaction } = this.#connection.driver;
     const rollBack = () => {
-      if (!isInTransaction) run(this.#connection, "ROLLBACK");
+      if (!isInTransaction) this.#connection.run("ROLLBACK");
     };
     try {
-      if (!isInTransaction) run(this.#connection, "BEGIN");
+      if (!isInTransaction) this.#connection.run("BEGIN");
       // A backup of an earlier program lacks newer ones.
       const collections = this.#collections.filter(
-        ({ name }) => this.#all(HAS_TABLE, [`repsync_${name}`]).length > 0,
+        ({ name }) => this.#connection.all(HAS_TABLE, [`repsync_${name}`]).length > 0,
       );
       const own = collections.map(({ name }) => `repsync_${name}`);
-      const tables = this.#all(TABLES).map((row) => this.#described(row));
+      const tables = this.#connection.all(TABLES).map((row) => this.#described(row));
       const about = {
         store: "sqlite" as const,
-        deploymentId: String(this.#all(FACTS)[0]?.["value"]),
+        deploymentId: readFacts(this.#connection).get("deployment_id") ?? "",
         tables,
         items: this.#countItems([...own, ...tables.map(({ name }) => name)]),
       };
@@ -132,15 +132,15 @@ export class FileDump implements DumpedSource {
     const numbered = Object.values(columns).some((type) => type.endsWith(NUMBERED));
     const entry = dumpedEntry({ ...kept, numbered });
     const last = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(name)}`;
-    const lastNumber = numbered ? Number(this.#all(last)[0]?.["last"]) : 0;
+    const lastNumber = numbered ? Number(this.#connection.all(last)[0]?.["last"]) : 0;
     const described = { name, entry, isForeign, lastNumber, deletes: null };
     return { ...described, deletes: this.#deletes(tableOf(described)) };
   }
 
   #deletes(table: Table): DumpedDeletes | null {
-    const [row] = this.#all(DELETES, [table.name, deleteTriggerName(table)]);
+    const [row] = this.#connection.all(DELETES, [table.name, deleteTriggerName(table)]);
     if (row === undefined || table.timestampColumn === null) return null;
-    const [last] = this.#all(LAST_PLACE, [new TombstoneNames(table).list.slice(1, -1)]);
+    const [last] = this.#connection.all(LAST_PLACE, [new TombstoneNames(table).list.slice(1, -1)]);
     return {
       list: String(row["list_id"]),
       lastPlace: Number(last?.["seq"] ?? 0),
@@ -149,21 +149,18 @@ export class FileDump implements DumpedSource {
   }
 
   #countItems(names: readonly string[]): number {
-    return names.reduce((sum, name) => {
-      return sum + Number(this.#all(`SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
-    }, 0);
+    const counts = names.map((name) =>
+      this.#connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`),
+    );
+    return counts.reduce((sum, [row]) => sum + Number(row?.["n"]), 0);
   }
 
   #read(columns: readonly Column[]): string {
-    return readColumns(columns, this.#connection.cutsTextAtNul);
-  }
-
-  #all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
-    return allRows(this.#connection, sql, values);
+    return readColumns(columns, this.#connection.driver.cutsTextAtNul);
   }
 
   *#iterate(sql: string): Generator<SqliteRow> {
-    const statement = this.#connection.prepare(sql);
+    const statement = this.#connection.driver.prepare(sql);
     try {
       yield* statement.iterate([]);
     } finally {
@@ -172,7 +169,7 @@ export class FileDump implements DumpedSource {
   }
 
   #failure(error: unknown): unknown {
-    return storeError("store_unavailable", this.#connection.resultCode(error), error);
+    return storeError("store_unavailable", this.#connection.driver.resultCode(error), error);
   }
 }
 

@@ -18,10 +18,11 @@ import type {
 } from "../../../ports/copies/store-copies.ts";
 import type { Dump } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
-import type { OpenSqlite, SqliteConnection } from "../driver/driver.ts";
+import type { OpenSqlite } from "../driver/driver.ts";
+import type { OpenConnection } from "../driver/open-connection.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { dumpFile } from "./file-dump.ts";
-import { allRows, isRowTable, run, tableNames, withBackup } from "./raw-connection.ts";
+import { isRowTable, tableNames, withBackup } from "./raw-connection.ts";
 
 /** The table of a backup that says what it is and holds. */
 export const BACKUP_TABLE = "repsync_backup";
@@ -45,20 +46,20 @@ export async function copyFile(
   { source, target, facts }: CopyOrder,
 ): Promise<CopyCounts> {
   await withBackup(openSqlite, source, (connection) => {
-    run(connection, `PRAGMA busy_timeout = ${BUSY_MS}`);
+    connection.set({ busy_timeout: BUSY_MS });
     // Without the free pages, where erased rows may be.
-    run(connection, "VACUUM INTO ?", [target]);
+    connection.run("VACUUM INTO ?", [target]);
   });
   const counts = await withBackup(openSqlite, target, (connection) => {
-    run(connection, "PRAGMA journal_mode = DELETE");
-    const [verdict] = allRows(connection, "PRAGMA integrity_check(1)");
+    connection.set({ journal_mode: "DELETE" });
+    const [verdict] = connection.all("PRAGMA integrity_check(1)");
     if (Object.values(verdict ?? {})[0] !== "ok") throw backupDamaged();
     const counted = countsOf(connection);
     const own: BackupFacts = { store: "sqlite", format: STORE_FORMAT, ...facts };
     const content: CheckedBackup = { counts: counted, facts: own };
-    run(connection, `CREATE TABLE ${BACKUP_TABLE} (version TEXT NOT NULL, content TEXT NOT NULL)`);
+    connection.run(`CREATE TABLE ${BACKUP_TABLE} (version TEXT NOT NULL, content TEXT NOT NULL)`);
     const insert = `INSERT INTO ${BACKUP_TABLE} VALUES (?, ?)`;
-    run(connection, insert, [BACKUP_VERSION, JSON.stringify(content)]);
+    connection.run(insert, [BACKUP_VERSION, JSON.stringify(content)]);
     return counted;
   });
   try {
@@ -97,28 +98,28 @@ export class SealedFile implements Backup {
   }
 }
 
-function checkIsBackup(connection: SqliteConnection): void {
+function checkIsBackup(connection: OpenConnection): void {
   const isThere = `SELECT 1 FROM sqlite_schema WHERE name = '${BACKUP_TABLE}'`;
-  if (allRows(connection, isThere).length === 0) {
+  if (connection.all(isThere).length === 0) {
     const text =
       "The file is a SQLite database and no backup of repsync: to take over a store, use repsync move";
     throw new AppError("invalid_request", text);
   }
   const hasVersion = `SELECT 1 FROM pragma_table_info('${BACKUP_TABLE}') WHERE name = 'version'`;
   // Files of earlier programs name each fact.
-  if (allRows(connection, hasVersion).length === 0) checkBackupFormat(1);
+  if (connection.all(hasVersion).length === 0) checkBackupFormat(1);
 }
 
-function readContent(connection: SqliteConnection): CheckedBackup {
-  const [row] = allRows(connection, `SELECT version, content FROM ${BACKUP_TABLE}`);
+function readContent(connection: OpenConnection): CheckedBackup {
+  const [row] = connection.all(`SELECT version, content FROM ${BACKUP_TABLE}`);
   const content = JSON.parse(String(row?.["content"])) as CheckedBackup;
   checkBackupFormat(row?.["version"] === BACKUP_VERSION ? content.facts.format : Infinity);
   return content;
 }
 
-function countsOf(connection: SqliteConnection): CopyCounts {
+function countsOf(connection: OpenConnection): CopyCounts {
   const count = (name: string) =>
-    Number(allRows(connection, `SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
+    Number(connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
   const tables = tableNames(connection).filter(isRowTable);
   const rows = tables.reduce((sum, name) => sum + count(name), 0);
   return { tables: tables.length, rows, accounts: count("repsync_accounts") };

@@ -143,15 +143,15 @@ export class SqliteDatabase implements SqliteWork {
   }
 
   statement(sql: string): SqliteStatement {
-    return this.#current.statements.get(sql);
+    return this.#current.statement(sql);
   }
 
   all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
-    return this.statement(sql).all(values);
+    return this.#current.all(sql, values);
   }
 
   run(sql: string, values: readonly SqliteValue[] = []): number {
-    return this.statement(sql).run(values);
+    return this.#current.run(sql, values);
   }
 
   /**
@@ -248,7 +248,7 @@ export class SqliteDatabase implements SqliteWork {
    */
   versionOf(tableName: string): string {
     // The version of the connection that writes, whichever one reads: while it holds a write, no other process commits anything.
-    const [row] = this.#writer.statements.get("PRAGMA data_version").all([]);
+    const [row] = this.#writer.all("PRAGMA data_version");
     return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
 

@@ -54,39 +54,5 @@ export interface SqliteConnection {
 /** Extended result code of what a trigger raises. */
 export const RAISED = 1811;
 
-/** Prepared statements of one connection, by their SQL; the longest unused one goes first. */
-export class StatementCache {
-  readonly #connection: SqliteConnection;
-  readonly #maxStatements: number;
-  readonly #statements = new Map<string, SqliteStatement>();
-
-  constructor(connection: SqliteConnection, maxStatements: number) {
-    this.#connection = connection;
-    this.#maxStatements = maxStatements;
-  }
-
-  /** The statement of this SQL, prepared when it is not kept. */
-  get(sql: string): SqliteStatement {
-    const statement = this.#statements.get(sql) ?? this.#connection.prepare(sql);
-    this.#statements.delete(sql);
-    this.#statements.set(sql, statement);
-    if (this.#statements.size > this.#maxStatements) this.#dropOldest();
-    return statement;
-  }
-
-  /** Finalizes all of them. */
-  clear(): void {
-    for (const statement of this.#statements.values()) statement.finalize();
-    this.#statements.clear();
-  }
-
-  #dropOldest(): void {
-    const [oldest] = this.#statements;
-    if (oldest === undefined) return;
-    this.#statements.delete(oldest[0]);
-    oldest[1].finalize();
-  }
-}
-
 /** Opens or makes a database file, or `:memory:`; with `isReadOnly` a file that is there, without a change to it. */
 export type OpenSqlite = (path: string, isReadOnly?: boolean) => Promise<SqliteConnection>;

@@ -1,15 +1,31 @@
-import { type SqliteConnection, StatementCache } from "./driver.ts";
+import { LRUCache } from "lru-cache";
+import type { SqliteConnection, SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
 
 const MAX_STATEMENTS = 400;
 
-/** A connection to a file, with its prepared statements. */
+/** A connection to a file, with its prepared statements by their SQL; the longest unused one goes first. */
 export class OpenConnection {
   readonly driver: SqliteConnection;
-  readonly statements: StatementCache;
+  readonly #statements = new LRUCache<string, SqliteStatement>({
+    max: MAX_STATEMENTS,
+    memoMethod: (sql) => this.driver.prepare(sql),
+    dispose: (statement) => statement.finalize(),
+  });
 
   constructor(driver: SqliteConnection) {
     this.driver = driver;
-    this.statements = new StatementCache(driver, MAX_STATEMENTS);
+  }
+
+  statement(sql: string): SqliteStatement {
+    return this.#statements.memo(sql);
+  }
+
+  all(sql: string, values: readonly SqliteValue[] = []): SqliteRow[] {
+    return this.statement(sql).all(values);
+  }
+
+  run(sql: string, values: readonly SqliteValue[] = []): number {
+    return this.statement(sql).run(values);
   }
 
   /** SQLite takes a setting while it prepares the statement, so a kept one would have no effect. */
@@ -23,7 +39,7 @@ export class OpenConnection {
 
   /** Finalizes every statement. */
   close(): void {
-    this.statements.clear();
+    this.#statements.clear();
     this.driver.close();
   }
 }

@@ -52,11 +52,11 @@ export interface BodyTools {
  * nothing but its calls: that another turn of the event loop passes fails it.
  */
 export async function runBody<T>(
-  { driver, statements }: OpenConnection,
+  connection: OpenConnection,
   begin: "BEGIN" | "BEGIN IMMEDIATE",
   { work, tools }: { work: (body: SqliteBody) => Promise<T>; tools: BodyTools },
 ): Promise<T> {
-  statements.get(begin).run([]);
+  connection.run(begin);
   const changed = new Set<string>();
   let state: "running" | "having a turn" | "over" = "running";
   const assertRunning = () => {
@@ -84,7 +84,7 @@ export async function runBody<T>(
   };
   const statement = (sql: string) => {
     assertRunning();
-    return statements.get(sql);
+    return connection.statement(sql);
   };
   const body: SqliteBody = {
     nowMs: () => tools.work.nowMs(),
@@ -102,10 +102,10 @@ export async function runBody<T>(
   try {
     const result = await Promise.race([work(body), waits.promise]);
     if (changed.size > 0) tools.onCommit([...changed]);
-    statements.get("COMMIT").run([]);
+    connection.run("COMMIT");
     return result;
   } catch (error) {
-    if (tools.isOpen() && driver.isInTransaction) statements.get("ROLLBACK").run([]);
+    if (tools.isOpen() && connection.driver.isInTransaction) connection.run("ROLLBACK");
     throw error;
   } finally {
     state = "over";

@@ -9,6 +9,7 @@ import {
 } from "../../../domain/shared/store-format.ts";
 import { SqliteDatabase, type SqliteOptions } from "./database.ts";
 import type { OpenSqlite } from "./driver.ts";
+import type { SqliteWork } from "./run-body.ts";
 
 const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
     name TEXT PRIMARY KEY, value TEXT NOT NULL
@@ -23,7 +24,7 @@ const KEEP_ID = `INSERT INTO repsync_store (name, value) VALUES ('deployment_id'
 const KEEP_FORMAT = "INSERT INTO repsync_store (name, value) VALUES ('format', ?)";
 
 /** Within a read; none of a file that is no store. */
-export function readFacts(database: SqliteDatabase): StoreFacts {
+export function readFacts(database: Pick<SqliteWork, "all">): StoreFacts {
   if (database.all(HAS_FACTS).length === 0) return new Map();
   const rows = database.all(READ);
   return new Map(rows.map((row) => [row["name"] as StoreFactName, String(row["value"])]));
