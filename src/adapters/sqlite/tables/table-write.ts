@@ -14,7 +14,7 @@ import {
 } from "../../../ports/tables/table-writes.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import { orderBound, rowOrder } from "./order-column.ts";
+import { orderBound } from "./order-column.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
 import { readRowsWithKeys } from "./rows-by-value.ts";
 import { keptTime } from "./tombstone-sql.ts";
@@ -57,8 +57,6 @@ export class TableWrite {
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
   readonly #isGuarded: boolean;
-  /** Reads the `repsync_order` of the row with a key; in a table without one, whether there is a row. */
-  readonly #readStored: string;
   /** True when the time of a row that has changed is always that of its record. */
   readonly #writesTime: boolean;
   /** `aheadLimit`, as a value of `repsync_order` too. */
@@ -83,10 +81,6 @@ export class TableWrite {
     this.#aheadLimit = aheadLimit(nowMs);
     this.#aheadOrder = orderBound(table, this.#aheadLimit);
     this.#writesTime = writesTime(table);
-    const name = `"${table.name}"`;
-    const order = rowOrder(table, name, database.foreignTables);
-    const isKey = table.keyColumns.map((column) => `${name}."${column.name}" = ?`);
-    this.#readStored = `SELECT ${order} AS "order" FROM ${name} WHERE ${isKey.join(" AND ")}`;
   }
 
   get written(): Written {
@@ -139,7 +133,7 @@ export class TableWrite {
 
   #write(arriving: BoundWrite): void {
     const { index, refusedIfNew } = arriving.write;
-    const isNew = refusedIfNew !== undefined && this.#storedOrder(arriving) === null;
+    const isNew = refusedIfNew !== undefined && this.#buries.orderAt(keyOf(arriving)) === null;
     if (isNew && !this.#isKeptOut(arriving)) {
       this.#failures.push({ index, message: refusedIfNew });
       return;
@@ -225,7 +219,7 @@ export class TableWrite {
     this.#changed++;
     if (this.#table.timestampColumn === null) return;
     const hasTime = this.#writesTime && bound.shape.timePlace !== null;
-    const order = hasTime ? orderOf(bound) : (this.#storedOrder(bound) ?? "");
+    const order = hasTime ? orderOf(bound) : (this.#buries.orderAt(keyOf(bound)) ?? "");
     // A row without a time is met by every run.
     if (order !== "") this.#earliestChanged = earlier(this.#earliestChanged, order);
   }
@@ -256,15 +250,9 @@ export class TableWrite {
     const names = changedColumns(this.#table, row, there);
     return names.some((name) => name !== this.#table.timestampColumn);
   }
-
-  /** The `repsync_order` of the row with this key, '' for a row without a time; null when there is no row. */
-  #storedOrder({ shape, values }: BoundWrite): string | null {
-    const [row] = this.#database.all(this.#readStored, keyOf({ shape, values }));
-    return row === undefined ? null : String(row["order"]);
-  }
 }
 
-function keyOf({ shape, values }: Pick<BoundWrite, "shape" | "values">): readonly SqliteValue[] {
+function keyOf({ shape, values }: BoundWrite): readonly SqliteValue[] {
   return shape.keyPlaces.map((place) => values[place] ?? null);
 }
 

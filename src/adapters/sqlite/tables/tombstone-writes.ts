@@ -6,7 +6,7 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import { valueEncoder } from "./column-values.ts";
+import { boundValues } from "./column-values.ts";
 import { rowOrder } from "./order-column.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 
@@ -20,9 +20,9 @@ const LATEST_TIME = "9999-12-31T23:59:59.999999";
 export class TombstoneWrites {
   readonly #database: SqliteWork;
   readonly #names: TombstoneNames;
-  readonly #encoders: readonly { readonly name: string; encode: ReturnType<typeof valueEncoder> }[];
   readonly #now: string;
   readonly #aheadLimit: string;
+  readonly #readOrder: string;
   readonly #readDeletedAt: string;
   /** The tombstones of keys that the records of this write have: `deletedAt` by the text of the key. */
   readonly #met = new Map<string, string>();
@@ -31,19 +31,13 @@ export class TombstoneWrites {
     const nowMs = database.nowMs();
     this.#database = database;
     this.#names = new TombstoneNames(table);
-    this.#encoders = table.keyColumns.map((column) => ({
-      name: column.name,
-      encode: valueEncoder(column),
-    }));
     this.#now = keptTime(formatMs(nowMs));
     this.#aheadLimit = aheadLimit(nowMs);
+    const name = `"${table.name}"`;
+    const order = rowOrder(table, name, database.foreignTables);
+    this.#readOrder = `SELECT ${order} AS "order" FROM ${name} WHERE ${this.#names.isKey(name)}`;
     const { list } = this.#names;
     this.#readDeletedAt = `SELECT repsync_deleted_at AS deletedAt FROM ${list} WHERE ${this.#names.isKey(list)}`;
-  }
-
-  /** The key as it is bound. */
-  #bindKey(key: Row): BoundKey {
-    return this.#encoders.map(({ name, encode }) => encode(key[name] ?? null));
   }
 
   /**
@@ -55,18 +49,18 @@ export class TombstoneWrites {
     readonly isPassedOver?: true;
     readonly outlivedBy?: string;
   } {
-    const bound = this.#bindKey(key);
-    const row = this.#find(bound);
-    if (outlives(row.time, deletedAt, this.#aheadLimit)) {
-      return { isRemoved: false, outlivedBy: row.order };
+    const { deletes, keyColumns } = this.#names.table;
+    const bound = boundValues(keyColumns, key);
+    const order = this.orderAt(bound);
+    const isThere = order !== null;
+    if (isThere && outlives(parseDateTime(order), deletedAt, this.#aheadLimit)) {
+      return { isRemoved: false, outlivedBy: order };
     }
-    const { deletes } = this.#names.table;
     const before = deletes ? this.#deletedAt(bound) : null;
     const isNews = before === null || compareDateTimes(before, deletedAt) < 0;
-    if (row.isThere && !this.#remove(bound, before))
-      return { isRemoved: false, isPassedOver: true };
+    if (isThere && !this.#remove(bound, before)) return { isRemoved: false, isPassedOver: true };
     if (deletes && isNews) this.#list(bound, deletedAt);
-    return { isRemoved: row.isThere };
+    return { isRemoved: isThere };
   }
 
   /** Looks for tombstones of records that are about to be written, by their keys. A step for each. */
@@ -84,7 +78,7 @@ export class TombstoneWrites {
   find(keys: readonly Row[]): readonly Tombstone[] {
     const found = new Map<string, Tombstone>();
     for (const key of keys) {
-      const bound = this.#bindKey(key);
+      const bound = boundValues(this.#names.table.keyColumns, key);
       const deletedAt = this.#deletedAt(bound);
       if (deletedAt !== null) found.set(keyText(bound), { key, deletedAt });
     }
@@ -115,13 +109,10 @@ export class TombstoneWrites {
     return true;
   }
 
-  #find(key: BoundKey) {
-    const table = `"${this.#names.table.name}"`;
-    const order = rowOrder(this.#names.table, table, this.#database.foreignTables);
-    const sql = `SELECT ${order} AS "order" FROM ${table} WHERE ${this.#names.isKey(table)}`;
-    const [row] = this.#database.all(sql, key);
-    const found = String(row?.["order"] ?? "");
-    return { isThere: row !== undefined, order: found, time: parseDateTime(found) };
+  /** The `repsync_order` of the row with a key, '' for one without a time; null where there is none. */
+  orderAt(key: BoundKey): string | null {
+    const [row] = this.#database.all(this.#readOrder, key);
+    return row === undefined ? null : String(row["order"]);
   }
 
   /** Removes a row, or throws what a trigger raises; false where one keeps it in silence. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
