@@ -5,7 +5,7 @@ import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import { BatchSize } from "../../../src/domain/sync/run/pacing.ts";
 import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
 import { RemoteTable } from "../../../src/usecases/sync/shared/remote-table.ts";
-import { PLAIN_PLAN } from "../../../src/usecases/sync/shared/run-context.ts";
+import { openRun } from "../../../src/usecases/sync/shared/run-context.ts";
 import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { askPage } from "../../../src/usecases/sync/transfer/pull-table.ts";
 import { plainReply, startPeer } from "../../adapters/fetch/sync-client-support.ts";
@@ -46,10 +46,8 @@ async function askPages(
   peer: RemotePeer,
   { size, count }: { readonly size: BatchSize; readonly count: number },
 ): Promise<void> {
-  const remote = { ...openRemote(deps), peer };
-  const startedAt = "2026-03-01T12:00:00Z";
   const stop = new AbortController().signal;
-  const run = { ...PLAIN_PLAN, runId: "run", deps, remote, startedAt, stop };
+  const run = openRun({ runId: "run", deps: { ...deps, connectPeer: () => peer }, stop });
   const source = new RemoteTable(run, table);
   const cursor = PullCursor.beginSince(table, SINCE, 5000);
   for (let i = 0; i < count; i++) await askPage(source, cursor, size);

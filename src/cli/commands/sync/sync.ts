@@ -76,7 +76,7 @@ async function sync(
   const names = [...config.registry.keys()];
   const labelChars = "push ".length + Math.max(...names.map((name) => name.length));
   const board = openProgress(output, labelChars);
-  const view = new RunView(output, board, () => run.running());
+  const view = new RunView(output, board, () => run.describe("running"));
   for await (const news of run.news()) {
     if (!isEvents) {
       if (news.type !== "error" || interruption.received() === null) view.show(news);

@@ -21,31 +21,23 @@ export class ActiveRuns {
     this.#deps = deps;
   }
 
-  /** Starts a run. Throws `unknown_table`, and `sync_failed` once the service stops. */
+  /** Starts a run. Throws `unknown_table` and `invalid_request`, and `sync_failed` once the service stops. */
   start(request: RunRequest): StartedRun {
-    this.stopping.throwIfAborted();
-    const run = new StartedRun(this.#deps, request);
-    this.#deps.logger.info("Sync run started", {
-      run_id: run.runId,
-      trigger: request.trigger,
-      direction: request.direction,
-      table: request.tableName,
-      full: request.isFull,
-      dry_run: request.isDryRun,
-    });
-    return this.#follow(run);
+    const run = this.#follow(() => new StartedRun(this.#deps, request));
+    const { trigger, direction, tableName: table, isFull: full, isDryRun } = request;
+    const about = { trigger, direction, table, full, dry_run: isDryRun };
+    this.#deps.logger.info("Sync run started", { run_id: run.runId, ...about });
+    return run;
   }
 
   /** Starts a comparison. Throws as `start`. */
   compare(request: CompareRequest): StartedComparison {
-    this.stopping.throwIfAborted();
-    return this.#follow(new StartedComparison(this.#deps, request));
+    return this.#follow(() => new StartedComparison(this.#deps, request));
   }
 
-  /** Starts an import. Throws as `start`, and `invalid_request` and `conflict`. */
+  /** Starts an import. Throws as `start`, and `conflict`. */
   import(files: FileFormats, request: ImportRequest): StartedImport {
-    this.stopping.throwIfAborted();
-    return this.#follow(new StartedImport({ ...this.#deps, files }, request));
+    return this.#follow(() => new StartedImport({ ...this.#deps, files }, request));
   }
 
   /**
@@ -79,7 +71,9 @@ export class ActiveRuns {
     await within(this.#deps.timer, graceMs, Promise.all(active.map(({ outcome }) => outcome)));
   }
 
-  #follow<Started extends ActiveRun>(started: Started): Started {
+  #follow<Started extends ActiveRun>(start: () => Started): Started {
+    this.stopping.throwIfAborted();
+    const started = start();
     this.#active.add(started);
     void started.outcome.then(() => this.#active.delete(started));
     return started;

@@ -10,11 +10,10 @@ import {
 import type { EndCounts } from "../../../domain/sync/run/table-result.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { Span } from "../../../ports/runtime/tracing.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { countRows } from "../shared/count-rows.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
-import type { RunContext } from "../shared/run-context.ts";
+import { type RunContext, TransferReport } from "../shared/run-context.ts";
 import {
   checkRemote,
   columnHistory,
@@ -73,14 +72,18 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
       progress.fail(check.pushProblem, table.name, direction);
       continue;
     }
-    const outcome = await tracedTransfer(check, direction);
-    const { result, error, deletesError = null } = outcome;
-    if (result !== null) progress.add(table.name, result);
-    if (deletesError !== null) progress.fail(deletesError, table.name, direction);
-    if (error === null) continue;
-    progress.fail(error, table.name, direction);
-    // Rows that were not pushed must not be overwritten by a pull.
-    return !concernsAllTables(error, run.stop);
+    const report = new TransferReport(run, table.name, direction);
+    const fields = { "repsync.table": table.name };
+    try {
+      const deletesError = await run.deps.tracing
+        .inSpan(`${direction}Table`, () => transferTable(check, report), { fields })
+        .finally(() => progress.add(table.name, report.result()));
+      if (deletesError !== null) progress.fail(deletesError, table.name, direction);
+    } catch (error) {
+      progress.fail(error, table.name, direction);
+      // Rows that were not pushed must not be overwritten by a pull.
+      return !concernsAllTables(error, run.stop);
+    }
   }
   return true;
 }
@@ -111,17 +114,6 @@ async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no
   const isEmptyThere =
     countThere === null ? schema === null && firstRecord === null : countThere === 0;
   return isEmptyThere || (await run.deps.tables.count(table)) === 0 ? null : "no_owner";
-}
-
-function tracedTransfer(check: RemoteCheck, direction: SyncDirection) {
-  const { run, table } = check.remote;
-  const transfer = async (span: Span) => {
-    const outcome = await transferTable(check, direction);
-    if (outcome.error !== null) span.fail(isAppError(outcome.error) ? outcome.error.kind : "Error");
-    return outcome;
-  };
-  const fields = { "repsync.table": table.name };
-  return run.deps.tracing.inSpan(`${direction}Table`, transfer, { fields });
 }
 
 /**

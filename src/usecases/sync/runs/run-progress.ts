@@ -12,25 +12,16 @@ import {
   type TableResult,
 } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { Logger } from "../../../ports/runtime/runtime.ts";
-import { asSyncError } from "../shared/sync-deps.ts";
+import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
+import { StartedWork } from "./started-work.ts";
 
 /** Tables of which the log of this process has told that they have no owner. */
 const toldUnowned = new WeakSet<Table>();
 
-/** The log and the readers of a run. */
-interface Listeners {
-  readonly logger: Logger;
-  publish(news: RunNews): void;
-}
-
-type RunTimes = Pick<SyncRun, "runId" | "startedAt" | "finishedAt" | "durationMs">;
-
-export class RunProgress {
+export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   readonly request: RunRequest;
   /** The directions in the order in which each table takes them. D-4.3. */
   readonly directions: readonly SyncDirection[];
-  readonly #listeners: Listeners;
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
   /** Tables that did not come to their end. */
@@ -41,9 +32,9 @@ export class RunProgress {
   /** True for an error that ended the run, and not one table. */
   #isOfRun = false;
 
-  constructor(request: RunRequest, listeners: Listeners) {
+  constructor(deps: SyncDeps, request: RunRequest) {
+    super(deps, { text: "The run was stopped", hint: "Run it again to continue" });
     this.request = request;
-    this.#listeners = listeners;
     this.directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
     // From its start: its process may end before the table does anything.
     if (request.tableName !== null) this.begin(request.tableName);
@@ -84,7 +75,7 @@ export class RunProgress {
 
   /** Tells the user something about a table that is no failure. */
   warn(table: string, text: string): void {
-    this.#listeners.logger.warn(text, { table });
+    this.deps.logger.warn(text, { table });
     this.#addWarning(table, text);
   }
 
@@ -92,7 +83,7 @@ export class RunProgress {
   warnOnce(table: string, text: string): void {
     if (this.#warnedOnce.has(text)) return;
     this.#warnedOnce.add(text);
-    this.#listeners.logger.info(text, { table });
+    this.deps.logger.info(text, { table });
     this.#addWarning(table, text);
   }
 
@@ -115,7 +106,7 @@ export class RunProgress {
 
   /** Logs and publishes a failure of the run; one of a table names it. */
   fail(cause: unknown, table: string | null = null, direction: SyncDirection | null = null): void {
-    this.#listeners.logger.error("Sync run failed", cause, { table, direction });
+    this.deps.logger.error("Sync run failed", cause, { table, direction });
     const error = asSyncError(cause);
     this.#error = table === null ? error : (this.#error ?? error);
     if (table === null) this.#isOfRun = true;
@@ -127,7 +118,7 @@ export class RunProgress {
   endUnowned(table: Table, problem: OwnerProblem, direction: SyncDirection): void {
     const { name } = table;
     const { text } = asSyncError(ownerError(problem, [name]));
-    if (!toldUnowned.has(table)) this.#listeners.logger.warn(text, { table: name });
+    if (!toldUnowned.has(table)) this.deps.logger.warn(text, { table: name });
     toldUnowned.add(table);
     this.#unowned.set(problem, [...(this.#unowned.get(problem) ?? []), name]);
     this.#failed.add(name);
@@ -135,7 +126,7 @@ export class RunProgress {
   }
 
   #publishError(table: string | null, direction: SyncDirection | null, error: string): void {
-    this.#listeners.publish({
+    this.publish({
       type: "error",
       table: table ?? this.request.tableName ?? "?",
       direction: direction ?? this.directions[0] ?? "push",
@@ -144,17 +135,16 @@ export class RunProgress {
   }
 
   /** True where records were rejected. */
-  get isPartial(): boolean {
+  protected get isPartial(): boolean {
     return [...this.#tables.values()].some((table) => table.errorCount > 0);
   }
 
-  /** The run as lists show it. */
-  describe(status: RunStatus, { runId, ...times }: RunTimes): SyncRun {
+  describe(status: RunStatus): SyncRun {
     const { trigger, direction, isFull, isDryRun } = this.request;
     const total = [...this.#tables.values()].reduce(addResults, NO_TABLE_RESULT);
     const { error } = this;
     return {
-      runId,
+      runId: this.runId,
       kind: "sync",
       trigger,
       status,
@@ -169,7 +159,7 @@ export class RunProgress {
       totalPulled: total.pulled,
       errorCount: total.errorCount,
       ...rowCounts(total),
-      ...times,
+      ...this.times(status),
       fullSync: isFull,
       ...(error === null ? {} : { error: error.text }),
       ...(isDryRun ? { dryRun: isDryRun } : {}),

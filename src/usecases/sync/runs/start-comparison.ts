@@ -17,7 +17,7 @@ import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { compareTable } from "../compare/compare-table.ts";
 import type { ComparePlan, CompareResult, OnExample } from "../compare/comparison.ts";
 import { countRows } from "../shared/count-rows.ts";
-import { PLAIN_PLAN } from "../shared/run-context.ts";
+import { openRun } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { StartedWork } from "./started-work.ts";
 
@@ -59,13 +59,13 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
   }
 
   async #compare(table: Table): Promise<CompareOutcome> {
-    const { isForced = false, maxDeletes = null } = this.#request;
+    const { runId, deps, stopping: stop } = this;
     await this.perform({
       name: "compareRun",
       fields: { "repsync.table": table.name },
       isMeant: true,
       // A comparison reads every row, whatever the marker says, and shows no retries.
-      open: () => this.openRun({ ...PLAIN_PLAN, isFull: true, isForced, maxDeletes }),
+      open: () => openRun({ ...this.#request, isFull: true, runId, deps, stop }),
       do: async (run) => {
         const totalRecords = await countRows(run.deps, table);
         this.publish({
@@ -123,7 +123,7 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
     return false;
   }
 
-  protected describe(status: RunStatus): CompareRun {
+  describe(status: RunStatus): CompareRun {
     const { trigger, tableName: table, repair } = this.#request;
     return {
       runId: this.runId,

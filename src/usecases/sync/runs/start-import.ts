@@ -98,7 +98,7 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
     return this.report.counts.failed > 0;
   }
 
-  protected describe(status: RunStatus): ImportRun {
+  describe(status: RunStatus): ImportRun {
     const { runId } = this;
     const table = this.table.name;
     return { runId, kind: "import", trigger: "api", status, table, ...this.times(status) };

@@ -1,11 +1,11 @@
 // A run, top to bottom: what it is asked for, each table in turn (`moveTables`), and its end.
 import { AppError } from "../../../domain/shared/errors.ts";
-import type { RunNews, RunRequest, RunStatus, SyncRun } from "../../../domain/sync/run/run.ts";
+import type { RunNews, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import { openRun } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { moveTables } from "./move-tables.ts";
 import { RunProgress } from "./run-progress.ts";
-import { StartedWork } from "./started-work.ts";
 
 export interface RunOutcome {
   readonly run: SyncRun;
@@ -14,10 +14,9 @@ export interface RunOutcome {
 }
 
 /** A run; it goes on to its end whether or not its news are read. S-4.4, S-4.5, D-4. */
-export class StartedRun extends StartedWork<RunNews, SyncRun> {
+export class StartedRun extends RunProgress {
   /** Never rejects. */
   readonly outcome: Promise<RunOutcome>;
-  readonly #progress: RunProgress;
 
   /** Starts it. Throws `unknown_table` and `invalid_request`; every other failure is its outcome and an event. */
   constructor(deps: SyncDeps, request: RunRequest) {
@@ -29,22 +28,15 @@ export class StartedRun extends StartedWork<RunNews, SyncRun> {
     const { tableName } = request;
     const { registry } = deps;
     const tables = tableName === null ? [...registry.values()] : [findTable(registry, tableName)];
-    super(deps, { text: "The run was stopped", hint: "Run it again to continue" });
-    const publish = (news: RunNews) => this.publish(news);
-    this.#progress = new RunProgress(request, { logger: this.deps.logger, publish });
+    super(deps, request);
     this.outcome = this.#run(tables);
   }
 
   /** Does a whole run, which is kept from its start; a dry run is in no list. D-4.3, D-4.9, D-4.11. */
   async #run(tables: readonly Table[]): Promise<RunOutcome> {
-    const {
-      direction,
-      trigger,
-      isFull,
-      isDryRun,
-      isForced = false,
-      maxDeletes = null,
-    } = this.#progress.request;
+    const { request, directions, runId, deps, stopping: stop } = this;
+    const { direction, trigger, isFull, isDryRun } = request;
+    const publish = (news: RunNews) => this.publish(news);
     const run = await this.perform({
       name: "syncRun",
       fields: {
@@ -53,22 +45,14 @@ export class StartedRun extends StartedWork<RunNews, SyncRun> {
         "repsync.dry_run": isDryRun,
       },
       isMeant: !isDryRun,
-      open: () =>
-        this.openRun({
-          directions: this.#progress.directions,
-          isFull,
-          isForced,
-          maxDeletes,
-          isDryRun,
-          publish: (news) => this.publish(news),
-        }),
+      open: () => openRun({ ...request, directions, runId, deps, stop, publish }),
       do: async (context) => {
-        if (isFull && !isDryRun) await clearMarkers(context.deps, tables);
-        await moveTables(context, this.#progress, tables);
+        if (isFull && !isDryRun) await clearMarkers(deps, tables);
+        await moveTables(context, this, tables);
       },
     });
-    if (!isDryRun) this.deps.metrics?.countRun(run);
-    this.deps.logger.info("Sync run finished", {
+    if (!isDryRun) deps.metrics?.countRun(run);
+    deps.logger.info("Sync run finished", {
       status: run.status,
       trigger,
       direction,
@@ -81,29 +65,13 @@ export class StartedRun extends StartedWork<RunNews, SyncRun> {
     return { run, error: this.error };
   }
 
-  fail(cause: unknown): void {
-    this.#progress.fail(cause);
-  }
-
-  get error(): AppError | null {
-    return this.#progress.error;
-  }
-
-  protected get isPartial(): boolean {
-    return this.#progress.isPartial;
-  }
-
-  protected describe(status: RunStatus): SyncRun {
-    return this.#progress.describe(status, { runId: this.runId, ...this.times(status) });
-  }
-
   /**
    * The run as it is, once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`,
    * `sync_failed`. D-9.5.
    */
   async begun(): Promise<SyncRun> {
     const ended = await Promise.race([this.whenBegun, this.outcome]);
-    if (ended === undefined) return this.running();
+    if (ended === undefined) return this.describe("running");
     if (ended.error !== null) throw ended.error;
     return ended.run;
   }

@@ -8,8 +8,8 @@ import type { FinishedEvent, KeptRun, RunStatus } from "../../../domain/sync/run
 import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
-import { depsOfRun, type RunContext, type RunPlan } from "../shared/run-context.ts";
-import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { depsOfRun } from "../shared/run-context.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 import { endAbandonedRuns, saveEnded } from "./kept-runs.ts";
 
 /** The news of some work: `finished` is always the last. */
@@ -54,13 +54,12 @@ interface Work<Given> {
   do(given: Given): Promise<void>;
 }
 
-export abstract class StartedWork<Some extends News, Run extends KeptRun> {
+export abstract class StartedWork<Some extends News, Run extends KeptRun> extends RunEvents<Some> {
   readonly runId: string;
   /** Their logger names the run in every line. */
   readonly deps: SyncDeps;
   /** Resolves once every instance can read the run. */
   protected readonly whenBegun: Promise<void>;
-  readonly #events = new RunEvents<Some>();
   readonly #startedAt: string;
   readonly #startedAtMs: number;
   readonly #tellBegun: () => void;
@@ -70,6 +69,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
 
   /** `stopped` tells why it ended where the service stops. */
   constructor(deps: SyncDeps, stopped: { readonly text: string; readonly hint: string }) {
+    super();
     this.runId = deps.ids.next();
     this.deps = depsOfRun(deps, this.runId);
     this.#startedAt = formatMs(deps.clock.nowMs());
@@ -81,7 +81,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
   }
 
   /** The run as lists show it. */
-  protected abstract describe(status: RunStatus): Run;
+  abstract describe(status: RunStatus): Run;
   /** True where a part of what was asked for was refused. */
   protected abstract get isPartial(): boolean;
   /** Notes and publishes why it failed. */
@@ -89,24 +89,10 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
   /** Why it failed, as callers may know it; null where it did not. */
   abstract get error(): AppError | null;
 
-  /** The run as lists show it while it goes on. */
-  running(): Run {
-    return this.describe("running");
-  }
-
   #ended(): Run {
     const { error } = this;
     if (error !== null) return { ...this.describe("failed"), error: error.text };
     return this.describe(this.isPartial ? "partial" : "success");
-  }
-
-  publish(news: Told<Some>): void {
-    this.#events.publish(news);
-  }
-
-  /** The news from the first on; ends with the last. */
-  news(): AsyncGenerator<Told<Some>, void, undefined> {
-    return this.#events.news();
   }
 
   /** Ends it before its next write, as failed, with a reason for its `error`. */
@@ -135,12 +121,6 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
       finishedAt: status === "running" ? null : formatMs(clock.nowMs()),
       durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs),
     };
-  }
-
-  /** The context of a run with the remote. Throws `sync_misconfigured`. */
-  protected openRun(plan: RunPlan): RunContext {
-    const { runId, deps, stopping: stop } = this;
-    return { ...plan, runId, deps, remote: openRemote(deps), startedAt: this.#startedAt, stop };
   }
 
   /**
@@ -179,7 +159,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
       isKept = work.isMeant;
       lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
       await endAbandonedRuns(deps);
-      await deps.runs.save(this.running(), [...this.#events.told]);
+      await deps.runs.save(this.describe("running"), [...this.told]);
       isKept = true;
       keeping = deps.tracing.detached(() => this.#keepUntil(ended.signal));
       this.#tellBegun();
@@ -199,13 +179,13 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
   /** Keeps what is told, for those who watch on other instances, until `ended`. Never rejects. */
   async #keepUntil(ended: AbortSignal): Promise<void> {
     const { runs, timer, logger } = this.deps;
-    for (let kept = this.#events.published; ; ) {
+    for (let kept = this.published; ; ) {
       await timer.sleep(KEEP_NEWS_MS, ended);
       if (ended.aborted) return;
-      const { published } = this.#events;
+      const { published } = this;
       if (published === kept) continue;
       try {
-        await runs.save(this.running(), [...this.#events.told]);
+        await runs.save(this.describe("running"), [...this.told]);
         kept = published;
       } catch (error) {
         logger.error("What a run tells could not be kept", error);
@@ -231,7 +211,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> {
   /** A result that cannot be kept is told all the same: its rows are where they belong. */
   async #keepResult(result: Run): Promise<void> {
     try {
-      await saveEnded(this.deps, result, [...this.#events.told, { type: "finished" }]);
+      await saveEnded(this.deps, result, [...this.told, { type: "finished" }]);
     } catch (error) {
       this.deps.logger.error("The result of a run or comparison could not be kept", error);
     }

@@ -1,4 +1,5 @@
 // The context of a run, or of the comparison of a table, and the counts of what it moves. S-6, D-4.4.
+import { formatMs } from "../../../domain/shared/time.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { RunNews } from "../../../domain/sync/run/run.ts";
@@ -6,10 +7,10 @@ import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/tabl
 import type { TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
-import type { Remote, SyncDeps } from "./sync-deps.ts";
+import { openRemote, type Remote, type SyncDeps } from "./sync-deps.ts";
 
-/** The plan of a run, or of the comparison of a table. */
-export interface RunPlan {
+/** The context of a run, or of the comparison of a table. All its parts get it as it is. */
+export interface RunContext {
   /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
   readonly isFull: boolean;
   /** The directions in which each table moves, one after the other; none in a comparison. */
@@ -21,10 +22,6 @@ export interface RunPlan {
   /** Rows are counted; nothing is written. D-4.11. */
   readonly isDryRun: boolean;
   publish(news: RunNews): void;
-}
-
-/** The context of a run, or of the comparison of a table. All its parts get it as it is. */
-export interface RunContext extends RunPlan {
   readonly runId: string;
   /** Their logger names the run in every line. */
   readonly deps: SyncDeps;
@@ -34,15 +31,22 @@ export interface RunContext extends RunPlan {
   readonly stop: AbortSignal;
 }
 
-/** The plan that callers begin with; nobody is told of retries. */
-export const PLAIN_PLAN: RunPlan = {
-  isFull: false,
-  directions: [],
-  isForced: false,
-  maxDeletes: null,
-  isDryRun: false,
-  publish: () => {},
-};
+type RunPlan = Pick<RunContext, "runId" | "deps" | "stop"> & Partial<RunContext>;
+
+/** Opens the remote for a run, in which nothing moves and nobody is told of retries unless that is planned. Throws `sync_misconfigured`. */
+export function openRun(plan: RunPlan): RunContext {
+  return {
+    isFull: false,
+    directions: [],
+    isForced: false,
+    maxDeletes: null,
+    isDryRun: false,
+    publish() {},
+    ...plan,
+    remote: openRemote(plan.deps),
+    startedAt: formatMs(plan.deps.clock.nowMs()),
+  };
+}
 
 /** The same dependencies with a logger whose lines all say which run they belong to. */
 export function depsOfRun(deps: SyncDeps, runId: string): SyncDeps {

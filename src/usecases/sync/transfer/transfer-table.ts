@@ -1,10 +1,7 @@
 // The transfer of one table in one direction, and of one rejected record by the same way. D-4.6, D-4.8.
 import { AppError, assert } from "../../../domain/shared/errors.ts";
-import { formatMs } from "../../../domain/shared/time.ts";
 import { columnsNow, requireMoved } from "../../../domain/sync/run/compare-schemas.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
-import type { TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
   holdLease,
@@ -14,8 +11,8 @@ import {
   tryLease,
 } from "../shared/hold-lease.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
-import { PLAIN_PLAN, type RunContext, TransferReport } from "../shared/run-context.ts";
-import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
+import { openRun, type RunContext, TransferReport } from "../shared/run-context.ts";
+import type { SyncDeps } from "../shared/sync-deps.ts";
 import { moveDeletes } from "./move-deletes.ts";
 import { countPulled, pullTable } from "./pull-table.ts";
 import { pushAgain, pushTable } from "./push-table.ts";
@@ -30,30 +27,19 @@ import { TableRejections } from "./table-rejections.ts";
 import { type Transfer, transferOf } from "./transfer.ts";
 import { RecordWriter } from "./write-records.ts";
 
-interface TransferOutcome {
-  /** The result, also of a failure; null when the transfer never began. */
-  readonly result: TableResult | null;
-  /** The error as it was thrown; null when the transfer ended well. */
-  readonly error: unknown;
-  /** Why deletes stayed behind though the rows moved; null when they did not. */
-  readonly deletesError?: AppError | null;
-}
-
-/** Moves one table in one direction under its lease, or counts what would move. Never rejects. D-4.8. */
+/**
+ * Moves one table in the direction of a report, under its lease, or counts what would move. Resolves to why deletes stayed behind
+ * though the rows moved; null when they did not. D-4.8.
+ */
 export async function transferTable(
   check: RemoteCheck,
-  direction: SyncDirection,
-): Promise<TransferOutcome> {
+  report: TransferReport,
+): Promise<AppError | null> {
   const { run, table } = check.remote;
-  const report = new TransferReport(run, table.name, direction);
-  let lease: RunLease;
-  try {
-    lease = run.isDryRun
-      ? noLease(run.stop)
-      : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
-  } catch (error) {
-    return { result: null, error };
-  }
+  const { direction } = report;
+  const lease = run.isDryRun
+    ? noLease(run.stop)
+    : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   const ended = new AbortController();
   const signal = AbortSignal.any([lease.signal, ended.signal]);
   const remote = new RemoteTable(run, table, signal, direction);
@@ -66,9 +52,7 @@ export async function transferTable(
     else await pullTable(transfer);
     // S-6 gives a table `done` or `error`.
     if (deletesError === null) report.done();
-    return { result: report.result(), error: null, deletesError };
-  } catch (error) {
-    return { result: report.result(), error };
+    return deletesError;
   } finally {
     // Requests that were made in advance may still be under way.
     ended.abort();
@@ -138,7 +122,7 @@ export async function retryRecord(
   const { direction } = entry;
   const name = transferLeaseName(direction, table.name);
   const runId = deps.ids.next();
-  const remote = direction === "pull" ? null : openRemote(deps);
+  const run = direction === "pull" ? null : openRun({ directions: ["push"], runId, deps, stop });
   stop.throwIfAborted();
   const lease = await tryLease(deps, name, runId, stop);
   if ("heldBy" in lease) {
@@ -146,17 +130,7 @@ export async function retryRecord(
     throw new AppError("conflict", text, { hint: "Try again later" });
   }
   try {
-    if (remote === null) return await writeHere(deps, table, entry, lease);
-    const startedAt = formatMs(deps.clock.nowMs());
-    const run = {
-      ...PLAIN_PLAN,
-      directions: ["push"],
-      runId,
-      deps,
-      remote,
-      startedAt,
-      stop,
-    } as const;
+    if (run === null) return await writeHere(deps, table, entry, lease);
     await sendThere(run, table, entry, lease);
     return false;
   } finally {
