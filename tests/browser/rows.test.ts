@@ -157,6 +157,32 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       await page.getByText("The row was added").waitFor({ timeout: 5_000 });
     });
 
+    test("D-9.4.11 a form takes nothing while it is sent, and again once it was refused", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      const { page } = await open(app, "/console/tables/items/new");
+      const { promise: isTyped, resolve: goOn } = Promise.withResolvers<void>();
+      await page.route("**/rows/items", async (route) => {
+        await isTyped;
+        await route.continue();
+      });
+      await field(page, "shop").fill("s");
+      await field(page, "title").fill("Hat");
+      await field(page, "title").press("Enter");
+      await page.locator("[aria-busy]").waitFor();
+      await page.keyboard.type(" and more");
+      expect(await field(page, "title").inputValue()).toBe("Hat");
+      expect(await field(page, "sold").isDisabled()).toBe(true);
+      goOn();
+      // The key lacks a part.
+      await page.locator(".field-error").waitFor();
+      await field(page, "n").fill("1");
+      await field(page, "title").fill("Hat and more");
+      await field(page, "sold").selectOption("true");
+      await press(page, "Save");
+      await page.getByText("The row was added").waitFor();
+      expect(await rowsOf(app)).toMatchObject([{ title: "Hat and more", sold: true }]);
+    });
+
     test("D-14.3 one press is taken that leaves a field whose check appears by it", async () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       const { page } = await open(app, "/console/tables/items/new");

@@ -16,6 +16,9 @@ function typedIn(form: HTMLFormElement): Typed {
 /** Why the form around a field was refused. */
 export const Refusal = createContext<RequestError | null>(null);
 
+/** The form around a field is being sent: what its reply takes away must not be typed into. */
+const Sending = createContext(false);
+
 interface ActionFormProps {
   /** The name of its button. */
   readonly name: string;
@@ -68,7 +71,9 @@ export function ActionForm(props: ActionFormProps) {
     >
       {!isBeside && <ErrorNote error={error} />}
       <div ref={fields} class={isRow ? "form-row" : undefined}>
-        <Refusal.Provider value={error}>{props.children}</Refusal.Provider>
+        <Sending.Provider value={isBusy}>
+          <Refusal.Provider value={error}>{props.children}</Refusal.Provider>
+        </Sending.Provider>
         <div class="actions">
           {onBack !== undefined && <ActionButton onPress={onBack}>Back</ActionButton>}
           <ActionButton type="submit" look={props.look ?? "main"} isBusy={isBusy}>
@@ -119,6 +124,7 @@ export function Field(props: FieldProps) {
   // Both take what is used of them here.
   const Input = (props.isLong ? "textarea" : "input") as "input";
   const [problem, setProblem] = useState<string | null>(null);
+  const isSent = useContext(Sending);
   const look = (input: HTMLInputElement) => setProblem(props.check?.(input.value) ?? null);
   return (
     <Frame {...props} problem={problem}>
@@ -126,7 +132,7 @@ export function Field(props: FieldProps) {
         <Input
           {...described}
           {...(hints as object)}
-          {...(onValue === undefined ? { defaultValue: value } : { value })}
+          {...(onValue === undefined ? { defaultValue: value, readOnly: isSent } : { value })}
           {...(props.isLong ? { rows: 4 } : { type: type as "text" })}
           name={name}
           required={isRequired}
@@ -188,12 +194,13 @@ interface SelectFieldProps extends FieldFrame {
 /** A choice of one. */
 export function SelectField(props: SelectFieldProps) {
   const { name, value, onValue, options } = props;
+  const isSent = useContext(Sending);
   return (
     <Frame {...props}>
       {(described) => (
         <select
           {...described}
-          {...(onValue === undefined ? {} : { value })}
+          {...(onValue === undefined ? { disabled: isSent } : { value })}
           name={name}
           onChange={(event) => onValue?.(event.currentTarget.value)}
         >
@@ -219,6 +226,7 @@ interface CheckFieldProps extends FieldFrame {
 /** Yes or no: `typed` has `on` or nothing. */
 export function CheckField(props: CheckFieldProps) {
   const { name, isChecked = false, onChecked } = props;
+  const isSent = useContext(Sending);
   return (
     <Frame {...props} look="field field-check">
       {(described) => (
@@ -226,7 +234,9 @@ export function CheckField(props: CheckFieldProps) {
           {...described}
           type={props.isRadio ? "radio" : "checkbox"}
           name={name}
-          {...(onChecked === undefined ? { defaultChecked: isChecked } : { checked: isChecked })}
+          {...(onChecked === undefined
+            ? { defaultChecked: isChecked, disabled: isSent }
+            : { checked: isChecked })}
           onChange={(event) => onChecked?.(event.currentTarget.checked)}
         />
       )}
