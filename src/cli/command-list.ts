@@ -113,6 +113,7 @@ export const EXAMPLES: readonly (readonly [line: string, does: string])[] = [
     'move "mongodb://db.example/shop?replicaSet=rs0"',
     "copies a stopped deployment into another store",
   ],
+  ["move < new-url.txt", "takes an address with a password from a file"],
   ["admin create root", "asks for a password twice"],
   ["admin create root < password.txt", "takes the first line of a file"],
   ["admin set-password ana", "asks for the new password"],

@@ -20,10 +20,10 @@ export async function readPassword(subject: string): Promise<string> {
   );
 }
 
-/** Asks for a key on a terminal, without showing it; takes the first line of standard input otherwise. Throws `invalid_request`. */
-export async function readSyncKey(url: string): Promise<string> {
-  if (process.stdin.isTTY !== true) return await readLine(NO_KEY);
-  return (await ask(`SYNC_API_KEY of ${url}: `, NO_KEY)).trim();
+/** Asks for a secret on a terminal, without showing it; takes the first line of standard input otherwise. Throws `invalid_request`. */
+export async function readSecret(name: string, missing: string): Promise<string> {
+  if (process.stdin.isTTY !== true) return await readLine(missing);
+  return (await ask(`${name}: `, missing)).trim();
 }
 
 async function readPasswordOnce(subject: string): Promise<string> {
@@ -56,7 +56,6 @@ export async function confirm(question: string): Promise<boolean> {
 }
 
 const NO_PASSWORD = "No password was given";
-const NO_KEY = "No key was given";
 
 async function readLine(missing: string): Promise<string> {
   const line = (await text(process.stdin)).split(/\r?\n/)[0] ?? "";

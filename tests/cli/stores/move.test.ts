@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
+import { PASSWORD } from "../../http/reputation/people.ts";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import {
   type Backend,
@@ -14,6 +15,7 @@ import {
 } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { startInTerminal } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
@@ -110,6 +112,31 @@ onBackends([POSTGRESQL], "moves", () => {
 
 test("D-10.7 everything moves from a file to a file", async () => {
   await moveAround([SQLITE_FILE, SQLITE_FILE]);
+});
+
+test("D-10.7 an address that is not given comes from standard input, or is asked for without being shown", async () => {
+  const folder = makeTempFolder();
+  const env = { ...serviceEnv(folder, {}), STORAGE_URL: "sqlite:./old.db" };
+  expect((await runCli(["admin", "create", "root"], { folder, env, input: PASSWORD })).code).toBe(
+    0,
+  );
+  const none = await runCli(["move"], { folder, env });
+  expect([none.code, none.stderr]).toMatchObject([
+    2,
+    expect.stringMatching(/^No address was given/),
+  ]);
+  const moved = await runCli(["move", "--json"], { folder, env, input: "sqlite:./new.db\n" });
+  expect([moved.code, moved.json]).toMatchObject([0, { accounts: 1 }]);
+  const terminal = startInTerminal(["move"], { folder, env });
+  await terminal.waitFor("Address of the new store: ");
+  terminal.type("sqlite:./newer.db\r");
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.shown()).not.toContain("newer");
+  const listed = await runCli(["accounts", "list", "--json"], {
+    folder,
+    env: { ...env, STORAGE_URL: "sqlite:./newer.db" },
+  });
+  expect(listed.json.items).toMatchObject([{ username: "root" }]);
 });
 
 onEveryBackend("a move", (to) => {

@@ -13,6 +13,7 @@ import {
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { ageText } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
+import { readSecret } from "../../prompts.ts";
 
 export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "backup")
@@ -33,9 +34,10 @@ export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "move")
     .description(
       "Copies everything of the store of STORAGE_URL into an empty one, and compares each row. " +
+        "An address that is not given is asked for, or is the first line of standard input. " +
         "Stop the services first. The old store stays as it is; set STORAGE_URL to the new one afterwards.",
     )
-    .argument("<to-url>", "address of the new store, as STORAGE_URL has it")
+    .argument("[to-url]", "address of the new store, as STORAGE_URL has it")
     .action(run(move));
 };
 
@@ -90,8 +92,9 @@ async function restore(tools: CommandTools, file: string): Promise<void> {
   }
 }
 
-async function move(tools: CommandTools, toUrl: string): Promise<void> {
+async function move(tools: CommandTools, given: string | undefined): Promise<void> {
   const config = await readDeploymentConfig();
+  const toUrl = given ?? (await readSecret("Address of the new store", "No address was given"));
   const { moveTo } = await import("../../../app/backups.ts");
   const { tables, rows, accounts } = await copy(tools, "move", (job) => moveTo(config, toUrl, job));
   tools.output.show(

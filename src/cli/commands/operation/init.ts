@@ -23,7 +23,7 @@ import {
   starterSettings,
   TABLES,
 } from "../../files/starter-files.ts";
-import { readSyncKey } from "../../prompts.ts";
+import { readSecret } from "../../prompts.ts";
 import { examine } from "./doctor.ts";
 
 interface InitOptions extends CommonOptions {
@@ -102,7 +102,10 @@ async function joinDeployment(
   const { output } = tools;
   const paths = { settings: join(folder, SETTINGS), tables: join(folder, TABLES) };
   for (const path of Object.values(paths)) if (await isTaken(path)) throw inTheWay(path);
-  const key = keyFile === undefined ? await readSyncKey(url) : await readKeyFile(keyFile);
+  const key =
+    keyFile === undefined
+      ? await readSecret(`SYNC_API_KEY of ${url}`, "No key was given")
+      : await readKeyFile(keyFile);
   const { entries, unknown } = await readJoinedTables(await connect(url, key));
   await makeFolder(folder);
   const files = [
