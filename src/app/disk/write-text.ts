@@ -12,11 +12,17 @@ export const STANDARD_STREAM = "-";
 
 /** The umask takes its bits away. */
 const NEW_FILE_MODE = 0o666;
+/** The mode of files with secrets, or with rows of people. */
+export const OWNER_ONLY = 0o600;
 
-/** Writes all parts, waiting for slow readers. Throws `file_failed`, and what the parts throw; leaves no partial file. */
+/**
+ * Writes all parts, waiting for slow readers. `newMode`: of a file that is not there yet. Throws `file_failed`, and what the
+ * parts throw; leaves no partial file.
+ */
 export async function writeText(
   path: string,
   parts: Iterable<string> | AsyncIterable<string | Uint8Array>,
+  newMode = NEW_FILE_MODE,
 ): Promise<void> {
   let problem: unknown = null;
   const source = Readable.from(
@@ -37,7 +43,7 @@ export async function writeText(
   );
   try {
     if (path === STANDARD_STREAM) await pipeline(source, process.stdout, { end: false });
-    else await writeFile(path, source);
+    else await writeFile(path, source, newMode);
   } catch (error) {
     if (problem !== null) throw problem;
     const name = path === STANDARD_STREAM ? "Standard output" : `"${path}"`;
@@ -47,8 +53,8 @@ export async function writeText(
   }
 }
 
-async function writeFile(path: string, source: Readable): Promise<void> {
-  const { path: realPath, isReplaceable, mode } = await inspect(path);
+async function writeFile(path: string, source: Readable, newMode: number): Promise<void> {
+  const { path: realPath, isReplaceable, mode } = await inspect(path, newMode);
   const target = isReplaceable ? `${realPath}.part-${process.pid}` : realPath;
   try {
     // Of a process that was killed, or a link that somebody has put there.
@@ -64,11 +70,11 @@ async function writeFile(path: string, source: Readable): Promise<void> {
 }
 
 /** Pipes and devices are written in place; a link stays a link, and a file keeps its mode. */
-async function inspect(path: string) {
+async function inspect(path: string, newMode: number) {
   try {
     const found = await stat(path);
     return { path: await realpath(path), isReplaceable: found.isFile(), mode: found.mode & 0o777 };
   } catch {
-    return { path, isReplaceable: true, mode: NEW_FILE_MODE };
+    return { path, isReplaceable: true, mode: newMode };
   }
 }

@@ -4,8 +4,6 @@ import { randomBytes } from "node:crypto";
 /** Names of the two files. */
 export const SETTINGS = ".env";
 export const TABLES = "tables.json";
-/** The settings hold secrets. */
-export const OWNER_ONLY = 0o600;
 
 /** Letters and digits, `-` and `_`, which neither `.env` nor HTTP changes. */
 function freshSecret(bytes: number): string {

@@ -146,7 +146,7 @@ describe("repsync import and export", () => {
     expect(existsSync(join(folder, "repsync.db"))).toBe(false);
   });
 
-  test("D-4.12 standard input and output, gzip, a byte order mark and CRLF are understood", async () => {
+  test("D-4.12, D-4.12.8 standard input and output, gzip, a byte order mark and CRLF are understood, and a new file is its owner's alone", async () => {
     const { folder, env, write } = makeDeployment();
     const piped = ["import", "listings", "-", "--format", "csv", "--json"];
     const input = gzipSync(`\ufeff${FILES.csv.replaceAll("\n", "\r\n")}`);
@@ -169,10 +169,12 @@ describe("repsync import and export", () => {
     expect(await runCli(again, { folder, env })).toMatchObject({ code: 0 });
     expect(readdirSync(folder).filter((name) => name.includes(".part"))).toEqual([]);
 
-    write("private.csv", "x");
-    chmodSync(join(folder, "private.csv"), 0o600);
-    expect((await runCli(["export", "listings", "private.csv"], { folder, env })).code).toBe(0);
-    expect(statSync(join(folder, "private.csv")).mode & 0o777).toBe(0o600);
+    const mode = (name: string) => statSync(join(folder, name)).mode & 0o777;
+    expect(mode("out.JSON.gz")).toBe(0o600);
+    write("kept.csv", "x");
+    chmodSync(join(folder, "kept.csv"), 0o640);
+    expect((await runCli(["export", "listings", "kept.csv"], { folder, env })).code).toBe(0);
+    expect(mode("kept.csv")).toBe(0o640);
   });
 
   test("D-4.12.8 what is written before a file has its name goes through no link", async () => {

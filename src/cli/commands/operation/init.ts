@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createFile, isTaken, makeFolder } from "../../../app/disk/create-file.ts";
+import { OWNER_ONLY } from "../../../app/disk/write-text.ts";
 import { readEnvFile } from "../../../app/environment.ts";
 import { registryText } from "../../../app/registry-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -16,13 +17,7 @@ import {
 } from "../../command-runner.ts";
 import { fromCallersFolder } from "../../files/file-arguments.ts";
 import { readTextFile } from "../../files/read-text.ts";
-import {
-  OWNER_ONLY,
-  SETTINGS,
-  STARTER_TABLES,
-  starterSettings,
-  TABLES,
-} from "../../files/starter-files.ts";
+import { SETTINGS, STARTER_TABLES, starterSettings, TABLES } from "../../files/starter-files.ts";
 import { readSecret } from "../../prompts.ts";
 import { examine } from "./doctor.ts";
 

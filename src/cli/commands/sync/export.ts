@@ -1,4 +1,4 @@
-import { STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
+import { OWNER_ONLY, STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
 import { fileFormats } from "../../../app/files.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
@@ -62,7 +62,7 @@ async function exportFile(
       progress.update({ rows: counts.rows, part });
     };
     const job = { table, format, isForSpreadsheet, sinceTime: null, onRows, onOdd };
-    return writeText(path, exportParts({ tables, files: fileFormats }, job));
+    return writeText(path, exportParts({ tables, files: fileFormats }, job), OWNER_ONLY);
   });
   if (lax.count > 0) {
     const values = `${countOf(lax.count, "value")} not of the type of the column: ${[...lax.columns].join(", ")}`;
