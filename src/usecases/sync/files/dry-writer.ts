@@ -4,7 +4,7 @@ import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { hashRow, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
 import {
@@ -23,8 +23,11 @@ import type { Query } from "../../../ports/documents.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import {
+  arriving,
   EMPTY_BATCH,
+  foundRows,
   type ImportWriter,
+  lastOf,
   type RowChange,
   type WrittenBatch,
 } from "./import-writer.ts";
@@ -68,11 +71,8 @@ export class DryWriter implements ImportWriter {
     for (const index of erased) refusals.set(index, { message: ERASED_MESSAGE });
     const stored = await this.#read({ rowsOf: table, keys: rowsOf(able) });
     const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
-    const rows = new Map<string, FoundRow>();
-    for (const [key, row] of storedByKey) rows.set(key, { time: rowTime(table, row), row });
-    const records = met.map(({ index, row }) => {
-      return { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
-    });
+    const rows = foundRows(table, stored);
+    const records = arriving(table, met);
     const recalled = records.flatMap(
       (one) => this.#recall(one, storedByKey.get(one.keyText)) ?? [],
     );
@@ -166,13 +166,6 @@ export class DryWriter implements ImportWriter {
 
 function rowsOf(writes: readonly RowWrite[]): readonly Row[] {
   return writes.map(({ row }) => row);
-}
-
-function lastOf<Result>(steps: Generator<undefined, Result, undefined>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 /** The last record of a key is what its row would be. */

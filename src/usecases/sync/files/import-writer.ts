@@ -2,9 +2,15 @@
 // are new, which change and which stay as they are. D-14.7.
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { STAMP_NOW, type StampRule } from "../../../domain/sync/rows/stamp.ts";
+import {
+  type ArrivingRecord,
+  decideWrite,
+  type FoundRow,
+} from "../../../domain/sync/rows/write-decision.ts";
 import type { ImportChange } from "../../../domain/sync/run/import-events.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
@@ -49,22 +55,46 @@ export class StoreWriter implements ImportWriter {
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
     if (writes.length === 0) return EMPTY_BATCH;
     const table = this.#table;
-    const rows = writes.map(({ row }) => row);
-    const there = new Set<string>();
-    for (const row of await this.#deps.tables.byKeys(table, rows, "sent")) {
-      there.add(keyText(table, row));
-    }
+    // With the columns that nobody is shown, as they count as well.
+    const query = { rowsOf: table, keys: writes.map(({ row }) => row) };
+    const look = { name: "rows.look" };
+    const [there] = await this.#deps.documents.read(look, (at) => at.read(query));
     const stamps = table.stamped ? { stamps: this.#stamps } : {};
     const written = await writeRows(this.#deps, table, { writes, ...stamps });
     const { failures, erased, kept, buried = [], changed } = written;
     const refusals = new Map(failures.map(({ index, ...refusal }) => [index, refusal]));
     for (const index of erased) refusals.set(index, { message: ERASED_MESSAGE });
+    const told = { refusals, deleted: buried.length };
+    if (changed === 0) return { ...told, added: 0, changed: 0 };
     const left = new Set([...refusals.keys(), ...kept, ...buried]);
-    const fresh = new Set(
-      writes.filter(({ index }) => !left.has(index)).map(({ row }) => keyText(table, row)),
-    );
+    const taken = writes.filter(({ index }) => !left.has(index));
+    // By values: a store may count a row as changed that gets the same ones in another form. What was taken, no guard kept out.
+    const found = { rows: foundRows(table, there), tombstones: new Map() };
+    const rule = { conflict: "overwrite", nowMs: 0, ...stamps } as const;
+    const records = arriving(table, taken);
+    const decided = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
     // Another writer may have been between the two.
-    const added = Math.min(changed, fresh.difference(there).size);
-    return { refusals, deleted: buried.length, added, changed: changed - added };
+    const added = Math.min(changed, decided.added.length);
+    const other = Math.min(changed, decided.sent.length) - added;
+    return { ...told, added, changed: other };
+  }
+}
+
+/** What is decided of records that are written. */
+export function arriving(table: Table, writes: readonly RowWrite[]): readonly ArrivingRecord[] {
+  return writes.map(({ index, row }) => {
+    return { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
+  });
+}
+
+export function foundRows(table: Table, rows: readonly Row[]): Map<string, FoundRow> {
+  return new Map(rows.map((row) => [keyText(table, row), { time: rowTime(table, row), row }]));
+}
+
+/** The result of steps that are taken at once. */
+export function lastOf<Result>(steps: Generator<undefined, Result, undefined>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
   }
 }

@@ -4,6 +4,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
 import { onEveryBackend, SQLITE_FILE } from "../../support/backends.ts";
 import { keepResource, releaseResources } from "../../support/resources.ts";
@@ -83,18 +84,20 @@ async function writeElsewhere(url: string): Promise<() => Promise<unknown>> {
   return async () => await shelves.find().toArray();
 }
 
+const SHELVES: TableEntry = {
+  timestamp_column: "updated_at",
+  upsert_key: ["name"],
+  columns: {
+    name: { type: "text" },
+    made_at: { type: "datetime" },
+    updated_at: { type: "datetime" },
+    extra: { type: "json" },
+  },
+};
+
 onEveryBackend("rows in forms of another program", (backend) => {
   test("D-4.7 a row that comes back as it is stays in the form in which another program wrote it", async () => {
-    const shelves: TableEntry = {
-      timestamp_column: "updated_at",
-      upsert_key: ["name"],
-      columns: {
-        name: { type: "text" },
-        made_at: { type: "datetime" },
-        updated_at: { type: "datetime" },
-        extra: { type: "json" },
-      },
-    };
+    const shelves = SHELVES;
     const url = await backend.makeUrl();
     const makeUrl = async () => url;
     const remote = await startRunApp({ tables: { shelves } });
@@ -117,4 +120,31 @@ onEveryBackend("rows in forms of another program", (backend) => {
       },
     ]);
   });
+
+  test.each<[rules: string, options: Partial<TableEntry>]>([
+    ["overwrites", {}],
+    ["has the guard", { conflict: "newer" }],
+    ["is stamped", { stamped: true }],
+  ])(
+    "D-14.7.1 an import into a table that %s counts such a row as its dry run does",
+    async (_, options) => {
+      const url = await backend.makeUrl();
+      const tables = { shelves: { ...SHELVES, ...options } };
+      const app = await startRunApp({ backend: { ...backend, makeUrl: async () => url }, tables });
+      await writeElsewhere(url);
+      const time = "2024-01-01T10:00:00Z";
+      const file = fileOf(
+        JSON.stringify([
+          { name: "a", made_at: time, updated_at: time, extra: { n: 1 } },
+          { name: "b", made_at: time, updated_at: time, extra: null },
+          { name: "a", made_at: time, updated_at: time, extra: { n: 1 } },
+        ]),
+        "application/json",
+      );
+      for (const query of ["?dry_run=true", ""]) {
+        const told = resultOf(await app.ask(`/import/shelves${query}`, file));
+        expect([query, told]).toMatchObject([query, { read: 3, new: 1, changed: 0, same: 2 }]);
+      }
+    },
+  );
 });
