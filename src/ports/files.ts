@@ -109,8 +109,8 @@ export interface ForeignTable {
   readonly declaration: Declaration;
 
   /**
-   * All rows in parts, read each time anew: integers with every digit, bytes as base64. Throws `file_failed` when the
-   * file cannot be read further.
+   * All rows in parts, read each time anew: integers with every digit, bytes as base64, in a store of ours as the value that
+   * they keep. Throws `file_failed` when the file cannot be read further.
    */
   rows(): Iterable<readonly JsonObject[]>;
 

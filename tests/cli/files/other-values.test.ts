@@ -92,3 +92,18 @@ test("D-14.7 a text of a SQLite file is read for a column of JSON, and is a text
     '{"k":"d","extra":null,"body":null}',
   ]);
 });
+
+test("D-14.7 of a file that is a store of repsync they come as they were, too", async () => {
+  const [from, to] = [newStore(), newStore()];
+  const rows = ['{"k":1,"i":1.5,"r":"much","t":5}', '{"k":2,"bi":true,"n":true,"d":"soon"}'];
+  const odd = ["import", "odd", "-", "--format", "ndjson", "--lax"];
+  const written = await runCli(odd, { folder: from, input: rows.join("\n") });
+  expect([written.code, written.stderr]).toMatchObject([0, expect.stringContaining("6 warnings")]);
+  const copied = await runCli(["import", "--all", join(from, "store.db"), "--lax"], { folder: to });
+  expect(copied.code).toBe(0);
+  const [there, here] = await Promise.all(
+    [from, to].map((folder) => runCli(["export", "odd", "-", "--format", "ndjson"], { folder })),
+  );
+  expect(there?.stdout).toContain('"i":1.5,"r":"much","t":5');
+  expect(here?.stdout).toBe(there?.stdout ?? "");
+});

@@ -1,7 +1,12 @@
 // Reads SQLite files of others, with the driver that comes with Bun.
 import { Database } from "bun:sqlite";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { type JsonObject, type JsonValue, rawNumber } from "../../../domain/shared/json.ts";
+import {
+  type JsonObject,
+  type JsonValue,
+  parseJsonOr,
+  rawNumber,
+} from "../../../domain/shared/json.ts";
 import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
 import type { ForeignDatabase, ForeignTable } from "../../../ports/files.ts";
 import { quotedName } from "./unique-keys.ts";
@@ -10,12 +15,15 @@ import { quotedName } from "./unique-keys.ts";
 type ForeignValue = null | bigint | number | string | Uint8Array;
 type ForeignRow = Record<string, ForeignValue>;
 
+const decoder = new TextDecoder();
 const PART_ROWS = 1_000;
 const WAIT_MS = 5_000;
 
 const TABLES =
   "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
   "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+const OWN_TABLE =
+  "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name LIKE 'repsync\\_%' ESCAPE '\\' LIMIT 1";
 /** Tables in which a virtual one keeps its rows are none of their own. */
 const LEFT_OUT =
   "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS text FROM pragma_table_list " +
@@ -60,12 +68,19 @@ function foreignTable(database: Database, name: string): ForeignTable {
   const declaration = declarationOf(database, name);
   const targets = database.query<{ target: string }, [string]>(FOREIGN_KEYS).all(name);
   const blobs = new Map<string, number>();
+  // There a blob is the JSON of a value that is not of its column's type.
+  const isStore = database.query(OWN_TABLE).get() !== null;
   return {
     name,
     declaration,
     rows: () => {
       blobs.clear();
-      return rowsOf(database, name, blobs);
+      return rowsOf(database, name, (column, bytes) => {
+        const value = isStore ? parseJsonOr(decoder.decode(bytes), undefined) : undefined;
+        if (value !== undefined) return value;
+        blobs.set(column, (blobs.get(column) ?? 0) + 1);
+        return bytes.toBase64();
+      });
     },
     notes: () => [
       ...targets.map(({ target }) => `the foreign key to ${target} is not kept`),
@@ -113,11 +128,10 @@ function uniqueKey(database: Database, table: string, notNull: readonly string[]
   return [];
 }
 
-/** Counts the blobs of each column as it goes. */
 function* rowsOf(
   database: Database,
   table: string,
-  blobs: Map<string, number>,
+  readBlob: (column: string, bytes: Uint8Array) => JsonValue,
 ): Generator<readonly JsonObject[]> {
   const sql = `SELECT * FROM ${quotedName(table)}`;
   const rows = reading(() => database.query<ForeignRow, []>(sql).iterate()[Symbol.iterator]());
@@ -126,8 +140,7 @@ function* rowsOf(
     const next = reading(() => rows.next());
     if (next.done === true) break;
     const fields = Object.entries(next.value).map(([name, value]) => {
-      if (value instanceof Uint8Array) blobs.set(name, (blobs.get(name) ?? 0) + 1);
-      return [name, jsonOf(value)];
+      return [name, value instanceof Uint8Array ? readBlob(name, value) : jsonOf(value)];
     });
     part.push(Object.fromEntries(fields) as JsonObject);
     if (part.length < PART_ROWS) continue;
@@ -137,12 +150,11 @@ function* rowsOf(
   if (part.length > 0) yield part;
 }
 
-function jsonOf(value: ForeignValue): JsonValue {
+function jsonOf(value: Exclude<ForeignValue, Uint8Array>): JsonValue {
   if (typeof value === "bigint") {
     const number = Number(value);
     return Number.isSafeInteger(number) ? number : rawNumber(String(value));
   }
-  if (value instanceof Uint8Array) return value.toBase64();
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }
 
