@@ -1,5 +1,5 @@
 import { AppError } from "../domain/shared/errors.ts";
-import type { Transaction } from "../ports/documents.ts";
+import { type CallLimit, SYNC_CALLS, type Transaction } from "../ports/documents.ts";
 import { RunRepository } from "./repository.ts";
 import { LEASES, type LeaseDocument, TURNS, type TurnDocument } from "./run-collections.ts";
 
@@ -31,6 +31,8 @@ interface LeaseRequest {
   readonly holder: string;
   /** Lifetime without `renew`. D-4.8. */
   readonly ttlMs: number;
+  /** Absent: `SYNC_CALLS`. */
+  readonly limit?: CallLimit;
 }
 
 /**
@@ -46,8 +48,9 @@ export class Leases extends RunRepository {
     name,
     holder,
     ttlMs,
+    limit = SYNC_CALLS,
   }: LeaseRequest): Promise<HeldLease | { readonly heldBy: string }> {
-    const taken = await this.writing("leases.acquire", async (tx) => {
+    const taken = await this.writing({ name: "leases.acquire", limit }, async (tx) => {
       const [[lease], [last]] = await tx.read(...leaseQueries(name));
       if (lease !== undefined && isHeld(lease, tx.nowMs)) return { heldBy: lease.holder };
       const turn = (last?.turn ?? 0) + 1;

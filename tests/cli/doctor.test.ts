@@ -1,4 +1,5 @@
 // What `doctor` finds, beside running services and without them.
+import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
@@ -44,6 +45,25 @@ describe("repsync doctor", () => {
       "fail  configuration: SYNC_SCHEDUL is not a setting; did you mean SYNC_SCHEDULE?",
     );
     expect(stdout).not.toContain("?.");
+  });
+
+  test("D-4.12 beside a process that writes it says soon what it could not do, and each leaves no more behind", async () => {
+    const folder = makeTempFolder();
+    const env = serviceEnv(folder);
+    const url = "sqlite:./held.db";
+    const doctor = () => runCli(["doctor"], { folder, env: { ...env, STORAGE_URL: url } });
+    for (let n = 0; n < 2; n++) expect((await doctor()).code).toBe(0);
+    const other = new Database(`${folder}/held.db`);
+    keepResource(() => other.close());
+    expect(other.query("SELECT * FROM repsync_turns").all()).toHaveLength(1);
+    other.run("BEGIN IMMEDIATE");
+    const startedAtMs = performance.now();
+    const { code, stdout } = await doctor();
+    expect(performance.now() - startedAtMs).toBeLessThan(9_000);
+    expect(stdout).toContain(
+      "\nfail  store: it can be read, but not written: The database is unavailable: another process is using it. Ask again in a moment\nok    tables: they exist",
+    );
+    expect(code).toBe(1);
   });
 
   test("D-4.12 says of each part that it is well, exit code 0", async () => {

@@ -5,7 +5,7 @@ import { type AppError, isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
 import { compareDirections, lacksOwner, ownerError } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import { COUNT_CALLS } from "../../ports/documents.ts";
+import { type CallLimit, COUNT_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
@@ -35,8 +35,8 @@ export interface ExamineDeps {
 type Verdict = Omit<Finding, "check">;
 
 const PING_MS = 5_000;
-/** Lifetime of the lease whose taking proves that the store can be written. */
-const PROBE_LEASE_MS = 1_000;
+/** For the write that proves that the store can be written: whoever asks waits for the answer. */
+const PROBE_CALLS: CallLimit = { triesMs: 2_000, endMs: PING_MS };
 /** A shorter key can be guessed. */
 const SHORT_KEY_CHARS = 16;
 /** Clocks set by time servers differ by less. */
@@ -84,13 +84,13 @@ async function guarded(check: () => Promise<Verdict>): Promise<Verdict> {
 async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
   const startedAtMs = sync.clock.monotonicMs();
   await storage.ping(PING_MS);
-  const holder = sync.ids.next();
-  const lease = await sync.leases.acquire({
-    name: `doctor ${holder}`,
-    holder,
-    ttlMs: PROBE_LEASE_MS,
-  });
-  if (!("heldBy" in lease)) await lease.release();
+  try {
+    // Nobody holds it a moment later.
+    await sync.leases.acquire({ name: "doctor", holder: "doctor", ttlMs: 0, limit: PROBE_CALLS });
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return fail(`it can be read, but not written: ${error.message}`, error.hint);
+  }
   if (await storage.isDamaged?.()) {
     return fail("its file is damaged: some of what it holds cannot be read", DAMAGE_HINT);
   }
