@@ -8,7 +8,7 @@ import {
 } from "../../src/domain/sync/digest/digest-page.ts";
 import { convertRecord } from "../../src/domain/sync/rows/convert.ts";
 import type { DeletedPage, PullPage } from "../../src/domain/sync/rows/page.ts";
-import type { PushResult } from "../../src/domain/sync/rows/push-result.ts";
+import { keyLabel, type PushResult } from "../../src/domain/sync/rows/push-result.ts";
 import type { SyncStatus } from "../../src/domain/sync/run/run.ts";
 import type { Registry, Row, Table } from "../../src/domain/sync/table/table.ts";
 import {
@@ -187,7 +187,9 @@ export function foreignServer(
       for (const [index, record] of records.entries()) {
         const { row, problem } = convertRecord(table, record);
         const refused = row === null ? problem : storage.refuse(table, row);
-        if (row === null || refused !== null) errors.push(`#${index} ${refused}`);
+        // A failed record is not always named as this service names it.
+        const name = index % 2 === 0 ? `${keyLabel(table, record)}:` : `#${index}`;
+        if (row === null || refused !== null) errors.push(`${name} ${refused}`);
         else await writeRows(own, table, { writes: [{ index, row }] });
       }
       const received = records.length;

@@ -1,6 +1,7 @@
 // The rows of a push: read here, those without a timestamp, which match no marker, and those from its marker on; looked for at a
 // remote that guards nothing; and sent. D-4.6, D-7.2.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_PUSH_ERRORS } from "../../../domain/shared/limits.ts";
 import {
   compareDateTimes,
   dateTimeMs,
@@ -24,7 +25,7 @@ import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/tabl
 import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
 import { recordsFrom } from "./pull-table.ts";
 import { hasExtension } from "./remote-check.ts";
-import { inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
+import { addUp, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
@@ -137,8 +138,8 @@ export interface SentRows extends MovedRecords {
 const NOTHING: SentRows = { ...NOTHING_MOVED, accepted: [] };
 
 /**
- * Sends rows until each is either written there or rejected alone: a batch that is too much at once, or of which some
- * records failed, is halved. Sending a row again does no harm. Only a guarded push tells which were kept, and it or an overwriting
+ * Sends rows until each is either written there or rejected: a batch that is too much at once is halved, and so are
+ * the rows of one of which more failed than the reply names. Sending a row again does no harm. Only a guarded push tells which were kept, and it or an overwriting
  * one how many changed. D-4.6, D-7.11.
  */
 export async function sendRows(
@@ -148,28 +149,27 @@ export async function sendRows(
 ): Promise<SentRows> {
   if (rows.length === 0) return NOTHING;
   const reply = await pushAtOnce(transfer, requestOf(transfer, rows), rows.length);
-  const halved = () => inHalves(rows, (half) => sendRows(transfer, size, half));
+  const inParts = (parts: readonly Row[]) =>
+    inHalves(parts, (half) => sendRows(transfer, size, half));
   if (reply instanceof RemotePeerError) {
     const { message } = reply;
     if (rows.length === 1)
       return { ...NOTHING, rejected: rows.map((record) => ({ record, message })) };
     if (isTooLarge(reply)) size.limit(rows.length);
     else size.shrink(rows.length);
-    return await halved();
+    return await inParts(rows);
   }
   checkResult(transfer, reply, rows.length);
-  const { errors = [], errorCount = 0, kept = 0, erased = 0 } = reply;
+  const { errorCount = 0, kept = 0, erased = 0 } = reply;
   const { changed = rows.length - errorCount } = reply;
   if (errorCount === 0) return { accepted: rows, rejected: [], kept, erased, changed };
-  // Every record failed, and each has its message, in the order of the records.
-  const isEachNamed = errorCount === rows.length && errors.length === rows.length;
-  if (!isEachNamed && rows.length > 1) {
-    // Rows that did not fail are written by now: sent again they change nothing more, where that is told.
-    const parts = await halved();
-    return reply.changed === undefined ? parts : { ...parts, changed: parts.changed + changed };
-  }
-  const rejected = rows.map((record, i) => rejection(transfer.table, record, errors[i]));
-  return { ...NOTHING, rejected };
+  const rejected = namedRejections(transfer.table, rows, reply);
+  const named = new Set<unknown>(rejected.map(({ record }) => record));
+  const others = rows.filter((row) => !named.has(row));
+  if (named.size === errorCount) return { accepted: others, rejected, kept, erased, changed };
+  // Rows that did not fail are written by now: sent again they change nothing more, where that is told.
+  const before = { ...NOTHING, rejected, changed: reply.changed ?? 0 };
+  return addUp(before, await inParts(others));
 }
 
 /** The request that sends rows, as the peer is to prepare it. */
@@ -204,8 +204,27 @@ function checkResult(transfer: Transfer, result: PushResult, sent: number): void
   throw new AppError("remote_invalid", text);
 }
 
-/** An entry of `errors` begins with the key, which a rejected record has beside its message. S-2.4. */
-function rejection(table: Table, record: Row, entry = "Refused without a reason"): Rejection {
-  const prefix = `${keyLabel(table, record)}: `;
-  return { record, message: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
+/**
+ * The rows that a reply says have failed: those that an entry of `errors` names by their keys, and no others of the batch with
+ * them; or all, where each failed and has its entry, in the order of the rows. S-2.4.
+ */
+function namedRejections(
+  table: Table,
+  rows: readonly Row[],
+  { errors = [], errorCount }: PushResult,
+): readonly Rejection[] {
+  const prefixed = rows.map((record) => ({ record, prefix: `${keyLabel(table, record)}: ` }));
+  const isEach = errorCount === rows.length && (errors.length === errorCount || errorCount === 1);
+  if (isEach) {
+    return prefixed.map(({ record, prefix }, i) => {
+      const { [i]: entry = "Refused without a reason" } = errors;
+      return { record, message: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
+    });
+  }
+  const named = errors.slice(0, MAX_PUSH_ERRORS).flatMap((entry) => {
+    const [first, ...more] = prefixed.filter(({ prefix }) => entry.startsWith(prefix));
+    if (first === undefined || more.length > 0) return [];
+    return [[first.record, entry.slice(first.prefix.length)] as const];
+  });
+  return [...new Map(named)].map(([record, message]) => ({ record, message }));
 }

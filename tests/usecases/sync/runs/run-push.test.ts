@@ -134,6 +134,59 @@ test("D-4.6 refused records are found one by one and kept, and the marker moves 
   ]);
   expect(rowsOf(ends.there, ends.table)).toHaveLength(61);
   expect(ends.kept.marker(PUSH_MARKER)).toBe("2026-03-01T10:01:03Z");
+  // The reply to the one batch names each of them.
+  expect(pushed(ends.requests)).toEqual([64]);
+});
+
+test("D-4.6 of more refused records than a reply names, only the others are sent again, by halves", async () => {
+  const ends = await endsWithRows(100);
+  ends.there.refuse = (_, { k }) => (/5$|99/.test(String(k)) ? `Not this ${k}` : null);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 89, errorCount: 11, changed: 89 });
+  expect(pushed(ends.requests)).toEqual([100, 45, 45]);
+  expect(ends.kept.rejected().map(({ key, message }) => [key["k"], message])).toEqual([
+    ["k-0005", "Not this k-0005"],
+    ["k-0015", "Not this k-0015"],
+    ["k-0025", "Not this k-0025"],
+    ["k-0035", "Not this k-0035"],
+    ["k-0045", "Not this k-0045"],
+    ["k-0055", "Not this k-0055"],
+    ["k-0065", "Not this k-0065"],
+    ["k-0075", "Not this k-0075"],
+    ["k-0085", "Not this k-0085"],
+    ["k-0095", "Not this k-0095"],
+    ["k-0099", "Not this k-0099"],
+  ]);
+});
+
+test.each([
+  ["names none of the batch", (errors: string[]) => errors.map((entry) => entry.slice(1))],
+  ["names one of two twice", ([first = ""]: string[]) => [first, first]],
+] as const)(
+  "D-4.6 where a reply %s, the others are sent again until each refused one is alone",
+  async (_, change) => {
+    const ends = await endsWithRows(8);
+    ends.there.refuse = (_table, { k }) => (/1|6/.test(String(k)) ? "No" : null);
+    ends.intercept = async ({ kind }, send) => {
+      const reply = (await send()) as { errors?: string[] };
+      return kind === "push" && reply.errors ? { ...reply, errors: change(reply.errors) } : reply;
+    };
+    const { run } = await runOf(ends, { direction: "push" });
+    expect(run).toMatchObject({ status: "partial", totalPushed: 6, errorCount: 2, changed: 6 });
+    expect(ends.kept.rejected().map(({ key }) => key)).toEqual([{ k: "k-0001" }, { k: "k-0006" }]);
+  },
+);
+
+test("D-4.6, D-7.7 an entry that may name either of two records names none", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.here, ends.table, [
+    ["a", "good", "2026-03-01T10:00:00Z"],
+    ["a: b", "bad", "2026-03-01T10:00:01Z"],
+  ]);
+  ends.there.refuse = (_, { v }) => (v === "bad" ? "No" : null);
+  const { run } = await runOf(ends, { direction: "push" });
+  expect(run).toMatchObject({ status: "partial", totalPushed: 1, errorCount: 1 });
+  expect(ends.kept.rejected()).toMatchObject([{ key: { k: "a: b" }, message: "No" }]);
 });
 
 test("D-4.6, D-4.11 refused records are tried first in the next run, as they are by then, and dropped once accepted", async () => {
