@@ -245,9 +245,14 @@ export function noteRecords(
   return { records, repeated, fresh };
 }
 
-/** Refuses rows without end: far more than the peer spoke of at first. Throws `remote_invalid`. */
+/** True when far more rows have come than there are different ones, or than the peer spoke of at first. */
+export function isEndless(rows: number, expected: number): boolean {
+  return rows > MAX_GROWTH * expected + MIN_GROWTH_ROWS;
+}
+
+/** Throws `remote_invalid` for rows without end. */
 export function checkGrowth(rows: number, firstTotal: number): void {
-  if (rows <= MAX_GROWTH * firstTotal + MIN_GROWTH_ROWS) return;
+  if (!isEndless(rows, firstTotal)) return;
   throw new AppError(
     "remote_invalid",
     `The remote sent ${rows} rows, far more than the ${firstTotal} it reported, and does not stop`,

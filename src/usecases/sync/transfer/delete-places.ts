@@ -1,6 +1,8 @@
 // Places up to which deletes were moved, gaps in the record of deletes behind them, and the limit of rows that they may remove. D-7.6.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { isEndless } from "../../../domain/sync/pull/pull-group.ts";
+import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import {
   type DeletePlace,
@@ -139,21 +141,26 @@ async function endThere(remote: RemoteTable): Promise<string> {
   return end;
 }
 
-/** A page and those behind it. Throws `remote_invalid` for a cursor that was given before, as following it would never end. */
+/** A page and those behind it. Throws `remote_invalid` for pages without end: a cursor that was given before, or the same deletes. */
 export async function* pagesFrom(
   first: DeletedReply,
   read: (cursor: string) => Promise<DeletedReply>,
 ): AsyncGenerator<DeletedReply, void, undefined> {
   const given = new Set<string>();
-  yield first;
-  for (let { nextCursor } = first; nextCursor !== null; ) {
-    if (given.has(nextCursor)) {
+  const known = new RowMemory();
+  let listed = 0;
+  for (let page = first; ; ) {
+    yield page;
+    const { items, nextCursor } = page;
+    if (nextCursor === null) return;
+    for (const item of items) known.note({ key: JSON.stringify(item) }, 1);
+    listed += items.length;
+    // Some may come anew meanwhile: those that keep a row out.
+    if (given.has(nextCursor) || isEndless(listed, known.size)) {
       throw new AppError("remote_invalid", "The remote lists the same deletes again and again");
     }
     given.add(nextCursor);
-    const page = await read(nextCursor);
-    yield page;
-    ({ nextCursor } = page);
+    page = await read(nextCursor);
   }
 }
 
