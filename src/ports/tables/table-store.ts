@@ -1,7 +1,7 @@
 import type { RowOrder } from "../../domain/sync/by-hand/row-filter.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import type { CallLimit } from "../documents.ts";
-import type { WriteFailure } from "./table-writes.ts";
+import type { Refusal } from "./table-writes.ts";
 
 /**
  * A row's place in a table: its timestamp and key columns; more columns do no harm. Give a row that was read by position or
@@ -130,7 +130,7 @@ export interface TableStore {
   byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<readonly Row[]>;
 
   /** Why the store cannot hold a row of `pushColumns`, as `TableWrites.write` refuses it; null where it can, absent where it holds all. D-12.1. */
-  refusal?(table: Table, row: Row): Omit<WriteFailure, "index"> | null;
+  refusal?(table: Table, row: Row): Refusal | null;
 
   /** The number of rows. Throws when this table cannot be counted. D-3.10. */
   count(table: Table, query?: CountQuery): Promise<number>;

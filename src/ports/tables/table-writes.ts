@@ -18,13 +18,17 @@ export interface TombstoneWrite extends Tombstone {
   readonly index: number;
 }
 
-/** A record, or a tombstone, that the store itself refused; nothing of it was written. */
-export interface WriteFailure {
-  readonly index: number;
-  /** Why, for the caller: the words of an application's own trigger, else ours, never a path or text of the driver. */
+/** Why the store itself refuses a record, or a tombstone. */
+export interface Refusal {
+  /** For the caller: the words of an application's own trigger, else ours, never a path or text of the driver. */
   readonly message: string;
   /** The column that cannot hold its value, where it is one that the store knows. */
   readonly column?: string;
+}
+
+/** A record, or a tombstone, that the store itself refused; nothing of it was written. */
+export interface WriteFailure extends Refusal {
+  readonly index: number;
 }
 
 /** Why a record, or a tombstone, fails that a trigger of another program lets go nowhere without a word. */

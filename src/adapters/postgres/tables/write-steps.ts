@@ -13,7 +13,12 @@ import type {
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { RowWrite, WriteFailure, Written } from "../../../ports/tables/table-writes.ts";
+import type {
+  Refusal,
+  RowWrite,
+  WriteFailure,
+  Written,
+} from "../../../ports/tables/table-writes.ts";
 import { lockMany } from "../driver/schema.ts";
 import type { Statement } from "../driver/sql.ts";
 import { held, refusalOf, shortDecimal } from "./columns.ts";
@@ -128,7 +133,7 @@ export function outcomeOf(
 }
 
 /** Why a row fails, by the first of its values that its column cannot hold. */
-export function refusalOfRow(table: Table, row: Row): Omit<WriteFailure, "index"> | null {
+export function refusalOfRow(table: Table, row: Row): Refusal | null {
   for (const column of table.pushColumns) {
     const value = fieldOf(row, column.name);
     if (held(column, value) !== undefined) continue;

@@ -16,7 +16,7 @@ import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
-import { DeleteBudget, doDeletesTravel } from "../transfer/delete-places.ts";
+import { DeleteBudget, doDeletesTravel, TOMBSTONES_AT_ONCE } from "../transfer/delete-places.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";
 import type { Handshake } from "../transfer/remote-check.ts";
@@ -33,9 +33,8 @@ interface QueuedRow {
   readonly present: JsonObject | null;
 }
 
-/** Tombstones of one request or commit. */
-const REMOVED_TOGETHER = 1_000;
-const REPAIR_ROWS = 500;
+/** Rows that wait to be written together. */
+export const REPAIR_ROWS = 500;
 
 /** The queue of rows that the repair of either end works through. */
 export abstract class RepairEnd {
@@ -96,8 +95,8 @@ export abstract class RepairEnd {
     const budget = new DeleteBudget(table, this.where, limit);
     if (budget.isExceededBy(count)) throw budget.problem(count);
     const nowMs = await storeNowMs(deps.documents);
-    for (let from = 0; from < count; from += REMOVED_TOGETHER) {
-      const part = this.#removed.slice(from, from + REMOVED_TOGETHER);
+    for (let from = 0; from < count; from += TOMBSTONES_AT_ONCE) {
+      const part = this.#removed.slice(from, from + TOMBSTONES_AT_ONCE);
       this.changed += await this.remove(
         part.map(([key, time]) => ({ key, deletedAt: changeTime(time, nowMs) })),
       );

@@ -14,10 +14,7 @@ import type {
 } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RepairEnd } from "./repair-ends.ts";
-
-/** Rows that wait to be written together. */
-const REPAIR_ROWS = 500;
+import { REPAIR_ROWS, type RepairEnd } from "./repair-ends.ts";
 
 interface RepairPlan {
   readonly repair: CompareRepair;

@@ -20,7 +20,7 @@ import {
   type Table,
 } from "../../../domain/sync/table/table.ts";
 import type { Query } from "../../../ports/documents.ts";
-import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import {
   arriving,
@@ -128,7 +128,7 @@ export class DryWriter implements ImportWriter {
 
   /** Sorts the writes: those that the store can hold, and why it refuses the others. */
   #judge(writes: readonly RowWrite[]) {
-    const refusals = new Map<number, Omit<WriteFailure, "index">>();
+    const refusals = new Map<number, Refusal>();
     const able = writes.filter(({ index, row }) => {
       const refusal = this.#deps?.tables.refusal?.(this.#table, row) ?? null;
       if (refusal !== null) refusals.set(index, refusal);

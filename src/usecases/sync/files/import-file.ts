@@ -11,7 +11,7 @@ import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
 import type { Encoding } from "../../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
-import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
 import { CsvColumns, type CsvHeader } from "./csv-columns.ts";
 import type { ImportReport } from "./import-report.ts";
@@ -140,10 +140,7 @@ async function writeRecords(
   };
 }
 
-function refusedProblem(
-  { message, column }: Omit<WriteFailure, "index">,
-  record: JsonValue,
-): RecordProblem {
+function refusedProblem({ message, column }: Refusal, record: JsonValue): RecordProblem {
   if (column === undefined || !isJsonObject(record)) return { column: null, value: null, message };
   return { column, value: fieldOf(record, column), message };
 }

@@ -11,13 +11,13 @@ import {
 } from "../../../domain/sync/rows/write-decision.ts";
 import type { ImportChange } from "../../../domain/sync/run/import-events.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
 /** The result of a batch. */
 export interface WrittenBatch {
   /** Why a record failed, by its position. */
-  readonly refusals: ReadonlyMap<number, Omit<WriteFailure, "index">>;
+  readonly refusals: ReadonlyMap<number, Refusal>;
   /** Records whose rows were deleted after the file was written, and stay so. D-14.2. */
   readonly deleted: number;
   /** Rows that are new, and rows that changed; all others stay as they are. */
