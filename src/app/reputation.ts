@@ -6,7 +6,6 @@ import type { Mac } from "../ports/crypto/crypto.ts";
 import type { Clock } from "../ports/runtime/runtime.ts";
 import type { ValueCache } from "../ports/runtime/value-cache.ts";
 import type { FullStorage } from "../ports/storage.ts";
-import type { TableStore } from "../ports/tables/table-store.ts";
 import { Accounts } from "../repositories/accounts/accounts.ts";
 import { Administration } from "../repositories/accounts/administration.ts";
 import { ApiKeys } from "../repositories/accounts/api-keys.ts";
@@ -50,11 +49,10 @@ export interface Reputation extends AccountStores {
 
 /** `registry` has `profiles` and `platform_accounts`. */
 export function makeReputation(
-  storage: Pick<FullStorage, "documents"> & { readonly tables: Pick<TableStore, "settled"> },
+  { documents }: Pick<FullStorage, "documents">,
   registry: Registry,
   { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
 ): Reputation {
-  const { documents } = storage;
   const people = {
     get profiles() {
       return findTable(registry, "profiles");
@@ -77,12 +75,7 @@ export function makeReputation(
     apiKeys: new ApiKeys(documents, makeAlert),
     consents: new Consents(documents),
     profiles: new Profiles(documents, people),
-    membership: new Membership({
-      ...names,
-      tables: people,
-      settled: (table) => storage.tables.settled(table),
-      chains,
-    }),
+    membership: new Membership({ ...names, tables: people, chains }),
     administration: new Administration({ documents, hmacOf, chains }),
     usage: new Usage(documents),
     audit: new AuditLog(documents),

@@ -32,8 +32,6 @@ interface Enrolment {
 
 interface MembershipDeps extends NameDeps {
   readonly tables: PeopleTables;
-  /** As `TableStore.settled`. */
-  readonly settled: (table: Table) => Promise<void>;
   readonly chains: AuditChains;
 }
 
@@ -84,11 +82,9 @@ export class Membership {
    * `absent` when there was no account. Throws as above, and `conflict` when nobody else could administer then.
    */
   async erase(username: string, request?: AdminRequest): Promise<"erased" | "absent"> {
-    const { documents, tables: people, settled, chains } = this.#deps;
+    const { documents, tables: people, chains } = this.#deps;
     const tables = [people.platformAccounts, people.profiles];
-    const settle = () => Promise.all(tables.map((table) => settled(table)));
-    await settle();
-    const done = await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
+    return await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
       await tx.tables.excludePushes();
       const keys = keysOf(username);
       const [, [account], [subject]] = await tx.read(
@@ -112,20 +108,6 @@ export class Membership {
       for (const table of tables) await tx.tables.change(table, "username", username, null);
       tx.raise([username]);
       return "erased";
-    });
-    // Deletes by another program may have been recorded meanwhile.
-    await settle();
-    await this.#forgetTombstones(tables, username);
-    return done;
-  }
-
-  /** Forgets the tombstones that name an erased person; does nothing where the name is a new person's. */
-  async #forgetTombstones(tables: readonly Table[], username: string): Promise<void> {
-    const { documents, hmacOf } = this.#deps;
-    await documents.transact({ name: "membership.forget_tombstones" }, async (tx) => {
-      const [[erased]] = await tx.read({ from: ERASED_NAMES, keys: [[hmacOf(username)]] });
-      if (!erased?.isTaken) return;
-      for (const table of tables) await tx.tables.change(table, "username", username, null);
     });
   }
 

@@ -5,7 +5,12 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { changeTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { ownDeletesOf, transactionName } from "../driver/tombstone-documents.ts";
+import {
+  OWN_DELETES,
+  type OwnDeletes,
+  ownDeletesOf,
+  transactionName,
+} from "../driver/tombstone-documents.ts";
 import { type ChangeEvent, KeyTimeReader } from "./delete-stream.ts";
 import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 
@@ -28,6 +33,8 @@ export interface Findings {
   /** Tables whose collection may have been told to keep no pre-images. */
   readonly changed: ReadonlySet<string>;
   readonly barrier: number | null;
+  /** The notes of what is to be forgotten. */
+  readonly notes: readonly OwnDeletes[];
   /** The database was dropped: the stream has ended. */
   readonly hasEnded: boolean;
 }
@@ -71,11 +78,16 @@ export class EventReader {
   /** `own` are the transactions that leave no tombstone. */
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
     const found: Found = { tombstones: new Map(), interrupted: new Map(), changed: new Set() };
+    const notes: OwnDeletes[] = [];
     let barrier: number | null = null;
     let hasEnded = false;
     for (const event of events) {
       if (event.ns?.coll === DELETE_BARRIERS.name) {
         barrier = Math.max(barrier ?? 0, barrierOf(event));
+        continue;
+      }
+      if (event.ns?.coll === OWN_DELETES.name) {
+        notes.push(event.fullDocument as OwnDeletes);
         continue;
       }
       switch (event.operationType) {
@@ -97,7 +109,7 @@ export class EventReader {
           if (!own.has(transactionOf(event) ?? "")) this.#readRow(event, found);
       }
     }
-    return { ...found, barrier, hasEnded };
+    return { ...found, notes, barrier, hasEnded };
   }
 
   #readRow(event: ChangeEvent, { tombstones, interrupted }: Found): void {

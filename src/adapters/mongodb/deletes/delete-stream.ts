@@ -14,6 +14,7 @@ import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/ta
 import { Deadline } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { giveUpSession } from "../driver/orphaned-transactions.ts";
+import { OWN_DELETES } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
 import { layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
 import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
@@ -42,7 +43,7 @@ export interface ChangeEvent {
   readonly txnNumber?: Long;
   /** Key and time of the row before; absent when the collection kept no pre-image. */
   readonly fullDocumentBeforeChange?: Document;
-  /** An inserted barrier, or key and time of a row after it was replaced. */
+  /** An inserted barrier, what is to be forgotten, or key and time of a row after it was replaced. */
   readonly fullDocument?: Document;
   readonly updateDescription?: {
     readonly updatedFields?: Document;
@@ -78,7 +79,7 @@ export class DeleteStream {
   #isClosed = false;
   #endCall: (reason: StreamClosed) => void = () => {};
 
-  /** Events of these tables that may have deleted rows, and of barriers. */
+  /** Events of these tables that may have deleted rows, of barriers, and of what is to be forgotten. */
   constructor(deps: StreamDeps, tables: Iterable<Table>, start: StreamStart) {
     this.#deps = deps;
     this.#pipeline = pipelineOf([...tables], start);
@@ -122,6 +123,7 @@ export class DeleteStream {
 }
 
 const WITH_DETAILS = { fullDocumentBeforeChange: "whenAvailable", showExpandedEvents: true };
+const EXISTS = { $exists: true };
 const OF_COLLECTIONS = ["create", "modify", "drop", "rename"];
 
 function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
@@ -129,7 +131,7 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
   const keyNames = [...new Set(tables.flatMap((table) => table.keyColumns.map((key) => key.name)))];
   const fields = [...new Set(tables.flatMap((table) => new KeyTimeReader(table).fields))];
   const hasNewKey = keyNames.flatMap((name) => [
-    { [`updateDescription.updatedFields.${name}`]: { $exists: true } },
+    { [`updateDescription.updatedFields.${name}`]: EXISTS },
     { "updateDescription.removedFields": name },
   ]);
   const ofTable = { "ns.coll": { $in: names } };
@@ -137,6 +139,7 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
     { ...ofTable, operationType: { $in: ["delete", "replace", ...OF_COLLECTIONS] } },
     { ...ofTable, operationType: "update", $or: hasNewKey },
     { "ns.coll": DELETE_BARRIERS.name, operationType: { $in: ["insert", "update", "replace"] } },
+    { "ns.coll": OWN_DELETES.name, operationType: "insert", "fullDocument.forgets": EXISTS },
     { "to.coll": { $in: names }, operationType: "rename" },
     { operationType: { $in: ["dropDatabase", "invalidate"] } },
   ];
@@ -157,7 +160,7 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
       `fullDocument.${name}`,
       `updateDescription.updatedFields.${name}`,
     ]),
-    "updateDescription.removedFields",
+    ...["fullDocument._id", "fullDocument.forgets", "updateDescription.removedFields"],
   ];
   return [
     { $changeStream: { ...WITH_DETAILS, ...start } },

@@ -8,7 +8,11 @@ import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Deadline } from "../driver/deadline.ts";
 import { hasCode, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
-import { ownDeletesOf, TombstoneDocuments } from "../driver/tombstone-documents.ts";
+import {
+  forgetTombstonesOf,
+  ownDeletesOf,
+  TombstoneDocuments,
+} from "../driver/tombstone-documents.ts";
 import { commitTransaction } from "../driver/transaction.ts";
 import { keyOfRow, StoredRows } from "../tables/stored-rows.ts";
 import {
@@ -125,6 +129,10 @@ export class Recording {
         });
         const added = listed.map(([, tombstone]) => tombstone);
         await this.#documents.list(table, added, tx);
+      }
+      for (const { _id, forgets } of findings.notes) {
+        if (forgets !== undefined) await forgetTombstonesOf(db, forgets, tx);
+        await ownDeletesOf(db).deleteOne({ _id }, { session: tx });
       }
       return findings;
     });

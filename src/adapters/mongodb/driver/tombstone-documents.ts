@@ -91,17 +91,21 @@ export class TombstoneDocuments {
   }
 }
 
-/** Forgets the tombstones of a table whose keys have a value, `{column: value}`. D-8.2. */
+/** A value that no tombstone's key is to have. */
+export interface ForgottenValue {
+  readonly table: string;
+  /** The column and its value as in the JSON of a key, where the quotation marks within a value are escaped. */
+  readonly text: string;
+}
+
+/** Forgets the tombstones of a table whose keys have a value. D-8.2. */
 export async function forgetTombstonesOf(
   db: Db,
-  table: Table,
-  value: Readonly<Record<string, string>>,
+  { table, text }: ForgottenValue,
   tx: ClientSession,
 ): Promise<void> {
-  // Within a value the quotation marks would be escaped.
-  const text = JSON.stringify(value).slice(1, -1);
   const names = { $gte: [{ $indexOfBytes: ["$key", { $literal: text }] }, 0] };
-  await tombstonesOf(db).deleteMany({ table: table.name, $expr: names }, { session: tx });
+  await tombstonesOf(db).deleteMany({ table, $expr: names }, { session: tx });
 }
 
 export function tombstonesOf(db: Db): Collection<TombstoneDocument> {
@@ -132,20 +136,36 @@ export function literals(fields: Document): Document {
 // Deletes by repsync itself, which leave no tombstone: of rows whose tombstone arrived in the same commit, and of an erased
 // person. Their transactions are noted, as the recorder learns of deletes by their events, which name the transaction.
 
-/** A document per transaction, until the recorder has passed it. */
+/** A document per transaction, and per table where tombstones are forgotten, until the recorder has passed it. */
 export const OWN_DELETES: InternalCollection = { name: "repsync_own_deletes" };
 
-interface OwnDeleteDocument {
-  /** The name that `transactionName()` makes. */
+export interface OwnDeletes {
+  /** The name that `transactionName()` makes; where the document `forgets`, and the table behind it. */
   readonly _id: string;
   readonly at: Date;
+  /** What the recorder is to forget where it meets this: rows may have been deleted before that it has not seen yet. */
+  readonly forgets?: ForgottenValue;
 }
 
 /** Notes that no delete of this transaction leaves a tombstone. */
 export async function noteOwnDeletes(db: Db, tx: ClientSession): Promise<void> {
+  await note(db, "", {}, tx);
+}
+
+/** Forgets the tombstones of a table whose keys have a value, and those of rows that were deleted before this commit. D-8.2. */
+export async function forgetForGood(
+  db: Db,
+  forgets: ForgottenValue,
+  tx: ClientSession,
+): Promise<void> {
+  await forgetTombstonesOf(db, forgets, tx);
+  await note(db, `/${forgets.table}`, { forgets }, tx);
+}
+
+async function note(db: Db, ending: string, fields: Document, tx: ClientSession): Promise<void> {
   const { id, txnNumber } = tx.serverSession;
-  const _id = transactionName(id.id.toUUID(), txnNumber);
-  const noted = [{ $set: { at: "$$NOW" } }];
+  const _id = transactionName(id.id.toUUID(), txnNumber) + ending;
+  const noted = [{ $set: { at: "$$NOW", ...literals(fields) } }];
   await ownDeletesOf(db).updateOne({ _id }, noted, { upsert: true, session: tx });
 }
 
@@ -154,6 +174,6 @@ export function transactionName(session: UUID, txnNumber: number | Long): string
   return `${session.toHexString()}/${txnNumber.toString()}`;
 }
 
-export function ownDeletesOf(db: Db): Collection<OwnDeleteDocument> {
+export function ownDeletesOf(db: Db): Collection<OwnDeletes> {
   return db.collection(OWN_DELETES.name);
 }

@@ -53,6 +53,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
       expect(await membership.erase("ana")).toBe("erased");
       const names = await tombstoneNames(storage);
       expect(names).toEqual(["ana$", "anabel", 'bea","username":"ana']);
+      const noted = await db.collection("repsync_own_deletes").find().toArray();
+      expect(JSON.stringify(noted)).not.toContain("ana");
     },
   );
 
