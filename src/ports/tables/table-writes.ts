@@ -94,9 +94,10 @@ export interface TableWrites {
 
   /**
    * Changes the given fields, as far as the table has such columns, of the rows with this value in a column, or removes
-   * those rows for null. A table without the column has none. Removed rows leave no tombstone, and
-   * where the column is one of the key, tombstones of keys with the value are forgotten, those too that the store records later
-   * of rows deleted before. Where the change gives a row another key, a tombstone takes the old key's place, as when another program does it. Throws `invalid_request`, which
+   * those rows for null. A table without the column has none. Removed rows leave no tombstone, and where the column is one
+   * of the key, tombstones of keys with the value are forgotten, whether or not this registry has `deletes` for the table;
+   * where it has, those too that the store records later of rows deleted before. Where the change gives a row another key,
+   * a tombstone takes the old key's place, as when another program does it. Throws `invalid_request`, which
    * ends the body, where a rule of the table refuses the fields, or two rows would have one key.
    */
   change(table: Table, column: string, value: string, fields: Row | null): Promise<void>;

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
+import { BUILT_IN_TABLES } from "../../../src/domain/sync/table/built-in-tables.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf, jsonBody, Person } from "../reputation/people.ts";
@@ -76,6 +77,13 @@ async function tableNames(app: RunApp): Promise<string[]> {
   return names.filter((name) => !["profiles", "platform_accounts"].includes(name));
 }
 
+/** The keys of the tombstones that peers are told. */
+async function deletedKeys(app: RunApp, table: string): Promise<Record<string, string>[]> {
+  const headers = { "X-Sync-Key": "correct horse battery staple" };
+  const { json } = await app.send(`/api/v1/sync/deleted/${table}`, { headers });
+  return (json["items"] as { key: Record<string, string> }[]).map(({ key }) => key);
+}
+
 async function problemMetric(app: RunApp): Promise<string | undefined> {
   return /^repsync_registry_problem (\d)$/m.exec((await app.send("/metrics")).text)?.[1];
 }
@@ -133,12 +141,8 @@ onEveryBackend("a live registry", (backend) => {
 
   test("D-14.6 deletes of a table are recorded from its coming, and again", async () => {
     const { apps, storageUrl, write, look } = await startInstances({ backend });
-    const deletedNames = async (app: RunApp) => {
-      const reply = await app.send("/api/v1/sync/deleted/versions", {
-        headers: { "X-Sync-Key": "correct horse battery staple" },
-      });
-      return (reply.json["items"] as { key: { name: string } }[]).map(({ key }) => key.name);
-    };
+    const deletedNames = async (app: RunApp) =>
+      (await deletedKeys(app, "versions")).map(({ name }) => name);
     expect((await put(apps[0], "versions", VERSIONS)).status).toBe(201);
     await look();
     const records = ["a", "b"].map((name) => ({ name, at: "2026-01-01T00:00:00Z" }));
@@ -152,6 +156,49 @@ onEveryBackend("a live registry", (backend) => {
     await look();
     await deleteRow(storageUrl, "versions", "b");
     await pollUntil("tombstone", async () => (await deletedNames(apps[0])).includes("b"));
+  });
+
+  test("D-8.2, D-14.6 an erasure leaves no tombstone that is listed once deletes are on again, here or elsewhere", async () => {
+    const { apps, files, write, look } = await startInstances({ backend }, { hasOwnFiles: true });
+    const withDeletes = (deletes: boolean) =>
+      Object.fromEntries(
+        Object.entries(BUILT_IN_TABLES).map(([name, entry]) => [name, { ...entry, deletes }]),
+      );
+    const [app, other] = apps;
+    const remove = async (username: string) => {
+      const deleted = [
+        { key: { username, platform: "ebay" }, deleted_at: new Date().toISOString() },
+      ];
+      expect((await app.push("platform_accounts", { deleted })).json["deleted"]).toBe(1);
+    };
+    const add = async (username: string) => {
+      const records = ["ebay", "etsy"].map((platform) => ({ username, platform }));
+      expect((await app.push("platform_accounts", { records })).json["upserted"]).toBe(2);
+    };
+    const erase = async (at: RunApp, username: string) => {
+      const reply = await (await Person.signIn(at, username)).send("/v1/me", { method: "DELETE" });
+      expect(reply.status).toBe(200);
+    };
+    const listed = async () => {
+      const lists = ["platform_accounts", "profiles"].map((table) => deletedKeys(app, table));
+      return (await Promise.all(lists)).flat().map(({ username }) => username);
+    };
+    write(withDeletes(true));
+    await look();
+    for (const username of ["ana", "bea", "cem"]) {
+      await Person.signUp(app, username);
+      await add(username);
+      await remove(username);
+    }
+    write(withDeletes(false));
+    await look();
+    await erase(app, "ana");
+    // The other instance has not looked yet.
+    writeFileSync(files[0], JSON.stringify({ tables: withDeletes(true) }));
+    await app.lookAtRegistry();
+    expect((await listed()).toSorted()).toEqual(["bea", "cem"]);
+    await erase(other, "bea");
+    expect(await listed()).toEqual(["cem"]);
   });
 
   for (const hasOwnFiles of [false, true]) {

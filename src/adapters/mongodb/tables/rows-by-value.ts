@@ -3,7 +3,11 @@ import { type Db, MongoServerError } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { TxOptions } from "../driver/operations.ts";
-import { forgetForGood, noteOwnDeletes } from "../driver/tombstone-documents.ts";
+import {
+  forgetForGood,
+  forgetTombstonesOf,
+  noteOwnDeletes,
+} from "../driver/tombstone-documents.ts";
 import { storeValue } from "./column-values.ts";
 import { REFUSALS } from "./push-writer.ts";
 import { RowReader } from "./row-reader.ts";
@@ -62,11 +66,11 @@ export async function removeRowsBy(
 ): Promise<number> {
   const column = columnOf(table, columnName);
   if (column === null) return 0;
-  if (table.deletes) {
-    await noteOwnDeletes(db, options.session);
-    const text = JSON.stringify({ [columnName]: value }).slice(1, -1);
-    await forgetForGood(db, { table: table.name, text }, options.session);
-  }
+  // Another instance may record deletes of the table, or have recorded them before.
+  await noteOwnDeletes(db, options.session);
+  const text = JSON.stringify({ [columnName]: value }).slice(1, -1);
+  const forget = table.deletes ? forgetForGood : forgetTombstonesOf;
+  await forget(db, { table: table.name, text }, options.session);
   const filter = { [columnName]: storeValue(column, value) };
   return (await db.collection(table.name).deleteMany(filter, options)).deletedCount;
 }

@@ -110,9 +110,11 @@ export class RowStatements {
     }
   }
 
-  /** Tombstones of keys with a value. */
-  async forgetOf({ deleted, table }: Layout, by: Column, text: string): Promise<void> {
-    if (!by.isKey || !table.deletes) return;
+  /** Tombstones of keys with a value, those of a time when the table had deletes too. */
+  async forgetOf({ deleted }: Layout, by: Column, text: string): Promise<void> {
+    const find = `select 1 from pg_attribute where attrelid = to_regclass($1::text) and attname = $2::text and not attisdropped`;
+    const [found] = await this.#tx.query(find, [deleted, by.name]);
+    if (found === undefined) return;
     const where = `${quoted(by.name)} = $1::text::${castType(by)}`;
     await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
   }

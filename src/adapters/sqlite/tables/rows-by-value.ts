@@ -59,9 +59,7 @@ export function removeRowsBy(
   if (column === null) return;
   const encoded = valueEncoder(column)(value);
   const sql = `DELETE FROM "${table.name}" WHERE ${isValue(columnName)}`;
-  const remove = () => work.run(sql, [encoded]);
-  if (table.deletes) leaveNoTombstones(work, table, [columnName, encoded], remove);
-  else remove();
+  leaveNoTombstones(work, table, [columnName, encoded], () => work.run(sql, [encoded]));
 }
 
 /** Bytes tell, whatever the collation that another tool gave the column; an index serves the first comparison. */

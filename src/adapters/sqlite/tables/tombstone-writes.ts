@@ -148,7 +148,8 @@ export class TombstoneWrites {
 
 /**
  * Removes the rows with a value in a column, within the caller's transaction, and the tombstones that the triggers list for
- * them. Where the column is one of the key, earlier tombstones of keys with the value go, too.
+ * them. Where the column is one of the key, earlier tombstones of keys with the value go, too. Deletes may be off in this
+ * registry alone, or for a while.
  */
 export function leaveNoTombstones(
   database: SqliteWork,
@@ -156,11 +157,17 @@ export function leaveNoTombstones(
   [columnName, value]: readonly [string, SqliteValue],
   remove: () => void,
 ): void {
+  const listName = new TombstoneNames(table).list.slice(1, -1);
+  const columns = database.all("SELECT name FROM pragma_table_info(?)", [listName]);
+  if (columns.length === 0) {
+    remove();
+    return;
+  }
   const { list } = forgetReplaced(database, table);
   const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${list}`);
   remove();
   database.run(`DELETE FROM ${list} WHERE repsync_place > ?`, [Number(end?.["place"])]);
-  if (!table.keyColumns.some(({ name }) => name === columnName)) return;
+  if (!columns.some(({ name }) => name === columnName)) return;
   database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
 }
 
