@@ -1,7 +1,6 @@
 import type { Key } from "../domain/shared/document-key.ts";
 import { type JsonObject, parseJson } from "../domain/shared/json.ts";
 import { textParts } from "../domain/shared/text.ts";
-import type { SyncDirection } from "../domain/sync/run/marker.ts";
 import {
   type AcceptedRecords,
   type DroppedRecord,
@@ -14,6 +13,7 @@ import {
   planRejections,
   type RejectedRecord,
 } from "../domain/sync/run/rejections.ts";
+import type { SyncDirection } from "../domain/sync/run/run.ts";
 import type { Reader, Stretch, Transaction } from "../ports/documents.ts";
 import { SEQUENCES } from "./collections.ts";
 import { RunRepository } from "./repository.ts";

@@ -1,5 +1,4 @@
 import { type KnownColumns, requireMoved } from "../domain/sync/run/compare-schemas.ts";
-import { SYNC_DIRECTIONS, type SyncDirection } from "../domain/sync/run/marker.ts";
 import {
   clearedMemory,
   type DirectionMemory,
@@ -10,6 +9,7 @@ import {
   remoteText,
   type TableMemory,
 } from "../domain/sync/run/remote-memory.ts";
+import { SYNC_DIRECTIONS, type SyncDirection } from "../domain/sync/run/run.ts";
 import type { Transaction } from "../ports/documents.ts";
 import { RunRepository } from "./repository.ts";
 import { DRIFTS, MEMORY, type MemoryDocument } from "./run-collections.ts";

@@ -1,9 +1,9 @@
 // The data model of what runs keep, and of what waits to be told.
 import type { QueuedAlert } from "../domain/alerts/alert.ts";
 import type { LateNotes, LateTimes } from "../domain/sync/run/late-rows.ts";
-import type { SyncDirection } from "../domain/sync/run/marker.ts";
 import type { EntryName, RejectedRecord } from "../domain/sync/run/rejections.ts";
 import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
+import type { SyncDirection } from "../domain/sync/run/run.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 
 /** UTF-16 units of a part of a text, each of which may be three bytes. */

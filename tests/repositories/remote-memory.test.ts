@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
-import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
 import type { MemoryChange, RemoteIdentity } from "../../src/domain/sync/run/remote-memory.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/run.ts";
 import type { DocumentStore } from "../../src/ports/documents.ts";
 import { keepMemory, memoryQuery, RemoteMemory } from "../../src/repositories/remote-memory.ts";
 import { repositoryTests } from "./support/repository-tests.ts";

@@ -1,5 +1,5 @@
 // What must hold, checked without the code under test: by the stores' own rows and plain comparisons of texts.
-import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/run.ts";
 import type { ColumnValue, Row } from "../../src/domain/sync/table/table.ts";
 import type { World } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SystemTimer } from "../../src/adapters/system/system.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
-import type { SyncDirection } from "../../src/domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../src/domain/sync/run/run.ts";
 import { MEMORY } from "../../src/repositories/run-collections.ts";
 import { pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";

@@ -1,6 +1,5 @@
 import type { AlertType } from "../../domain/alerts/alert.ts";
-import type { SyncDirection } from "../../domain/sync/run/marker.ts";
-import type { SyncRun } from "../../domain/sync/run/run.ts";
+import type { SyncDirection, SyncRun } from "../../domain/sync/run/run.ts";
 
 export interface AnsweredRequest {
   /** The pattern of its path; null where nothing is served. */

@@ -1,8 +1,8 @@
 import type { LookupRefusal } from "../../domain/reputation/accounts/consent.ts";
 import { backupAgeSeconds, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
 import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
-import { SYNC_DIRECTIONS } from "../../domain/sync/run/marker.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
+import { SYNC_DIRECTIONS } from "../../domain/sync/run/run.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type {
   CacheCounts,

@@ -1,7 +1,7 @@
 // Rejected records, and the commits that change them.
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
-import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
 import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
+import type { SyncDirection } from "../../../src/domain/sync/run/run.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { keepRejections, RejectedRecords } from "../../../src/repositories/rejected-records.ts";
 import { REJECTED_TEXTS } from "../../../src/repositories/run-collections.ts";

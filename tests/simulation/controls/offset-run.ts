@@ -3,9 +3,9 @@
 
 import { dateTimeMs, parseDateTime } from "../../../src/domain/shared/time.ts";
 import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
-import { cappedMarker, markerCap } from "../../../src/domain/sync/run/marker.ts";
 import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
 import { NO_ROWS } from "../../../src/domain/sync/run/table-result.ts";
+import { markerBehind } from "../../../src/domain/sync/run/transfer-markers.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import type { StartWorldRun, World } from "../world.ts";
@@ -35,8 +35,8 @@ async function pull(world: World, deps: SyncDeps) {
   }
   if (seenUpTo !== null) {
     const atMs = dateTimeMs(parseDateTime(serverTime) ?? "");
-    const cap = markerCap(table, seenUpTo, atMs, scenario.lagSeconds);
-    world.kept.set("pull", { marker: cappedMarker(seenUpTo, cap) });
+    const marker = markerBehind(table, seenUpTo, atMs - scenario.lagSeconds * 1_000);
+    world.kept.set("pull", { marker });
   }
   return { run: SUCCESS, error: null };
 }

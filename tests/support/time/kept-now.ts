@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson } from "../../../src/domain/shared/json.ts";
-import type { SyncDirection } from "../../../src/domain/sync/run/marker.ts";
 import { entryName } from "../../../src/domain/sync/run/rejections.ts";
 import type { DirectionMemory } from "../../../src/domain/sync/run/remote-memory.ts";
+import type { SyncDirection } from "../../../src/domain/sync/run/run.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import {
   LEASES,

@@ -1,5 +1,5 @@
 import { formatCount, withHint } from "../../../domain/shared/text.ts";
-import { markerName } from "../../../domain/sync/run/marker.ts";
+import { markerName } from "../../../domain/sync/run/remote-memory.ts";
 import type { SyncStatus } from "../../../domain/sync/run/run.ts";
 import { readTableStates } from "../../../usecases/operations/table-histories.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";

@@ -1,7 +1,7 @@
 // The timestamp of a row, as text and as canonical time, and other times in the same notation: a peer is asked with
 // times written as it writes them.
 import { compareDateTimes, dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
-import type { Row, Table } from "../table/table.ts";
+import { type Row, type Table, timestampColumnOf } from "../table/table.ts";
 
 /** Nothing that a row or a tombstone has is later. */
 export const LAST_TIME = "9999-12-31T23:59:59.999999Z";
@@ -61,6 +61,24 @@ export function justAfter(time: string): string {
   const digits = String(micros).padStart(6, "0").replace(/000$/, "");
   return writeLike(time, `${seconds}.${digits}Z`);
 }
+
+/** A time in milliseconds since 1970, or, for a table by days, the start of its day, UTC: a row of it may come until its end. */
+export function startMs(table: Table, atMs: number): number {
+  return isByDay(table) ? Math.floor(atMs / DAY_MS) * DAY_MS : atMs;
+}
+
+/** As `startMs`, in the notation of a row's time. */
+export function startLike(table: Table, sample: string, atMs: number): string {
+  const start = formatLike(sample, startMs(table, atMs));
+  return isByDay(table) && sample.length === DATE_CHARS ? start.slice(0, DATE_CHARS) : start;
+}
+
+function isByDay(table: Table): boolean {
+  return timestampColumnOf(table)?.type === "date";
+}
+
+const DAY_MS = 86_400_000;
+const DATE_CHARS = "2026-03-01".length;
 
 function writeLike(sample: string, canonical: string): string {
   const separator = sample.charAt(10) === " " ? " " : "T";

@@ -1,8 +1,8 @@
 // The notes of rows that runs would pass over: of each table a mark that grows, and the earliest time noted since. D-7.4.
 import { parsePlace, placeText } from "../../shared/list-query.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../shared/time.ts";
-import { earliestTime } from "../rows/row-time.ts";
-import { type Table, timestampColumnOf } from "../table/table.ts";
+import { earliestTime, startMs } from "../rows/row-time.ts";
+import type { Table } from "../table/table.ts";
 
 /** Notes kept of each kind. Fewer are as right, and make runs that stayed away for long begin earlier than they need to. */
 const MAX_NOTES = 50;
@@ -35,9 +35,7 @@ export interface LateTimes {
 
 /** The canonical time before which the time of a row is late: further back than the lag. A `date` is its day's end. */
 export function lateBefore(table: Table, nowMs: number): string {
-  const limit = formatMs(nowMs - table.lagSeconds * 1000);
-  const isDate = timestampColumnOf(table)?.type === "date";
-  return isDate ? `${limit.slice(0, 10)}T00:00:00Z` : limit;
+  return formatMs(startMs(table, nowMs - table.lagSeconds * 1_000));
 }
 
 /** The earliest canonical times of the rows that a commit changed, and of those that it kept; null for none. */

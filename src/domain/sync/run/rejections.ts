@@ -2,7 +2,7 @@
 import { isKey } from "../../shared/document-key.ts";
 import { hashHex } from "../../shared/hash.ts";
 import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
-import type { SyncDirection } from "./marker.ts";
+import type { SyncDirection } from "./run.ts";
 
 /** A record that an end refused. */
 export interface Rejection {

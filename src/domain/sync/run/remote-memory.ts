@@ -10,7 +10,7 @@ import {
 } from "../../shared/time.ts";
 import type { Table } from "../table/table.ts";
 import type { KnownColumns } from "./compare-schemas.ts";
-import { SYNC_DIRECTIONS, type SyncDirection } from "./marker.ts";
+import { SYNC_DIRECTIONS, type SyncDirection } from "./run.ts";
 
 /** The memory of a direction. Fields that no run has kept are absent. */
 export interface DirectionMemory {
@@ -31,6 +31,11 @@ export interface DirectionMemory {
 }
 
 export type TableMemory = Readonly<Record<SyncDirection, DirectionMemory>>;
+
+/** The name of a marker in the status result. S-2.5. */
+export function markerName(direction: SyncDirection, tableName: string): string {
+  return `sync_last_${direction}_${tableName}`;
+}
 
 /** A change of the memory: the fields of each direction that get another value. */
 export type MemoryChange = Partial<TableMemory>;

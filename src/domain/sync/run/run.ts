@@ -1,7 +1,11 @@
 // Sync runs, what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
 import type { JsonObject } from "../../shared/json.ts";
-import type { SyncDirection } from "./marker.ts";
 import { NO_ROWS, NO_TABLE_RESULT, type RowCounts, type TableResult } from "./table-result.ts";
+
+export type SyncDirection = "push" | "pull";
+
+/** Both directions, in the order a run with `both` takes them. D-4.3. */
+export const SYNC_DIRECTIONS: readonly SyncDirection[] = ["push", "pull"];
 
 export type RunDirection = SyncDirection | "both";
 
@@ -138,19 +142,20 @@ export interface SyncStatus {
   readonly features: { readonly gzip: true; readonly sha256: true; readonly incremental: true };
 }
 
-/** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
-export type RunEvent = StartEvent | BatchEvent | DoneEvent | ErrorEvent | FinishedEvent;
-
 /** The subject of an event. */
 interface OfTable {
   readonly table: string;
   readonly direction: SyncDirection;
 }
 
-interface StartEvent extends OfTable {
-  readonly type: "start";
-  readonly totalRecords: number;
-}
+/** S-6, D-4.4. Every event names its table and direction; `finished` has neither. */
+export type RunEvent =
+  | (OfTable & { readonly type: "start"; readonly totalRecords: number })
+  | BatchEvent
+  | DoneEvent
+  /** The whole message of a configuration problem, any other cut to 200 characters; the table is `?` when the request named none. */
+  | (OfTable & { readonly type: "error"; readonly error: string })
+  | FinishedEvent;
 
 /** A batch was acknowledged there, or a page committed here. */
 export interface BatchEvent extends OfTable {
@@ -179,13 +184,6 @@ interface DoneEvent extends OfTable {
   readonly bytesCompressed: number;
   readonly bytesUncompressed: number;
   readonly durationMs: number;
-}
-
-/** Its table is `?` when the request named none. */
-interface ErrorEvent extends OfTable {
-  readonly type: "error";
-  /** The whole message of a configuration problem; any other is cut to 200 characters. */
-  readonly error: string;
 }
 
 /** Always last. */

@@ -2,7 +2,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
-import type { SyncDirection } from "./marker.ts";
+import type { SyncDirection } from "./run.ts";
 
 /** Why a run ends a table before its first row. */
 export type OwnerProblem = "no_owner" | "not_pushed" | "not_pulled" | "both_push" | "both_pull";

@@ -2,17 +2,17 @@
 // since as late; and what to commit with its rows. D-4.5, D-4.6, D-7.4.
 import { AppError } from "../../shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
-import { earliestTime, MAX_AHEAD_MS, rowTime } from "../rows/row-time.ts";
+import { earliestTime, MAX_AHEAD_MS, rowTime, startLike } from "../rows/row-time.ts";
 import type { Row, Table } from "../table/table.ts";
 import type { LateRowsTold } from "../table/table-schema.ts";
 import type { KnownColumns } from "./compare-schemas.ts";
-import { cappedMarker, markerCap, type SyncDirection } from "./marker.ts";
 import {
   type DirectionMemory,
   isSameMemory,
   type MemoryChange,
   type TableMemory,
 } from "./remote-memory.ts";
+import type { SyncDirection } from "./run.ts";
 
 /** Canonical times when a run asked the remote, by the clocks of both ends' stores, which note late rows and deletes. */
 export interface Clocks {
@@ -83,9 +83,7 @@ export class TransferMarkers {
   advance(seenUpTo: string | null): MemoryChange {
     if (seenUpTo === null) return {};
     const { table, lagSeconds } = this.#options;
-    // In the notation of the rows' own times, which the end that sent them can read.
-    const cap = markerCap(table, seenUpTo, this.#startedAtMs(), lagSeconds);
-    const marker = cappedMarker(seenUpTo, cap);
+    const marker = markerBehind(table, seenUpTo, this.#startedAtMs() - lagSeconds * 1_000);
     if (this.current !== null && !isLater(marker, this.current)) return {};
     // All rows are read, so those noted as late before the mark are among them.
     const mark = this.lateFrom === "" ? this.#mark : {};
@@ -156,6 +154,15 @@ export class TransferMarkers {
     const text = `The ${direction} marker of "${table.name}" cannot be trusted: ${problem}`;
     return new AppError("sync_failed", text, { hint: "Run with full to start again" });
   }
+}
+
+/**
+ * The marker once everything up to `seenUpTo` has been applied: that text itself, or `latestMs` where it is earlier, in the
+ * notation of the rows' own times, which the end that sent them can read.
+ */
+export function markerBehind(table: Table, seenUpTo: string, latestMs: number): string {
+  const latest = startLike(table, seenUpTo, latestMs);
+  return isLater(seenUpTo, latest) ? latest : seenUpTo;
 }
 
 /** A marker that nobody kept a mark with may be behind rows that came late: then all rows are read. */

@@ -1,17 +1,13 @@
 import { dateTimeMs } from "../../../domain/shared/time.ts";
+import { startMs } from "../../../domain/sync/rows/row-time.ts";
 import {
+  type CompareRepair,
   SYNC_DIRECTIONS,
   type SyncDirection,
-  startOfDay,
-} from "../../../domain/sync/run/marker.ts";
-import type { CompareRepair } from "../../../domain/sync/run/run.ts";
+} from "../../../domain/sync/run/run.ts";
 import { lacksOwner, ownerError } from "../../../domain/sync/run/table-owner.ts";
 import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
-import {
-  type ConflictRule,
-  type Table,
-  timestampColumnOf,
-} from "../../../domain/sync/table/table.ts";
+import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
@@ -131,8 +127,7 @@ async function compare(
 /** From when on rows may still be on their way, in ms since 1970: the allowance before the clock that is behind. */
 function youngFrom(table: Table, clocks: Clocks): number {
   const earlierMs = Math.min(dateTimeMs(clocks.ownTime), dateTimeMs(clocks.remoteTime));
-  const lagStartMs = earlierMs - table.lagSeconds * 1000;
-  return timestampColumnOf(table)?.type === "date" ? startOfDay(lagStartMs) : lagStartMs;
+  return startMs(table, earlierMs - table.lagSeconds * 1_000);
 }
 
 /** Resolves to false, with nothing counted, for a remote that has no digests, or other ones. */

@@ -1,6 +1,6 @@
 // Forgets old tombstones. D-7.6.
 import { formatMs } from "../../../domain/shared/time.ts";
-import { SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
+import { SYNC_DIRECTIONS } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Scheduler } from "../../../ports/runtime/runtime.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";

@@ -1,6 +1,6 @@
 import { formatMs } from "../../../domain/shared/time.ts";
-import { markerName, SYNC_DIRECTIONS } from "../../../domain/sync/run/marker.ts";
-import type { SyncStatus } from "../../../domain/sync/run/run.ts";
+import { markerName } from "../../../domain/sync/run/remote-memory.ts";
+import { SYNC_DIRECTIONS, type SyncStatus } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
 import { countRows } from "../shared/count-rows.ts";

@@ -1,6 +1,6 @@
 // Moves the tables of a run, one after the other, and looks at the numbers of rows at both ends then. D-4.3, D-7.5.
 import { isAppError } from "../../../domain/shared/errors.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import {
   lacksOwner,
   otherWay,

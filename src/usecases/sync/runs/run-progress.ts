@@ -1,8 +1,14 @@
 // The results of a run so far, and why it failed. D-4.3.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
-import { SYNC_DIRECTIONS, type SyncDirection } from "../../../domain/sync/run/marker.ts";
-import type { RunNews, RunRequest, RunStatus, SyncRun } from "../../../domain/sync/run/run.ts";
+import {
+  type RunNews,
+  type RunRequest,
+  type RunStatus,
+  SYNC_DIRECTIONS,
+  type SyncDirection,
+  type SyncRun,
+} from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
 import {
   addResults,

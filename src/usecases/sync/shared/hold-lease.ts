@@ -4,7 +4,7 @@
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
 import type { HeldLease, LeaseClaim, LeaseGiver } from "../../../repositories/leases.ts";
 

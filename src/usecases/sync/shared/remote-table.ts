@@ -3,8 +3,8 @@ import { AppError, assert } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest-page.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { maxAttempts, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { columnsHash, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import {

@@ -1,8 +1,7 @@
 // The context of a run, or of the comparison of a table, and the counts of what it moves. S-6, D-4.4.
 import { formatMs } from "../../../domain/shared/time.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
-import type { RunNews } from "../../../domain/sync/run/run.ts";
+import type { RunNews, SyncDirection } from "../../../domain/sync/run/run.ts";
 import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";

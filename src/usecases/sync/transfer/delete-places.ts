@@ -3,12 +3,12 @@ import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { isEndless } from "../../../domain/sync/pull/pull-group.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import {
   type DeletePlace,
   isPlaceTooOld,
   type MemoryChange,
 } from "../../../domain/sync/run/remote-memory.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";

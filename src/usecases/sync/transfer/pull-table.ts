@@ -5,9 +5,8 @@ import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { FIRST_TIME_MS } from "../../../domain/shared/time.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
-import { formatLike } from "../../../domain/sync/rows/row-time.ts";
+import { formatLike, startLike } from "../../../domain/sync/rows/row-time.ts";
 import { countBlock, exchangedBlock } from "../../../domain/sync/run/exchanged-rows.ts";
-import { timeLike } from "../../../domain/sync/run/marker.ts";
 import { BatchSize, isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";
 import {
   bothChanges,
@@ -178,7 +177,7 @@ export async function* recordsFrom(
   const { run, table } = remote;
   const { maxPageRows } = run.deps;
   const isAll = sampleTime === null || fromMicros === NO_TIME || table.timestampColumn === null;
-  const since = isAll ? null : timeLike(table, sampleTime, Math.floor(fromMicros / 1_000));
+  const since = isAll ? null : startLike(table, sampleTime, Math.floor(fromMicros / 1_000));
   const cursor =
     since === null
       ? PullCursor.begin(table, null, maxPageRows)

@@ -14,8 +14,8 @@ import {
   unknownFieldProblem,
   unsentColumns,
 } from "../../../domain/sync/run/compare-schemas.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";
 import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";

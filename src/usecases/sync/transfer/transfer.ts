@@ -10,7 +10,6 @@ import {
   requireMoved,
 } from "../../../domain/sync/run/compare-schemas.ts";
 import { countBlock, ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
-import type { SyncDirection } from "../../../domain/sync/run/marker.ts";
 import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
 import {
   isNoChange,
@@ -18,6 +17,7 @@ import {
   NO_MEMORY,
   type TableMemory,
 } from "../../../domain/sync/run/remote-memory.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { LateRowsTold } from "../../../domain/sync/table/table-schema.ts";

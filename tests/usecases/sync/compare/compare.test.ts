@@ -1,6 +1,6 @@
 // Comparing both ends and repairing what differs, by digests and by pages. D-4.10.
 import { describe, expect, test } from "bun:test";
-import type { SyncDirection } from "../../../../src/domain/sync/run/marker.ts";
+import type { SyncDirection } from "../../../../src/domain/sync/run/run.ts";
 import { foreignServer, repsyncServer } from "../../../simulation/sim-servers.ts";
 import { compareTables } from "../../../support/rows/compare-tables.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
