@@ -47,7 +47,11 @@ export class StartedRun extends RunProgress {
       isMeant: !isDryRun,
       open: () => openRun({ ...request, directions, runId, deps, stop, publish }),
       do: async (context) => {
-        if (isFull && !isDryRun) await clearMarkers(deps, tables);
+        if (isFull && !isDryRun) {
+          const names = tables.map(({ name }) => name);
+          await deps.memory.clear(names);
+          await deps.exchanged.clear(names);
+        }
         await moveTables(context, this, tables);
       },
     });
@@ -75,10 +79,4 @@ export class StartedRun extends RunProgress {
     if (ended.error !== null) throw ended.error;
     return ended.run;
   }
-}
-
-async function clearMarkers(deps: SyncDeps, tables: readonly Table[]): Promise<void> {
-  const names = tables.map(({ name }) => name);
-  await deps.memory.clear(names);
-  await deps.exchanged.clear(names);
 }

@@ -89,12 +89,6 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
   /** Why it failed, as callers may know it; null where it did not. */
   abstract get error(): AppError | null;
 
-  #ended(): Run {
-    const { error } = this;
-    if (error !== null) return { ...this.describe("failed"), error: error.text };
-    return this.describe(this.isPartial ? "partial" : "success");
-  }
-
   /** Ends it before its next write, as failed, with a reason for its `error`. */
   stop(reason: string | null = null): void {
     this.#stopping.abort(reason === null ? this.#stopped : new AppError("sync_failed", reason));
@@ -170,8 +164,17 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
     ended.abort();
     // A save under way must not replace the result.
     await keeping;
-    const result = this.#ended();
-    if (isKept) await this.#keepResult(result);
+    const { error } = this;
+    const result =
+      error === null
+        ? this.describe(this.isPartial ? "partial" : "success")
+        : { ...this.describe("failed"), error: error.text };
+    try {
+      if (isKept) await saveEnded(deps, result, [...this.told, { type: "finished" }]);
+    } catch (cause) {
+      // It is told all the same: its rows are where they belong.
+      deps.logger.error("The result of a run or comparison could not be kept", cause);
+    }
     await lease?.release();
     return result;
   }
@@ -205,15 +208,6 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
       } catch (error) {
         logger.error("It could not be read whether a run is to end", error);
       }
-    }
-  }
-
-  /** A result that cannot be kept is told all the same: its rows are where they belong. */
-  async #keepResult(result: Run): Promise<void> {
-    try {
-      await saveEnded(this.deps, result, [...this.told, { type: "finished" }]);
-    } catch (error) {
-      this.deps.logger.error("The result of a run or comparison could not be kept", error);
     }
   }
 }

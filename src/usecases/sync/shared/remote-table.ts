@@ -154,7 +154,7 @@ export class RemoteTable {
       attempt: attempts + 1,
       maxAttempts: maxAttempts(error),
       waitMs,
-      reason: inOneLine(problem),
+      reason: cutText(problem.replaceAll(/\s+/g, " "), MAX_RUN_ERROR_CHARS),
     });
     await timer.sleep(waitMs, this.signal);
   }
@@ -166,10 +166,6 @@ function asIfSent(table: string, { records, deleted = [] }: PushRequest): Pushed
   const integrity = "verified";
   const result = { table, upserted: records.length, kept: 0, changed: 0, integrity } as const;
   return { result, bytesCompressed: 0, bytesUncompressed: 0 };
-}
-
-function inOneLine(message: string): string {
-  return cutText(message.replaceAll(/\s+/g, " "), MAX_RUN_ERROR_CHARS);
 }
 
 function failedForGood(error: RemotePeerError, attempts: number): AppError {

@@ -12,7 +12,6 @@ import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
-import type { RemoteTable } from "../shared/remote-table.ts";
 import { type Handshake, hasExtension } from "./remote-check.ts";
 import type { Transfer } from "./transfer.ts";
 
@@ -124,21 +123,16 @@ export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
   const { deps, table, remote, handshake, direction } = transfer;
   if (!doDeletesTravel(table, handshake)) return {};
   const { ownTime, remoteTime } = handshake.clocks;
-  const isPush = direction === "push";
-  const here = isPush ? null : await deps.tombstones.end(table);
-  const there = isPush ? await endThere(remote) : null;
+  const here = direction === "push" ? null : await deps.tombstones.end(table);
+  let there: string | null = null;
+  if (direction === "push") {
+    const read = (cursor: string | null) => remote.readDeleted({ cursor });
+    for await (const page of pagesFrom(await read(null), read)) there = page.cursor;
+  }
   return {
     push: { deletes: { cursor: here, givenAt: ownTime } },
     pull: { deletes: { cursor: there, givenAt: remoteTime } },
   };
-}
-
-/** The place behind the remote's last tombstone. */
-async function endThere(remote: RemoteTable): Promise<string> {
-  const read = (cursor: string | null) => remote.readDeleted({ cursor });
-  let end = "";
-  for await (const page of pagesFrom(await read(null), read)) end = page.cursor;
-  return end;
 }
 
 /** A page and those behind it. Throws `remote_invalid` for pages without end: a cursor that was given before, or the same deletes. */

@@ -100,25 +100,24 @@ async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   return { ...applied, rows: rejections.waiting, batchRows: Math.max(1, rejections.waiting) };
 }
 
-/** Counts what a pull would bring, by the same markers, and what was rejected before. Nothing is written. D-4.11. */
+/**
+ * Counts what a pull would bring, by the same markers and the totals of pages of one row, and what was rejected before. Nothing
+ * is written. D-4.11.
+ */
 export async function countPulled(transfer: Transfer): Promise<void> {
-  const { handshake, report } = transfer;
-  const markers = openMarkers(transfer, handshake.schema?.late ?? null);
+  const { handshake, report, remote, table } = transfer;
+  const { start } = openMarkers(transfer, handshake.schema?.late ?? null);
   const { waiting } = await TableRejections.open(transfer);
-  const rows = waiting + (await countPull(transfer.remote, markers.start));
-  report.start(rows);
-  if (rows === 0) return;
-  report.batch({ ...NOTHING_MOVED, rows, batchRows: rows });
-}
-
-/** Rows that a pull from a marker would bring, by the totals of pages of one row. D-4.11. */
-async function countPull(remote: RemoteTable, marker: string | null): Promise<number> {
   const count = async (since: string | null) =>
     (await remote.pullPage({ since, offset: 0, limit: 1 })).page.total;
   const all = await count(null);
-  if (marker === null || remote.table.timestampColumn === null) return all;
-  const timed = await count(formatLike(marker, FIRST_TIME_MS));
-  return (await count(marker)) + Math.max(0, all - timed);
+  let rows = waiting + all;
+  if (start !== null && table.timestampColumn !== null) {
+    const timed = await count(formatLike(start, FIRST_TIME_MS));
+    rows = waiting + (await count(start)) + Math.max(0, all - timed);
+  }
+  report.start(rows);
+  if (rows > 0) report.batch({ ...NOTHING_MOVED, rows, batchRows: rows });
 }
 
 /**

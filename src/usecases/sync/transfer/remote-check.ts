@@ -120,20 +120,15 @@ export async function shakeHands(
   }
   const count = status.tableCounts[table.name] ?? -1;
   const tellsSchema = status.extensions.includes("schema");
+  const firstPage = () => remote.pullPage({ since: null, offset: 0, limit: 1 });
   return {
     clocks: { remoteTime, ownTime },
     extensions: new Set(status.extensions),
     remoteId: status.deploymentId ?? null,
     schema: tellsSchema ? await remote.readSchema(lateAfter) : null,
     countThere: count < 0 ? null : count,
-    firstRecord: isPushed && !tellsSchema ? await readFirstRecord(remote) : null,
+    firstRecord: isPushed && !tellsSchema ? ((await firstPage()).page.records[0] ?? null) : null,
   };
-}
-
-/** One row of the remote's table; null when it has none. */
-async function readFirstRecord(remote: RemoteTable): Promise<JsonObject | null> {
-  const { page } = await remote.pullPage({ since: null, offset: 0, limit: 1 });
-  return page.records[0] ?? null;
 }
 
 export function hasExtension({ extensions }: Handshake, name: SyncExtension): boolean {

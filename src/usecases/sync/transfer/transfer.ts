@@ -115,12 +115,16 @@ export async function commitRows(
   rows: RowsToWrite,
   extrasOf: ExtrasOf = () => ({}),
 ): Promise<WriteOutcome> {
-  const { deps, table, lease, memory } = transfer;
+  const { deps, table, direction, lease, memory, columns, added } = transfer;
   if (lease.claim === null) return NOTHING_WRITTEN;
   lease.assertHeld();
+  // A pull counts its added columns as left out of the last push when it ends.
+  const known = (of: TransferMemory) =>
+    direction === "pull" ? [...leftOutOf(of, "push"), ...added] : leftOutOf(of, "pull");
+  const owner = { table: table.name, direction, columns };
   const commit = {
     claim: lease.claim,
-    owner: memory === null ? null : ownerOf(transfer, memory),
+    owner: memory && { ...owner, remote: memory.remote, known: known(memory) },
     forgetsExchanged: memory?.forgetsExchanged ?? false,
     extrasOf: (outcome: WriteOutcome) => {
       lease.assertHeld();
@@ -138,13 +142,6 @@ export async function commitRows(
     }
     throw error;
   }
-}
-
-function ownerOf({ table, direction, columns, added }: OwnTransfer, memory: TransferMemory) {
-  // A pull counts its added columns as left out of the last push when it ends.
-  const known =
-    direction === "pull" ? [...leftOutOf(memory, "push"), ...added] : leftOutOf(memory, "pull");
-  return { table: table.name, direction, remote: memory.remote, columns, known };
 }
 
 function leftOutOf({ kept }: TransferMemory, direction: SyncDirection): readonly string[] {
