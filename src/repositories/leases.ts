@@ -63,28 +63,24 @@ export class Leases extends RunRepository {
   }
 
   #held(claim: LeaseClaim, lastHeldAtMs: number | null): HeldLease {
+    const { name, turn } = claim;
+    const lease = { from: LEASES, keys: [[name]] } as const;
     return {
       claim,
       lastHeldAtMs,
-      renew: () => this.#renew(claim),
-      release: () => this.#release(claim),
+      renew: () =>
+        this.writing("leases.renew", async (tx) => {
+          const [[held]] = await tx.read(lease);
+          if (held?.turn !== turn || !isHeld(held, tx.nowMs)) return false;
+          tx.put(LEASES, { ...held, endsAtMs: tx.nowMs + held.ttlMs });
+          return true;
+        }),
+      release: () =>
+        this.writing("leases.release", async (tx) => {
+          const [[held]] = await tx.read(lease);
+          if (held?.turn === turn) tx.remove(LEASES, [name]);
+        }),
     };
-  }
-
-  async #renew({ name, turn }: LeaseClaim): Promise<boolean> {
-    return await this.writing("leases.renew", async (tx) => {
-      const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
-      if (lease?.turn !== turn || !isHeld(lease, tx.nowMs)) return false;
-      tx.put(LEASES, { ...lease, endsAtMs: tx.nowMs + lease.ttlMs });
-      return true;
-    });
-  }
-
-  async #release({ name, turn }: LeaseClaim): Promise<void> {
-    await this.writing("leases.release", async (tx) => {
-      const [[lease]] = await tx.read({ from: LEASES, keys: [[name]] });
-      if (lease?.turn === turn) tx.remove(LEASES, [name]);
-    });
   }
 }
 

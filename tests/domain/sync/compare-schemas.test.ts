@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   compareSchemas,
-  unknownFieldProblem,
+  differencesOfRecord,
 } from "../../../src/domain/sync/run/compare-schemas.ts";
 import type { ColumnType } from "../../../src/domain/sync/table/column-types.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
@@ -213,10 +213,10 @@ describe("compareSchemas()", () => {
   });
 });
 
-describe("unknownFieldProblem()", () => {
+describe("differencesOfRecord()", () => {
   const table = (changes: Partial<TableEntry> = {}) => makeTable({ ...HERE, ...changes });
-  const problemOf = (...asked: Parameters<typeof unknownFieldProblem>) =>
-    unknownFieldProblem(...asked)?.text ?? null;
+  const problemOf = (...asked: Parameters<typeof differencesOfRecord>) =>
+    differencesOfRecord(...asked).pushProblem?.text ?? null;
 
   test("D-7.3.2 fields that are columns here, and `id`, are no problem", () => {
     expect(problemOf(table(), { id: 7, k: "a", n: 1, v: "x", at: null })).toBe(null);

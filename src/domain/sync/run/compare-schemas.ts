@@ -33,16 +33,17 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
 }
 
 /**
- * Why a table cannot be pushed to a remote that tells no schema but has this record; null when it can: a field that is
- * not sent from here, and that `remote_only` does not list, would be emptied there.
+ * The differences to a remote that tells no schema but has this record, if any: a field that is not sent from here, and that
+ * `remote_only` does not list, would be emptied there.
  */
-export function unknownFieldProblem(table: Table, record: JsonObject): AppError | null {
+export function differencesOfRecord(table: Table, record: JsonObject | null): SchemaDifferences {
+  const none = { problem: null, pushProblem: null, leftOut: [], warnings: [] };
   const known = new Set(["id", ...table.movedColumns.map(({ name }) => name), ...table.remoteOnly]);
-  const parts = Object.keys(record).filter((name) => !known.has(name));
-  if (parts.length === 0) return null;
+  const parts = Object.keys(record ?? {}).filter((name) => !known.has(name));
+  if (parts.length === 0) return none;
   const text = `A push of "${table.name}" would do harm: ${parts.map((name) => emptied(table, name)).join(", ")}`;
   const hint = "Send it too, or list it in remote_only";
-  return new AppError("sync_failed", text, { hint });
+  return { ...none, pushProblem: new AppError("sync_failed", text, { hint }) };
 }
 
 /** A key of other columns makes two rows one; so does a key column of another type, as its values are converted. */

@@ -54,18 +54,15 @@ const MAX_NAME_BYTES = 500;
 const MAX_PERSON_BYTES = 128;
 
 export function entryName({ key, fingerprint }: DroppedRecord): EntryName {
-  return hasNull(key) ? [keyName(key), fingerprint] : [keyName(key)];
+  // A key with null identifies no row: its entries are apart by their content.
+  const isOfRow = !Object.values(key).includes(null);
+  return isOfRow ? [keyName(key)] : [keyName(key), fingerprint];
 }
 
 /** The begin of the names of all entries of a key. */
 export function keyName(key: JsonObject): string {
   const name = JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
   return utf8Bytes(name) <= MAX_NAME_BYTES ? name : hashHex(name);
-}
-
-/** True for a key that identifies no row: its entries are apart by their content. */
-function hasNull(key: JsonObject): boolean {
-  return Object.values(key).includes(null);
 }
 
 /** Whom a record names by its `username`; undefined for nobody, and for what can be nobody's name. */

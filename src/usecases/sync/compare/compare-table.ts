@@ -6,7 +6,6 @@ import {
   type SyncDirection,
 } from "../../../domain/sync/run/run.ts";
 import { lacksOwner, ownerError } from "../../../domain/sync/run/table-owner.ts";
-import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
@@ -19,13 +18,7 @@ import { TableRejections } from "../transfer/table-rejections.ts";
 import { commitExtras, transferOf } from "../transfer/transfer.ts";
 import { DigestComparison } from "./compare-by-digest.ts";
 import { PageComparison } from "./compare-by-pages.ts";
-import {
-  type ComparePlan,
-  type CompareResult,
-  type CompareWatch,
-  type Comparison,
-  Findings,
-} from "./comparison.ts";
+import { type ComparePlan, type CompareResult, type CompareWatch, Findings } from "./comparison.ts";
 import { Repair } from "./repair.ts";
 import { type RepairEnd, RepairHere, RepairThere, requireDeletesAtBoth } from "./repair-ends.ts";
 
@@ -117,25 +110,14 @@ async function compare(
   repair: Repair | null = null,
 ): Promise<CompareResult> {
   const findings = new Findings(remote, repair, watch);
-  const comparison = { remote, findings, youngFromMs: youngFrom(remote.table, clocks) };
-  if (!(await tryDigests(comparison))) {
-    await new PageComparison(comparison, clocks.remoteTime).run();
-  }
-  return await findings.finish();
-}
-
-/** From when on rows may still be on their way, in ms since 1970: the allowance before the clock that is behind. */
-function youngFrom(table: Table, clocks: Clocks): number {
+  // Rows may still be on their way for the allowance before the clock that is behind.
   const earlierMs = Math.min(dateTimeMs(clocks.ownTime), dateTimeMs(clocks.remoteTime));
-  return startMs(table, earlierMs - table.lagSeconds * 1_000);
-}
-
-/** Resolves to false, with nothing counted, for a remote that has no digests, or other ones. */
-async function tryDigests(comparison: Comparison): Promise<boolean> {
-  try {
-    return await new DigestComparison(comparison).run();
-  } catch (error) {
+  const youngFromMs = startMs(remote.table, earlierMs - remote.table.lagSeconds * 1_000);
+  const comparison = { remote, findings, youngFromMs };
+  const hasDigests = await new DigestComparison(comparison).run().catch((error: unknown) => {
     if (error instanceof RemotePeerError) return false;
     throw error;
-  }
+  });
+  if (!hasDigests) await new PageComparison(comparison, clocks.remoteTime).run();
+  return await findings.finish();
 }

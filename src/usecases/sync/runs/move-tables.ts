@@ -162,17 +162,15 @@ async function tellDrift(
     return [table.name, { countHere, countThere: progress.countThere(table.name) }];
   });
   const counts = new Map(await Promise.all(counting));
-  if ([...counts.values()].some((count) => !isEqual(count))) await countThere(run, counts);
+  const isAlike = ({ countHere, countThere }: EndCounts) =>
+    countHere !== null && countHere === countThere;
+  if (![...counts.values()].every(isAlike)) await countThere(run, counts);
   progress.count(counts);
   try {
     await keepDrift(run, counts);
   } catch (error) {
     run.deps.logger.error("Drift could not be kept", error);
   }
-}
-
-function isEqual({ countHere, countThere }: EndCounts): boolean {
-  return countHere !== null && countHere === countThere;
 }
 
 /** Once and without another attempt: nothing depends on it. What a pull was told when it began is too old by now. */

@@ -1,12 +1,6 @@
 // A comparison from its start to its end: listed among the runs, cancelled and stopped as they are. D-4.10, D-7.8.
 import { type AppError, refuse } from "../../../domain/shared/errors.ts";
-import type { JsonObject } from "../../../domain/shared/json.ts";
-import {
-  type CompareEvent,
-  type Difference,
-  differenceEvent,
-  type RowPair,
-} from "../../../domain/sync/run/compare-events.ts";
+import { type CompareEvent, differenceEvent } from "../../../domain/sync/run/compare-events.ts";
 import type {
   CompareCounts,
   CompareRun,
@@ -75,8 +69,14 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
           totalRecords,
         });
         const result = await compareTable(run, table, this.#request, {
-          onExample: (difference, pair, key) => this.#differ(difference, pair, key),
-          onProgress: (found) => this.#look(found),
+          onExample: (difference, pair, key) => {
+            this.#request.onExample?.(difference, pair, key);
+            this.publish(differenceEvent(difference, key, pair));
+          },
+          onProgress: (found) => {
+            this.#found = found;
+            this.nowAndThen(PROGRESS_MS, () => this.#publishProgress());
+          },
         });
         const { examples: _, ...found } = result;
         this.#found = found;
@@ -87,18 +87,6 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
     });
     if (this.#outcome === null) throw new Error("A comparison that has ended has an outcome");
     return this.#outcome;
-  }
-
-  /** Tells a row that differs. */
-  #differ(difference: Difference, pair: RowPair, key: JsonObject): void {
-    this.#request.onExample?.(difference, pair, key);
-    this.publish(differenceEvent(difference, key, pair));
-  }
-
-  /** Takes what was found so far; tells it now and then. */
-  #look(found: CompareCounts): void {
-    this.#found = found;
-    this.nowAndThen(PROGRESS_MS, () => this.#publishProgress());
   }
 
   #publishProgress(): void {

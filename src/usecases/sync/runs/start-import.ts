@@ -161,18 +161,14 @@ async function importBytes(
       });
     }
   } finally {
-    if (!isDryRun) await noteIn(deps, started);
+    const { new: added, changed, same, failed } = report.counts;
+    const removed = report.removed === null ? {} : { removed: report.removed };
+    try {
+      if (!isDryRun) await request.note({ new: added, changed, same, failed, ...removed });
+    } catch (error) {
+      // The rows are there all the same.
+      deps.logger.error("An import was not noted", error, { table: report.table });
+    }
   }
   started.publish({ type: "done", ...report.result() });
-}
-
-/** Notes what was written; a failure is logged, as the rows are there all the same. */
-async function noteIn({ logger }: ImportDeps, { report, request }: StartedImport): Promise<void> {
-  const { new: added, changed, same, failed } = report.counts;
-  const removed = report.removed === null ? {} : { removed: report.removed };
-  try {
-    await request.note({ new: added, changed, same, failed, ...removed });
-  } catch (error) {
-    logger.error("An import was not noted", error, { table: report.table });
-  }
 }

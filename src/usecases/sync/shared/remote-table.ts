@@ -144,7 +144,12 @@ export class RemoteTable {
     const stalledMs = clock.monotonicMs() - this.#progressAtMs;
     if (passes(error) && stalledMs < MAX_STALL_MS) throw error;
     const waitMs = retryWaitMs(error, { attempts, stalledMs, random: random.next() });
-    if (waitMs === null) throw failedForGood(error, attempts);
+    if (waitMs === null) {
+      const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
+      const message = error.messageWithin(MAX_RUN_ERROR_CHARS - tried.length) + tried;
+      const { hint, isRecoverable } = error;
+      throw new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
+    }
     const problem = error.message;
     logger.warn("Request to the remote failed", { attempts, wait_ms: waitMs, problem });
     this.run.publish({
@@ -166,11 +171,4 @@ function asIfSent(table: string, { records, deleted = [] }: PushRequest): Pushed
   const integrity = "verified";
   const result = { table, upserted: records.length, kept: 0, changed: 0, integrity } as const;
   return { result, bytesCompressed: 0, bytesUncompressed: 0 };
-}
-
-function failedForGood(error: RemotePeerError, attempts: number): AppError {
-  const tried = attempts === 1 ? "" : ` (${attempts} attempts)`;
-  const message = error.messageWithin(MAX_RUN_ERROR_CHARS - tried.length) + tried;
-  const { hint, isRecoverable } = error;
-  return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
 }

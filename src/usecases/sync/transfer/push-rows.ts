@@ -84,7 +84,7 @@ export async function readFirst(
   rejected: AsyncIterable<readonly RejectedRecord[]>,
   findSent: FindSent,
 ): Promise<RemoteRows> {
-  const { deps, table, remote, handshake, report } = transfer;
+  const { deps, table, remote, handshake, report, last } = transfer;
   const { remoteTime } = handshake.clocks;
   const there = new RemoteRows(table, remoteTime);
   const limit = aheadLimit(dateTimeMs(remoteTime));
@@ -103,7 +103,9 @@ export async function readFirst(
     ? []
     : times.filter((time) => time !== null).sort(compareDateTimes);
   const fromMicros = earliest === null ? NO_TIME : timeMicros(earliest);
-  for await (const pulled of recordsFrom(remote, fromMicros, sampleTime(transfer))) {
+  // A time as the remote writes it, which it can read.
+  const sampleTime = rowTimeText(table, handshake.firstRecord ?? {}) || last.pull.marker || null;
+  for await (const pulled of recordsFrom(remote, fromMicros, sampleTime)) {
     report.addBytes(pulled);
     for (const record of pulled.records) there.note(record);
   }
@@ -122,13 +124,6 @@ async function firstSent(
     if (sent !== null) return [sent];
   }
   return [];
-}
-
-/** A time as the remote writes it, which it can read; null when none is known. */
-function sampleTime({ table, handshake, last }: Transfer): string | null {
-  const { firstRecord } = handshake;
-  const sample = firstRecord === null ? null : rowTimeText(table, firstRecord);
-  return sample || last.pull.marker || null;
 }
 
 export interface SentRows extends MovedRecords {

@@ -8,10 +8,9 @@ import {
   addedColumns,
   columnsNow,
   compareSchemas,
+  differencesOfRecord,
   type KnownColumns,
-  type SchemaDifferences,
   unfetchedColumns,
-  unknownFieldProblem,
   unsentColumns,
 } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
@@ -75,9 +74,11 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
   const lateAfter = run.isFull ? null : (pull.lateMark ?? null);
   const handshake = await shakeHands(remote, isPushed, lateAfter, formatMs(nowMs));
   const memory = await readMemory(remote, handshake);
-  const { problem, pushProblem, leftOut, ...differences } = differencesOf(table, handshake);
+  const { schema, firstRecord } = handshake;
+  const { problem, pushProblem, leftOut, ...differences } =
+    schema === null ? differencesOfRecord(table, firstRecord) : compareSchemas(table, schema);
   if (problem !== null) throw problem;
-  const directions = compareDirections(table, handshake.schema, run.deps.deploymentId);
+  const directions = compareDirections(table, schema, run.deps.deploymentId);
   const others = memory.isOther ? [otherRemoteText(table)] : [];
   return {
     remote,
@@ -133,13 +134,6 @@ export async function shakeHands(
 
 export function hasExtension({ extensions }: Handshake, name: SyncExtension): boolean {
   return extensions.has(name);
-}
-
-/** The differences of both registries; of a remote that does not tell, those that one of its rows shows. */
-function differencesOf(table: Table, { schema, firstRecord }: Handshake): SchemaDifferences {
-  if (schema !== null) return compareSchemas(table, schema);
-  const pushProblem = firstRecord === null ? null : unknownFieldProblem(table, firstRecord);
-  return { problem: null, pushProblem, leftOut: [], warnings: [] };
 }
 
 /** The memory of a table about the remote that it is moved with. D-11.10. */
