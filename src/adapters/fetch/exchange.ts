@@ -78,29 +78,30 @@ function requestInit(request: ExchangeRequest, signal: AbortSignal): RequestInit
 
 class Deadline {
   readonly #controller = new AbortController();
-  readonly #callerSignal: AbortSignal | undefined;
   readonly #ended: Promise<never>;
-  readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #onAbort: () => void;
+  /** Ends the time limit, and listens to the caller no more. */
+  readonly release: () => void;
 
   /** Starts the time limit. A caller's signal that is aborted already ends the exchange at once. */
-  constructor(label: string, timeoutMs: number, callerSignal: AbortSignal | undefined) {
-    this.#callerSignal = callerSignal;
+  constructor(label: string, timeoutMs: number, caller: AbortSignal | undefined) {
+    const { signal } = this;
     this.#ended = new Promise<never>((_, reject) => {
-      this.signal.addEventListener("abort", () => reject(this.signal.reason));
+      signal.addEventListener("abort", () => reject(signal.reason));
     });
     this.#ended.catch(() => {});
-    this.#timer = setTimeout(() => {
-      const text = `${label} got no complete reply within ${timeoutMs} ms`;
-      this.#controller.abort(new RemotePeerError("timeout", text));
-    }, timeoutMs);
-    this.#onAbort = () => {
-      const cause: unknown = callerSignal?.reason;
-      const text = `${label} was aborted by its caller`;
-      this.#controller.abort(new RemotePeerError("aborted", text, { cause }));
+    const end = (kind: "timeout" | "aborted", problem: string, cause?: unknown) =>
+      this.#controller.abort(new RemotePeerError(kind, `${label} ${problem}`, { cause }));
+    const timer = setTimeout(
+      () => end("timeout", `got no complete reply within ${timeoutMs} ms`),
+      timeoutMs,
+    );
+    const onAbort = () => end("aborted", "was aborted by its caller", caller?.reason);
+    if (caller?.aborted) onAbort();
+    else caller?.addEventListener("abort", onAbort);
+    this.release = () => {
+      clearTimeout(timer);
+      caller?.removeEventListener("abort", onAbort);
     };
-    if (callerSignal?.aborted) this.#onAbort();
-    else callerSignal?.addEventListener("abort", this.#onAbort);
   }
 
   /** Aborted when the exchange has to end; its reason is the `RemotePeerError` that says why. */
@@ -114,11 +115,6 @@ class Deadline {
    */
   race<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#ended]);
-  }
-
-  release(): void {
-    clearTimeout(this.#timer);
-    this.#callerSignal?.removeEventListener("abort", this.#onAbort);
   }
 }
 

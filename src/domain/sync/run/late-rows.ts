@@ -38,16 +38,10 @@ export function lateBefore(table: Table, nowMs: number): string {
   return formatMs(startMs(table, nowMs - table.lagSeconds * 1_000));
 }
 
-/** The earliest canonical times of the rows that a commit changed, and of those that it kept; null for none. */
-interface CommittedTimes {
-  readonly earliestChanged: string | null;
-  readonly earliestKept: string | null;
-}
-
 /** The times that a commit notes which becomes visible at a time of the store's clock. `isOwnRun`: a run here brought its rows. */
 export function lateTimesOf(
   table: Table,
-  { earliestChanged, earliestKept }: CommittedTimes,
+  { earliestChanged, earliestKept }: Record<"earliestChanged" | "earliestKept", string | null>,
   isOwnRun: boolean,
   visibleMs: number,
 ): LateTimes {

@@ -92,16 +92,10 @@ export async function tryLease(
   return renewed(deps, { name, lease: answer, askedAtMs }, stop);
 }
 
-interface TakenLease {
-  readonly name: string;
-  readonly lease: HeldLease;
-  readonly askedAtMs: number;
-}
-
 /** A lease that is renewed until it is released or lost. */
 function renewed(
   { clock, timer, logger }: LeaseDeps,
-  { name, lease, ...taken }: TakenLease,
+  { name, lease, ...taken }: { name: string; lease: HeldLease; askedAtMs: number },
   stop: AbortSignal,
 ): RunLease {
   const lost = new AbortController();

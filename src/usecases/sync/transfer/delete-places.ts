@@ -177,19 +177,15 @@ export class DeleteBudget {
     this.#limit = limit;
   }
 
-  /** True when so many more are too many. */
-  isExceededBy(count: number): boolean {
-    return this.#done + count > this.#limit;
-  }
-
   /** Counts rows that were deleted. */
   spend(count: number): void {
     this.#done += count;
   }
 
-  /** The error for `count` more deletes that are too many. */
-  problem(count: number): AppError {
+  /** The error for `count` more deletes where they are too many; null where they are not. */
+  problem(count: number): AppError | null {
     const total = this.#done + count;
+    if (total <= this.#limit) return null;
     const done = this.#done === 0 ? "none was" : `${this.#done} were`;
     const text = `${total} rows of "${this.#table.name}" would be deleted ${this.#where}, at most ${this.#limit} may be; ${done}`;
     const hint = `If that is right, allow them with --max-deletes ${total} (max_deletes)`;

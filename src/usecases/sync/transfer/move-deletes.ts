@@ -59,8 +59,7 @@ async function countFirst<Page>(
   let removable = 0;
   for await (const page of pages) removable += await count(page);
   if (run.isDryRun) report.addDeleted(removable);
-  if (budget.isExceededBy(removable)) return budget.problem(removable);
-  return run.isDryRun ? null : "go on";
+  return budget.problem(removable) ?? (run.isDryRun ? null : "go on");
 }
 
 /**
@@ -75,7 +74,7 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const read = (from: string | null) => readDeletedPage(transfer, from);
   const first = readAhead.get(cursor) ?? (await read(cursor));
   const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
-  const isMany = first.nextCursor !== null || budget.isExceededBy(first.items.length);
+  const isMany = first.nextCursor !== null || budget.problem(first.items.length) !== null;
   if (isMany || run.isDryRun) {
     const count = ({ items }: DeletedReply) => {
       const { deleted } = readTombstones(transfer, items);
@@ -119,7 +118,7 @@ async function apply(
 ): Promise<AppError | number> {
   let problem: AppError | null = null;
   const extrasOf = ({ deleted: count, refusedDeletes }: WriteOutcome) => {
-    problem = budget.isExceededBy(count) ? budget.problem(count) : null;
+    problem = budget.problem(count);
     if (problem !== null) throw problem;
     return { memory: refusedDeletes === undefined ? memory : {} };
   };
@@ -194,9 +193,9 @@ async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
   let isRefused = false;
   let cursor = start;
   for await (const page of ownPages(transfer, start, pending)) {
-    const isTooMany = budget.isExceededBy(page.items.length);
-    const removable = isTooMany ? await ask(transfer, page.items) : 0;
-    if (budget.isExceededBy(removable)) return budget.problem(removable);
+    const isMany = budget.problem(page.items.length) !== null;
+    const problem = isMany ? budget.problem(await ask(transfer, page.items)) : null;
+    if (problem !== null) return problem;
     const { deleted, errorCount } = await sendTombstones(transfer, page.items, false);
     budget.spend(deleted);
     report.addDeleted(deleted);
