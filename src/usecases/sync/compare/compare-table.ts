@@ -32,34 +32,22 @@ export async function compareTable(
   plan: ComparePlan,
   watch: CompareWatch,
 ): Promise<CompareResult> {
-  const { repair } = plan;
-  if (repair !== null) return await compareAndRepair(run, table, { ...plan, repair }, watch);
-  return await compare(await checkRemote(new RemoteTable(run, table), false), watch);
-}
-
-/** Without times the newest rows are those of the owner. D-11.9. */
-function ownersRepair({ timestampColumn, direction }: Table, repair: CompareRepair): CompareRepair {
-  return repair === "newest" && timestampColumn === null ? (direction ?? repair) : repair;
-}
-
-/** Holds the leases of all runs that write where the repair does. */
-async function compareAndRepair(
-  run: RunContext,
-  table: Table,
-  plan: ComparePlan & { readonly repair: CompareRepair },
-  watch: CompareWatch,
-): Promise<CompareResult> {
   const { deletes = false } = plan;
-  const repair = ownersRepair(table, plan.repair);
-  const directions = repair === "newest" ? SYNC_DIRECTIONS : [repair];
+  const isOwners = plan.repair === "newest" && table.timestampColumn === null;
+  // Without times the newest rows are those of the owner. D-11.9.
+  const repair = isOwners ? (table.direction ?? plan.repair) : plan.repair;
+  const directions = repair === "newest" ? SYNC_DIRECTIONS : repair === null ? [] : [repair];
+  // Of all runs that write where the repair does.
   const leases = new Map<SyncDirection, RunLease>();
   try {
     for (const direction of directions) {
       const name = transferLeaseName(direction, table.name);
       leases.set(direction, await holdLease(run.deps, name, run.runId, run.stop));
     }
-    const signal = AbortSignal.any([...leases.values()].map((lease) => lease.signal));
+    const signals = [...leases.values()].map((lease) => lease.signal);
+    const signal = AbortSignal.any([run.stop, ...signals]);
     const check = await checkRemote(new RemoteTable(run, table, signal), leases.has("push"));
+    if (repair === null) return await compare(check, watch);
     const { handshake, memory, pushProblem, ownerProblem } = check;
     if (leases.has("push") && pushProblem !== null) throw pushProblem;
     // The owner is asked for only where it says which way rows go. D-11.9.

@@ -122,8 +122,6 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
    * can cancel it. Resolves to what became of it; failures go to `fail`. Never rejects. D-7.8, D-10.9.
    */
   protected async perform<Given>(work: Work<Given>): Promise<Run> {
-    const { tracing } = this.deps;
-    const ended = new AbortController();
     const fields = { "repsync.run_id": this.runId, ...work.fields };
     const run = async (span: Span) => {
       const result = await this.#keep(work);
@@ -131,12 +129,9 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
       span.set({ "repsync.status": result.status });
       return result;
     };
-    const running = tracing.inSpan(work.name, run, { fields });
-    void tracing.detached(() => this.#cancelUntil(ended.signal));
     try {
-      return await running;
+      return await this.deps.tracing.inSpan(work.name, run, { fields });
     } finally {
-      ended.abort();
       this.publish({ type: "finished" });
     }
   }
@@ -147,7 +142,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
     const ended = new AbortController();
     let isKept = false;
     let lease: RunLease | null = null;
-    let keeping: Promise<void> | null = null;
+    let beside: Promise<unknown> | null = null;
     try {
       const given = work.open();
       isKept = work.isMeant;
@@ -155,7 +150,9 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
       await endAbandonedRuns(deps);
       await deps.runs.save(this.describe("running"), [...this.told]);
       isKept = true;
-      keeping = deps.tracing.detached(() => this.#keepUntil(ended.signal));
+      beside = deps.tracing.detached(() =>
+        Promise.all([this.#keepUntil(ended.signal), this.#cancelUntil(ended.signal)]),
+      );
       this.#tellBegun();
       await work.do(given);
     } catch (error) {
@@ -163,7 +160,7 @@ export abstract class StartedWork<Some extends News, Run extends KeptRun> extend
     }
     ended.abort();
     // A save under way must not replace the result.
-    await keeping;
+    await beside;
     const { error } = this;
     const result =
       error === null
