@@ -36,7 +36,7 @@ import { literal, nameList, quoted, type Statement } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
-import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
+import { findRows, readRowsBy } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
@@ -244,7 +244,7 @@ class Body implements Transaction {
     if ("rowsOf" in query) {
       const layout = this.#tables.layout(query.rowsOf);
       return "keys" in query
-        ? await readRowsWithKeys(this.#tx, layout, query.keys)
+        ? await findRows(this.#tx, layout, layout.distinctKeys(query.keys), query.rowsOf.columns)
         : await readRowsBy(this.#tx, layout, query.where);
     }
     const table = this.#table(query.from);

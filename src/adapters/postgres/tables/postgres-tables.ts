@@ -20,7 +20,6 @@ import {
   type TableStore,
 } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
-import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
 import {
@@ -97,14 +96,9 @@ export class PostgresTables implements TableStore {
     columns: RowColumns,
   ): Promise<readonly Row[]> {
     const layout = this.layout(table);
-    const shown = columnsOf(table, columns);
-    const distinct = layout.distinctKeys(keys);
-    if (distinct.length === 0) return [];
-    return await this.#database.read({ name: "rows.byKeys" }, async (tx) => {
-      const rows: Row[] = [];
-      for (const some of inParts(distinct)) rows.push(...(await findRows(tx, layout, some, shown)));
-      return rows;
-    });
+    return await this.#database.read({ name: "rows.byKeys" }, (tx) =>
+      findRows(tx, layout, layout.distinctKeys(keys), columnsOf(table, columns)),
+    );
   }
 
   async count(table: Table, { sinceTime = null, limit }: CountQuery = {}): Promise<number> {

@@ -6,7 +6,7 @@ import { type Column, columnOf, type Row } from "../../../domain/sync/table/tabl
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import { isRefusal, passedOver, refusalText } from "../driver/errors.ts";
 import { TELL } from "../driver/schema.ts";
-import { quoted, textList } from "../driver/sql.ts";
+import { inParts, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
@@ -22,25 +22,10 @@ export async function readRowsBy(
   const { name, table } = layout;
   const column = columnOf(table, columnName);
   const texts = column === null ? [] : values.flatMap((value) => held(column, value) ?? []);
-  if (column === null || texts.length === 0) {
-    await tx.begin();
-    return [];
-  }
+  if (column === null || texts.length === 0) return [];
   const text = `select ${layout.shown(table.columns)} from ${name} as t where t.${quoted(columnName)} = any($1::text[]::${castType(column)}[])`;
   const lines = await tx.query(text, [textList(texts)]);
   return lines.map((line) => rowAt(table.columns, line));
-}
-
-/** Every column of the rows with these keys. */
-export async function readRowsWithKeys(
-  tx: ServerTransaction,
-  layout: Layout,
-  keys: readonly Row[],
-): Promise<readonly Row[]> {
-  const distinct = layout.distinctKeys(keys);
-  if (distinct.length > 0) return await findRows(tx, layout, distinct, layout.table.columns);
-  await tx.begin();
-  return [];
 }
 
 /** Columns of the rows with some keys, each of which `holdsKey`. */
@@ -50,8 +35,13 @@ export async function findRows(
   keys: readonly Row[],
   columns: readonly Column[],
 ): Promise<readonly Row[]> {
-  const lines = await tx.query(layout.byKeys(layout.shown(columns)), layout.keyLists(keys));
-  return lines.map((line) => rowAt(columns, line));
+  const text = layout.byKeys(layout.shown(columns));
+  const rows: Row[] = [];
+  for (const some of inParts(keys)) {
+    const lines = await tx.query(text, layout.keyLists(some));
+    for (const line of lines) rows.push(rowAt(columns, line));
+  }
+  return rows;
 }
 
 /** Changes the given fields of the rows with a value in a column, or removes these for null. */

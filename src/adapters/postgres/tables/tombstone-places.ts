@@ -3,6 +3,7 @@
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
@@ -18,11 +19,14 @@ export async function tombstonesWith(
 ): Promise<readonly Tombstone[]> {
   const { keyColumns } = layout.table;
   const shown = `${DELETED_AT}, ${layout.shown(keyColumns)}`;
-  const lines = await tx.query(layout.byKeys(shown, layout.deleted), layout.keyLists(keys));
-  return lines.map((line) => ({
-    key: rowAt(keyColumns, line, 1),
-    deletedAt: timeOf(String(line[0])),
-  }));
+  const text = layout.byKeys(shown, layout.deleted);
+  const found: Tombstone[] = [];
+  for (const some of inParts(keys)) {
+    for (const line of await tx.query(text, layout.keyLists(some))) {
+      found.push({ key: rowAt(keyColumns, line, 1), deletedAt: timeOf(String(line[0])) });
+    }
+  }
+  return found;
 }
 
 /** Gives places to what is committed and has none, but for what an open transaction is about to change: that gets a later one. */

@@ -10,7 +10,6 @@ import type {
   Tombstones,
 } from "../../../ports/tables/tombstones.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
-import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
@@ -78,14 +77,9 @@ export class PostgresTombstones implements Tombstones {
 
   async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
     const layout = this.#tables.layout(table);
-    const distinct = layout.distinctKeys(keys);
-    return await this.#database.read({ name: "tombstones.by_keys" }, async (tx) => {
-      const found: Tombstone[] = [];
-      for (const some of inParts(distinct)) {
-        found.push(...(await tombstonesWith(tx, layout, some)));
-      }
-      return found;
-    });
+    return await this.#database.read({ name: "tombstones.by_keys" }, (tx) =>
+      tombstonesWith(tx, layout, layout.distinctKeys(keys)),
+    );
   }
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {
