@@ -10,13 +10,13 @@ import {
 } from "mongodb";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { Deadline } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { giveUpSession } from "../driver/orphaned-transactions.ts";
 import { OWN_DELETES } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
-import { layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
+import { keyAndTime, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
 import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
 
 /** Events of a piece. */
@@ -182,8 +182,7 @@ export class KeyTimeReader {
   readonly #reader: RowReader;
 
   constructor(table: Table) {
-    const time = timestampColumnOf(table);
-    const columns = [...new Set([...table.keyColumns, ...(time === null ? [] : [time])])];
+    const columns = keyAndTime(table);
     this.fields = [...columns.map(({ name }) => name), UNPARSED_FIELD];
     this.#table = table;
     this.#reader = new RowReader(layoutOf(table), columns);

@@ -146,7 +146,7 @@ export class Recording {
   ): Promise<ReadonlyMap<string, unknown>> {
     const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
     const wanted = keys.map(({ key }) => keyOfRow(table, key));
-    return await new StoredRows(table, this.#deps).readTimes(wanted, tx);
+    return await new StoredRows(table, this.#deps).find(wanted, table.keyColumns, tx);
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {

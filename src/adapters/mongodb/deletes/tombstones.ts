@@ -22,6 +22,7 @@ import {
   tombstonesOf,
 } from "../driver/tombstone-documents.ts";
 import { type KeyOfRow, keyOfRow, StoredRows } from "../tables/stored-rows.ts";
+import { keyAndTime } from "../tables/table-layout.ts";
 import type { DeleteRecorder } from "./delete-recorder.ts";
 import { RecorderStates } from "./recorder-state.ts";
 
@@ -138,12 +139,12 @@ export class MongoTombstones implements Tombstones {
     tx: ClientSession,
   ): Promise<TombstoneDocument[]> {
     const keys = documents.map(({ key }) => keyOfRow(table, parseJson(key) as Row));
-    const times = await new StoredRows(table, this.#deps).readTimes(keys, tx);
-    if (times.size === 0) return [...documents];
+    const rows = await new StoredRows(table, this.#deps).find(keys, keyAndTime(table), tx);
+    if (rows.size === 0) return [...documents];
     const limit = aheadLimit(await readNowMs(this.#deps));
     return documents.filter(({ deletedAt }, n) => {
-      const time = times.get((keys[n] as KeyOfRow).keyText) ?? null;
-      return !outlives(time, deletedAt, limit);
+      const row = rows.get((keys[n] as KeyOfRow).keyText);
+      return !outlives(row?.time ?? null, deletedAt, limit);
     });
   }
 

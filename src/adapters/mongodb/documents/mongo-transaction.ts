@@ -31,7 +31,7 @@ import {
 } from "../driver/versions.ts";
 import type { BodyTables } from "../tables/body-tables.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
-import { StoredRows } from "../tables/stored-rows.ts";
+import { keyOfRow, StoredRows } from "../tables/stored-rows.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
 /** Documents of a query that may come in one message with others. */
@@ -216,9 +216,11 @@ export class MongoTransaction implements Transaction {
   async #rows(query: RowsQuery): Promise<readonly Row[]> {
     const { session } = this.#place;
     const { rowsOf } = query;
-    if ("keys" in query)
-      return await new StoredRows(rowsOf, this.#deps).readWhole(query.keys, session);
-    return await readRowsBy(this.#deps.db, rowsOf, query.where, optionsIn(session));
+    if ("where" in query)
+      return await readRowsBy(this.#deps.db, rowsOf, query.where, optionsIn(session));
+    const keys = query.keys.map((key) => keyOfRow(rowsOf, key));
+    const found = await new StoredRows(rowsOf, this.#deps).find(keys, rowsOf.columns, session);
+    return Array.from(found.values(), ({ row }) => row);
   }
 
   #answer(query: DocumentQuery, found: readonly Document[]): unknown {

@@ -182,7 +182,7 @@ export class PushRows {
     const isUnread = this.#options.isFilling && !hasTombstones;
     const rows = isUnread
       ? new Map<string, FoundRow>()
-      : await this.#stored.readRows(this.#keysOf(upserts), tx);
+      : await this.#stored.find(this.#keysOf(upserts), table.pushColumns, tx);
     // Tombstones are listed in the order of the records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(

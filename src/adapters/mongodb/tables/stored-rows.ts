@@ -3,12 +3,7 @@ import type { ClientSession, Collection, Document } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { FoundRow } from "../../../domain/sync/rows/write-decision.ts";
-import {
-  type Column,
-  type Row,
-  type Table,
-  timestampColumnOf,
-} from "../../../domain/sync/table/table.ts";
+import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import { optionsIn, type StoreDeps } from "../driver/operations.ts";
@@ -46,38 +41,11 @@ export class StoredRows {
   readonly table: Table;
   readonly #deps: RowsDeps;
   readonly #collection: Collection;
-  readonly #timeColumns: readonly Column[];
 
   constructor(table: Table, deps: RowsDeps) {
     this.table = table;
     this.#deps = deps;
     this.#collection = deps.db.collection(table.name);
-    const time = timestampColumnOf(table);
-    this.#timeColumns =
-      time === null ? table.keyColumns : [...new Set([...table.keyColumns, time])];
-  }
-
-  /** The canonical times of the rows that are there, by the text of their key; null for a row without one. */
-  async readTimes(
-    keys: readonly KeyOfRow[],
-    tx: ClientSession,
-  ): Promise<Map<string, string | null>> {
-    const timeOf = (row: Row) => rowTime(this.table, row);
-    return await this.#read(keys, { columns: this.#timeColumns, tx }, timeOf);
-  }
-
-  /** The rows that are there, with all `pushColumns`, by the text of their key. */
-  async readRows(keys: readonly KeyOfRow[], tx: ClientSession): Promise<Map<string, FoundRow>> {
-    const { pushColumns } = this.table;
-    const found = (row: Row) => ({ row, time: rowTime(this.table, row) });
-    return await this.#read(keys, { columns: pushColumns, tx }, found);
-  }
-
-  /** The rows that are there, whole. */
-  async readWhole(keys: readonly Row[], tx: ClientSession): Promise<readonly Row[]> {
-    const wanted = keys.map((key) => keyOfRow(this.table, key));
-    const columns = this.table.columns;
-    return [...(await this.#read(wanted, { columns, tx }, (row) => row)).values()];
   }
 
   /** Removes the rows of these keys. */
@@ -94,17 +62,17 @@ export class StoredRows {
     return hintOf(this.#deps.db, this.table, layoutOf(this.table).keyIndex);
   }
 
-  /** The results of `read` for the rows that are there, by the text of their key. */
-  async #read<Value>(
+  /** The rows that are there, with columns among which are those of the key, by the text of their key. */
+  async find(
     keys: readonly KeyOfRow[],
-    { columns, tx }: { readonly columns: readonly Column[]; readonly tx: ClientSession },
-    read: (row: Row) => Value,
-  ): Promise<Map<string, Value>> {
+    columns: readonly Column[],
+    tx: ClientSession,
+  ): Promise<Map<string, FoundRow>> {
     const turns = beginTurns(this.#deps.clock);
     const layout = layoutOf(this.table);
     const projection = projectionOf(columns);
     const reader = new RowReader(layout, columns);
-    const values = new Map<string, Value>();
+    const rows = new Map<string, FoundRow>();
     for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
       for (const filter of keyFilters(this.table, some)) {
         // In one message as a rule.
@@ -113,11 +81,11 @@ export class StoredRows {
         for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
           if (turns.isOver) await turns.next();
           const row = reader.read(document);
-          values.set(keyText(this.table, row), read(row));
+          rows.set(keyText(this.table, row), { row, time: rowTime(this.table, row) });
         }
       }
     }
-    return values;
+    return rows;
   }
 }
 

@@ -53,6 +53,11 @@ export function hasNumbers(table: Table): boolean {
   return table.columns.some(isNumberedByStore);
 }
 
+/** The columns of the key, and that of the time. */
+export function keyAndTime(table: Table): readonly Column[] {
+  return [...new Set([...table.keyColumns, timestampColumnOf(table) ?? []].flat())];
+}
+
 /** True for a table whose timestamps are days. */
 export function isByDay(table: Table): boolean {
   return timestampColumnOf(table)?.type === "date";
