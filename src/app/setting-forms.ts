@@ -1,5 +1,6 @@
 // The forms of values of settings. D-1.3.
 import { Cron } from "croner";
+import { orElse } from "../domain/shared/errors.ts";
 
 /** Reads a value, and tells what is wrong with it, as words that go on after the name; what it returns then is not used. */
 export type Form<Value> = (text: string, tell: (problem: string) => void) => Value;
@@ -152,11 +153,7 @@ export function cron(example: string): Form<string> {
 
 /** Null when it never comes, undefined for what is no cron text. */
 function nextRun(text: string): Date | null | undefined {
-  try {
-    return new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun();
-  } catch {
-    return undefined;
-  }
+  return orElse(undefined, () => new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun());
 }
 
 /** The parts of a cron text in their order; the second may be left out. */

@@ -2,6 +2,7 @@
 // that does not start would make an outage of a forgotten renewal.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
+import { orElse } from "../domain/shared/errors.ts";
 
 const CERTIFICATE = "TLS_CERT_FILE";
 const KEY = "TLS_KEY_FILE";
@@ -37,8 +38,8 @@ export function readTlsFiles(
     problems.push(`${name}: the file ${JSON.stringify(paths[name])} ${text}`);
     return null;
   };
-  const certificate = textOrNull(() => readFile(paths[CERTIFICATE] ?? ""));
-  const key = textOrNull(() => readFile(paths[KEY] ?? ""));
+  const certificate = orElse(null, () => readFile(paths[CERTIFICATE] ?? ""));
+  const key = orElse(null, () => readFile(paths[KEY] ?? ""));
   if (certificate === null) problem(CERTIFICATE, "cannot be read");
   if (key === null) problem(KEY, "cannot be read");
   const expiresAtMs = certificate === null ? null : endOfFirst(certificate);
@@ -50,29 +51,17 @@ export function readTlsFiles(
   if (certificate === null || key === null || expiresAtMs === null || keyProblem !== null) {
     return null;
   }
-  if (!isPair(certificate, key)) {
+  if (orElse(null, () => createSecureContext({ cert: certificate, key })) === null) {
     return problem(KEY, `does not hold the key of the first certificate of ${CERTIFICATE}`);
   }
   return { certificate, key, expiresAtMs };
 }
 
-function textOrNull(read: () => string): string | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
-
 /** The end of the certificate that ends first; null unless every one can be read. */
 function endOfFirst(text: string): number | null {
-  try {
-    const all = (text.match(CERTIFICATE_BLOCK) ?? []).map((block) => new X509Certificate(block));
-    const [first] = all;
-    return first === undefined ? null : Date.parse(first.validTo);
-  } catch {
-    return null;
-  }
+  const blocks = text.match(CERTIFICATE_BLOCK) ?? [];
+  const [first] = orElse([], () => blocks.map((block) => new X509Certificate(block)));
+  return first === undefined ? null : Date.parse(first.validTo);
 }
 
 function problemOfKey(text: string): string | null {
@@ -85,14 +74,5 @@ function problemOfKey(text: string): string | null {
     return isEncrypted
       ? "is encrypted: the service needs the key without a passphrase"
       : "holds no private key in PEM form, or one that cannot be used";
-  }
-}
-
-function isPair(certificate: string, key: string): boolean {
-  try {
-    createSecureContext({ cert: certificate, key });
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,4 +1,5 @@
 // A request, from its arrival to its reply.
+import { orElse } from "../domain/shared/errors.ts";
 import type { ConnectionInfo } from "../ports/http/http.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 
@@ -103,16 +104,9 @@ export class Exchange {
 
 /** Encodes damaged percent-encoding again, so that it names nothing and causes no failure. */
 function decodablePath(path: string): string {
-  return !path.includes("%") || isDecodable(path) ? path : path.replaceAll("%", "%25");
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
+  if (!path.includes("%")) return path;
+  const isDecodable = orElse(null, () => decodeURIComponent(path)) !== null;
+  return isDecodable ? path : path.replaceAll("%", "%25");
 }
 
 /** The one spelling of an address: proxies write it in several ways, some with the port. Other text stays. */

@@ -9,6 +9,7 @@ import {
   keyBytes,
   keyOfBytes,
 } from "../domain/shared/document-key.ts";
+import { orElse } from "../domain/shared/errors.ts";
 import { type AnyCollection, Damaged, damagedDocument, type Stretch } from "./documents.ts";
 
 /** The columns of a stored document. */
@@ -118,12 +119,8 @@ function areSame(a: Uint8Array | null, b: unknown): boolean {
 }
 
 function keyIn(bytes: unknown): Key | null {
-  try {
-    const key = keyOfBytes(bytes as Uint8Array);
-    return areSame(keyBytes(key), bytes) ? key : null;
-  } catch {
-    return null;
-  }
+  const key = orElse(null, () => keyOfBytes(bytes as Uint8Array));
+  return key !== null && areSame(keyBytes(key), bytes) ? key : null;
 }
 
 // Stretches as ranges of bytes.

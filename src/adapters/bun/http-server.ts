@@ -1,5 +1,6 @@
 import { closeSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { orElse } from "../../domain/shared/errors.ts";
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http.ts";
 
 /** Seconds a connection may be silent; handlers that may take longer call `keepOpen`. */
@@ -56,7 +57,9 @@ const LISTENING = "0A";
 /** Resolves right after it is closed; to false where the system does not tell which descriptor it is: then nothing has changed. */
 async function closeListeningSocket(port: number): Promise<boolean> {
   const names = new Set(listeningInodes(port).map((inode) => `socket:[${inode}]`));
-  const found = list(DESCRIPTORS).find((descriptor) => names.has(targetOf(descriptor)));
+  const found = orElse([], () => readdirSync(DESCRIPTORS)).find((descriptor) =>
+    names.has(targetOf(descriptor)),
+  );
   if (found === undefined) return false;
   // Closing the socket breaks connections that wait to be accepted: a whole turn accepts them first.
   await nextTurn();
@@ -68,34 +71,16 @@ async function closeListeningSocket(port: number): Promise<boolean> {
 /** The sockets that listen on a port, of every process of the machine: addresses share a port. */
 function listeningInodes(port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const lines = TABLES.flatMap((table) => text(table).split("\n"));
+  const lines = TABLES.flatMap((table) =>
+    orElse("", () => readFileSync(table, "utf8")).split("\n"),
+  );
   const sockets = lines.map((line) => line.trim().split(/\s+/));
   return sockets.flatMap(([, local, , state, , , , , , inode]) =>
     local?.endsWith(suffix) && state === LISTENING && inode !== undefined ? [inode] : [],
   );
 }
 
-function text(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
+/** Nothing for the descriptor that listed the folder, which is gone. */
 function targetOf(descriptor: string): string {
-  try {
-    return readlinkSync(`${DESCRIPTORS}/${descriptor}`);
-  } catch {
-    // The one that listed the folder.
-    return "";
-  }
+  return orElse("", () => readlinkSync(`${DESCRIPTORS}/${descriptor}`));
 }

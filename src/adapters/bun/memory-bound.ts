@@ -1,6 +1,7 @@
 // JavaScriptCore lets garbage grow to several times the memory in use, to hundreds of megabytes. A program that shares its
 // machine collects earlier.
 import process from "node:process";
+import { orElse } from "../../domain/shared/errors.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
 /** Growth since the last collection that starts another, so that memory in use does not: files stay below 256 MiB. */
@@ -46,9 +47,5 @@ function vainGrowth(bytes: number, tookMs: number): number {
 
 /** 0 when it cannot be read, such as while the process has no file descriptor left. */
 function residentBytes(): number {
-  try {
-    return process.memoryUsage.rss();
-  } catch {
-    return 0;
-  }
+  return orElse(0, () => process.memoryUsage.rss());
 }

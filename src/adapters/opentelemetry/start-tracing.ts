@@ -24,6 +24,7 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
+import { orElse } from "../../domain/shared/errors.ts";
 import type { Sampling } from "../../domain/shared/sampling.ts";
 import type { Logger, Random } from "../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
@@ -61,17 +62,10 @@ export function startTracing(
 /** `name=value,name=value`, the values percent-encoded. Pairs without a name are left out. */
 function readHeaders(text: string): Record<string, string> {
   const pairs = text.split(",").map((pair) => /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []);
+  const decoded = (value: string) => orElse(value, () => decodeURIComponent(value));
   return Object.fromEntries(
     pairs.flatMap(([, name, value = ""]) => (name === undefined ? [] : [[name, decoded(value)]])),
   );
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }
 
 // The choice of traces to keep: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two

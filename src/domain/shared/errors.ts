@@ -66,6 +66,18 @@ export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): e
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** The result of work, or another value where it throws. */
+export function orElse<Result, Otherwise>(
+  otherwise: Otherwise,
+  work: () => Result,
+): Result | Otherwise {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
 /** The code that the system or a library gives an error, such as `ENOENT`; null where there is none, or it is a number. */
 export function codeOf(error: unknown): string | null {
   const code = error instanceof Error && "code" in error ? error.code : null;

@@ -6,6 +6,7 @@ import {
   distinctBeginnings,
   type Key,
 } from "../../../domain/shared/document-key.ts";
+import { orElse } from "../../../domain/shared/errors.ts";
 import {
   type AnyCollection,
   Damaged,
@@ -85,7 +86,8 @@ export class DocumentCollection {
     }
     const validation = { utf8: false } as const;
     const { _id: id } = BSON.deserialize(bytes, { ...WITH_TYPES, validation });
-    const key = keyIn(BSON.deserialize(bytes, { validation })["_id"]);
+    const found = BSON.deserialize(bytes, { validation });
+    const key = orElse(null, () => keyOfDocument(found["_id"]));
     return new Damaged(key, BSON.EJSON.stringify(id), id);
   }
 
@@ -121,15 +123,6 @@ function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
   if (names.length !== Object.keys(fields).length) return false;
   const inOrder = Object.fromEntries(names.map((name) => [name, fields[name]]));
   return Buffer.compare(BSON.serialize(inOrder), BSON.serialize(expected)) === 0;
-}
-
-/** Null for what is no key. */
-function keyIn(id: unknown): Key | null {
-  try {
-    return keyOfDocument(id);
-  } catch {
-    return null;
-  }
 }
 
 /** Not those of a class of Node's, which says something else of itself as JSON. */

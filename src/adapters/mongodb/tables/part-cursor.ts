@@ -1,5 +1,6 @@
 // The values of an index, as JSON for cursors of parts.
 import { BSON, type Document } from "mongodb";
+import { orElse } from "../../../domain/shared/errors.ts";
 
 /** BSON types of values that have one place in an index, beside texts, booleans, dates and null. */
 const PLAIN: readonly unknown[] = ["Int32", "Double", "Long", "Decimal128", "ObjectId", "Binary"];
@@ -12,18 +13,12 @@ export function positionJson(position: Document): Document | null {
 
 /** The values of an index with these fields; null for what is none. */
 export function readIndexValues(json: unknown, names: readonly string[]): Document | null {
-  const values = valuesIn(json);
+  const values: Document = orElse({}, () =>
+    Object(BSON.EJSON.deserialize(Object(json), { relaxed: false })),
+  );
   const isPlace =
     Object.keys(values).join() === names.join() && Object.values(values).every(isPlainValue);
   return isPlace ? values : null;
-}
-
-function valuesIn(json: unknown): Document {
-  try {
-    return Object(BSON.EJSON.deserialize(Object(json), { relaxed: false }));
-  } catch {
-    return {};
-  }
 }
 
 function isPlainValue(value: unknown): boolean {

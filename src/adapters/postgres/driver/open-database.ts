@@ -1,6 +1,6 @@
 // Connects, and looks whether the server is one that repsync may trust its rows to. D-12.2.
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { AppError, isAppError, orElse } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
@@ -186,7 +186,9 @@ export function readAddress(text: string): Address {
   if (!isAddress || url.hostname === "" || url.pathname.length < 2 || url.hash !== "") {
     refuse("must be postgres://<user>:<password>@<host>/<database>");
   }
-  if (!isDecodable(url)) refuse("must write % as %25 in its user, password and database");
+  const login = `${url.username}${url.password}${url.pathname}`;
+  if (orElse(null, () => decodeURIComponent(login)) === null)
+    refuse("must write % as %25 in its user, password and database");
   const { searchParams } = url;
   // The text behind a question mark may be the rest of a password.
   const isKnown = [...searchParams.keys()].every((name) => ["schema", "sslmode"].includes(name));
@@ -201,15 +203,6 @@ export function readAddress(text: string): Address {
   url.search = "";
   url.protocol = "postgres:";
   return { url: url.href, schema, sslMode };
-}
-
-function isDecodable({ username, password, pathname }: URL): boolean {
-  try {
-    decodeURIComponent(`${username}${password}${pathname}`);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function refuse(problem: string): never {

@@ -1,4 +1,5 @@
 // The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
+import { orElse } from "../../../domain/shared/errors.ts";
 import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
 import { DocumentForm, rangesOf } from "../../../ports/stored-documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
@@ -66,18 +67,10 @@ export class CollectionTable {
 
   /** A document that is stored in every column as `put` stores it, or what it is else. */
   asStored(row: SqliteRow): object | Damaged {
-    const text = row["kind"] === "text" ? decoded(row["doc"] as Uint8Array) : null;
+    const bytes = row["doc"] as Uint8Array;
+    const text = row["kind"] === "text" ? orElse(null, () => decoder.decode(bytes)) : null;
     const others = this.form.others.map((column) => row[column]);
     return this.form.asStored({ key: row["key"], text, others }, String(row["place"]));
-  }
-}
-
-/** Null for what is no UTF-8. */
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
   }
 }
 

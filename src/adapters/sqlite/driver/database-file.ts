@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { AppError, codeOf } from "../../../domain/shared/errors.ts";
+import { AppError, codeOf, orElse } from "../../../domain/shared/errors.ts";
 import { FILE_HINT } from "./result-codes.ts";
 
 /**
@@ -90,11 +90,7 @@ export class DatabaseFile {
 }
 
 function identityIfThere(path: string): string | null {
-  try {
-    return identityOf(path);
-  } catch {
-    return null;
-  }
+  return orElse(null, () => identityOf(path));
 }
 
 function identityOf(path: string): string {

@@ -1,4 +1,5 @@
 // The values that rows are ordered by, as JSON for cursors of parts.
+import { orElse } from "../../../domain/shared/errors.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 
 /** Null where no row compares as after the position, which has NULL in it. */
@@ -19,9 +20,7 @@ export function readPosition(json: unknown, columns: number): readonly SqliteVal
 function read(json: unknown): SqliteValue | undefined {
   if (typeof json === "string" || typeof json === "number") return json;
   const { blob } = Object(json) as { readonly blob?: unknown };
-  try {
-    return typeof blob === "string" ? Uint8Array.fromBase64(blob) : undefined;
-  } catch {
-    return undefined;
-  }
+  return typeof blob === "string"
+    ? orElse(undefined, () => Uint8Array.fromBase64(blob))
+    : undefined;
 }
