@@ -13,7 +13,7 @@ import { MongoDocuments } from "./documents/mongo-documents.ts";
 import { makeCollections } from "./driver/collections.ts";
 import { connect } from "./driver/connection.ts";
 import { Deadline, type Stopwatch, TimeUp } from "./driver/deadline.ts";
-import { SERVERS_HINT, toAppError } from "./driver/errors.ts";
+import { asAppErrors, SERVERS_HINT, toAppError } from "./driver/errors.ts";
 import { HOLDERS, Holder } from "./driver/holders.ts";
 import type { StoreDeps } from "./driver/operations.ts";
 import { type StoreClock, TIME } from "./driver/server-clock.ts";
@@ -98,13 +98,9 @@ class MongoStorage implements FullStorage {
 
   async hold(): Promise<void> {
     const { db } = this.#deps;
-    try {
-      await makeCollections(db, [HOLDERS]);
-      await this.#holder.begin();
-      checkFormat(await readFacts(db), false);
-    } catch (error) {
-      throw toAppError(error);
-    }
+    await asAppErrors(makeCollections(db, [HOLDERS]));
+    await asAppErrors(this.#holder.begin());
+    checkFormat(await asAppErrors(readFacts(db)), false);
   }
 
   async dump(): Promise<Dump> {

@@ -10,7 +10,7 @@ import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
-import { isPassing, toAppError } from "../driver/errors.ts";
+import { asAppErrors, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { OWN_DELETES, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { DeleteBarrier } from "./delete-barrier.ts";
@@ -61,12 +61,8 @@ export class DeleteRecorder {
       if (table.deletes) recorded.set(table.name, table);
       else recorded.delete(table.name);
     }
-    try {
-      const deadline = Deadline.start(this.#deps.clock, START_CALLS);
-      await retry(deadline, () => this.#configure(recorded));
-    } catch (error) {
-      throw toAppError(error);
-    }
+    const deadline = Deadline.start(this.#deps.clock, START_CALLS);
+    await asAppErrors(retry(deadline, () => this.#configure(recorded)));
     if (!isSame(recorded, this.#tables)) {
       this.#tables = recorded;
       // The recording goes on with the tables as they are now.

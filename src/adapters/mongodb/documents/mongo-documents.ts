@@ -12,7 +12,7 @@ import {
 import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
-import { toAppError, toRowsError } from "../driver/errors.ts";
+import { asAppErrors, toAppError, toRowsError } from "../driver/errors.ts";
 import { readSnapshot } from "../driver/operations.ts";
 import { endTransaction } from "../driver/orphaned-transactions.ts";
 import { prepareTime, TIME } from "../driver/server-clock.ts";
@@ -66,12 +66,8 @@ export class MongoDocuments implements DocumentStore {
   }
 
   async #start(work: () => Promise<unknown>): Promise<void> {
-    try {
-      // After an election it starts again, so every step may be done twice.
-      await retry(Deadline.start(this.#deps.clock, START_CALLS), work);
-    } catch (error) {
-      throw toAppError(error);
-    }
+    // After an election it starts again, so every step may be done twice.
+    await asAppErrors(retry(Deadline.start(this.#deps.clock, START_CALLS), work));
   }
 
   async #declare(collections: readonly AnyCollection[]): Promise<readonly DocumentCollection[]> {

@@ -159,6 +159,13 @@ export function toAppError(error: unknown): AppError {
   return new AppError("store_unavailable", unavailability(error), options);
 }
 
+/** The work; what it rejects with is thrown as `toAppError` has it. */
+export async function asAppErrors<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error) => {
+    throw toAppError(error);
+  });
+}
+
 /** The `AppError` for an error that the driver threw; any other one stays. */
 export function driverFailure(error: unknown): unknown {
   return error instanceof MongoError ? toAppError(error) : error;

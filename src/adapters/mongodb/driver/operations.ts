@@ -3,7 +3,7 @@
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import type { CallLimit } from "../../../ports/documents.ts";
 import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
-import { toAppError } from "./errors.ts";
+import { asAppErrors, toAppError } from "./errors.ts";
 import { giveUpSession } from "./orphaned-transactions.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
 import type { StoreClock } from "./server-clock.ts";
@@ -47,11 +47,7 @@ export async function readCommitted<T>(
   read: () => Promise<T>,
   deadline: Deadline = Deadline.start(clock, callLimit),
 ): Promise<T> {
-  try {
-    return await retry(deadline, () => primaryWatch.read(read));
-  } catch (error) {
-    throw toAppError(error);
-  }
+  return await asAppErrors(retry(deadline, () => primaryWatch.read(read)));
 }
 
 /** As `readCommitted()`, but all reads of `tx` are of one snapshot; they take the options of `optionsIn()`. */
@@ -99,14 +95,11 @@ export async function writeTogether<T>(
   body: TransactionBody<T>,
 ): Promise<T> {
   const scope = { client, clock, deadline: Deadline.start(clock, callLimit) };
-  try {
-    return await commitTransaction(scope, async (tx) => {
-      const primary = await primaryWatch.confirm();
-      const result = await body(tx);
-      if ((await primaryWatch.confirm()) === primary) return result;
-      throw new MongoServerError({ message: "The primary changed", code: NO_SUCH_TRANSACTION });
-    });
-  } catch (error) {
-    throw toAppError(error);
-  }
+  const committed = commitTransaction(scope, async (tx) => {
+    const primary = await primaryWatch.confirm();
+    const result = await body(tx);
+    if ((await primaryWatch.confirm()) === primary) return result;
+    throw new MongoServerError({ message: "The primary changed", code: NO_SUCH_TRANSACTION });
+  });
+  return await asAppErrors(committed);
 }

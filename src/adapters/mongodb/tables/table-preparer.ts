@@ -6,7 +6,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
-import { DUPLICATE_KEY, hasCode, toAppError } from "../driver/errors.ts";
+import { asAppErrors, DUPLICATE_KEY, hasCode } from "../driver/errors.ts";
 import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
 import { VERSIONS } from "../driver/versions.ts";
 import { findIndex, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
@@ -39,16 +39,13 @@ export async function prepareTables(
   clock: Stopwatch,
   tables: readonly Table[],
 ): Promise<void> {
-  try {
-    // After an election it starts again, so every step may be done twice.
-    await retry(Deadline.start(clock, START_CALLS), async () => {
-      const inspections = await inspectTables(db, tables);
-      await makeCollections(db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
-      for (const inspection of inspections) await prepareTable(db, inspection);
-    });
-  } catch (error) {
-    throw toAppError(error);
-  }
+  // After an election it starts again, so every step may be done twice.
+  const prepared = retry(Deadline.start(clock, START_CALLS), async () => {
+    const inspections = await inspectTables(db, tables);
+    await makeCollections(db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
+    for (const inspection of inspections) await prepareTable(db, inspection);
+  });
+  await asAppErrors(prepared);
 }
 
 async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
