@@ -1,6 +1,8 @@
 // Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
-import { isNumberedByStore } from "../../domain/sync/table/table.ts";
+import { keyOf } from "../../domain/sync/rows/row-key.ts";
+import { keyText } from "../../domain/sync/rows/row-text.ts";
+import { isNumberedByStore, type Table } from "../../domain/sync/table/table.ts";
 import type {
   CopyCounts,
   CopyJob,
@@ -32,6 +34,7 @@ interface CopyStore {
 /** Rows that are named of those which the target cannot hold. */
 const MOST_NAMED = 20;
 const NO_NUMBER = "it has no id, and rows of the table are numbered: give it a number of its own";
+const SAME_KEY = "another row has the same key: complete the keys of both";
 
 /**
  * Writes everything of a source, and reads it back. The target is to be finished then, or given up. Throws `conflict`, before
@@ -67,12 +70,11 @@ async function fill(
   await target.begin(about);
   const isSameKind = target.kind === about.store;
   const written = new DumpDigests(mac, { withRest: isSameKind });
-  const numbering = about.tables.filter((one) => tableOf(one).columns.some(isNumberedByStore));
-  const numbered = new Set(numbering.map(({ name }) => name));
+  const problemsOf = new Map(about.tables.map((one) => [one.name, ownProblems(tableOf(one))]));
   for await (const whole of withTold(about, parts)) {
     const part = withoutDocuments(whole, isKept);
     if (isSameKind) requireKept(about, part);
-    else requireNumbers(about, part, numbered);
+    else requireNone(about, part, problemsOf.get(part.name) ?? (() => null));
     written.add(part);
     await target.write(part);
     progress.add(part.items.length);
@@ -137,10 +139,19 @@ export function requireKept(about: DumpedStore, part: DumpedPart): void {
   requireNone(about, part, ({ unkept }) => unkept ?? null);
 }
 
-/** Throws `conflict` that names the rows of a part without a number, which only their kind of store has. D-12.5. */
-function requireNumbers(about: DumpedStore, part: DumpedPart, numbered: ReadonlySet<string>): void {
-  if (!numbered.has(part.name)) return;
-  requireNone(about, part, ({ row }) => ((row["id"] ?? null) === null ? NO_NUMBER : null));
+/** Tells of the rows of a table, each once, why only their kind of store can have them; null of the others. D-12.5. */
+function ownProblems(table: Table): (item: DumpedRow) => string | null {
+  const isNumbered = table.columns.some(isNumberedByStore);
+  // Texts of keys that are not whole, which SQLite alone has more than once.
+  const keyless = new Set<string>();
+  return ({ row }) => {
+    if (isNumbered && (row["id"] ?? null) === null) return NO_NUMBER;
+    if (keyOf(table, row).every((value) => value !== null)) return null;
+    const text = keyText(table, row);
+    if (keyless.has(text)) return SAME_KEY;
+    keyless.add(text);
+    return null;
+  };
 }
 
 function requireNone(

@@ -99,6 +99,32 @@ onBackends([MONGODB], "moves", () => {
       'A copy could not have some of the rows as they are:\n- table "lists", row ["a"]: it has no id, and rows of the table are numbered: give it a number of its own\nMend or remove these values, and try again\n',
     ]);
   });
+
+  test("D-10.7 rows that another program left without a whole key are named where two have the same one", async () => {
+    const [url, to] = await Promise.all([SQLITE_FILE.makeUrl(), MONGODB.makeUrl()]);
+    const columns = { shop: { type: "text" }, sku: { type: "text" } } as const;
+    const folder = makeTempFolder();
+    const env = {
+      ...serviceEnv(folder, { lists: { upsert_key: ["shop", "sku"], columns } }),
+      STORAGE_URL: url,
+    };
+    const file = ["import", "lists", "-", "--format", "csv"];
+    expect((await runCli(file, { folder, env, input: "shop,sku\na,1\n" })).code).toBe(0);
+    const write = (sql: string) => {
+      const tool = new Database(url.slice("sqlite:".length));
+      tool.run(sql);
+      tool.close();
+    };
+    write("INSERT INTO lists (shop) VALUES ('a'), ('b'), ('a')");
+    const { code, stderr } = await runCli(["move", to], { folder, env });
+    expect([code, stderr]).toEqual([
+      1,
+      'A copy could not have some of the rows as they are:\n- table "lists", row ["a",null]: another row has the same key: complete the keys of both\nMend or remove these values, and try again\n',
+    ]);
+    write("DELETE FROM lists WHERE rowid = (SELECT max(rowid) FROM lists)");
+    const moved = await runCli(["move", to, "--json"], { folder, env });
+    expect([moved.code, moved.stderr]).toEqual([0, ""]);
+  });
 });
 
 onBackends([POSTGRESQL], "moves", () => {
