@@ -2,6 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { MongoClient } from "mongodb";
 import {
   BUN,
   CLI,
@@ -13,10 +14,12 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
+import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
+import { startReplicaSet } from "../../support/stores/mongo-replica-set.ts";
+import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 
@@ -73,6 +76,35 @@ test.skipIf(process.platform === "win32")(
       /: the disk (?:failed|is full)\nCheck that the file of the store, /,
     );
     expect(existsSync(join(folder, "new.db"))).toBe(false);
+  },
+);
+
+test.skipIf(!mongoAvailable)(
+  "D-10.7 a restore whose MongoDB is killed meanwhile says that it cannot be reached",
+  async () => {
+    const { folder, env, file } = await makeStore(SQLITE_FILE);
+    expect((await runProcess([...BUN, CLI, "backup", file], { folder, env })).code).toBe(0);
+    const set = await startReplicaSet({ members: 1 });
+    const client = new MongoClient(set.uri("filled"));
+    keepResource(async () => {
+      await client.close();
+      await set.stop();
+    });
+    const admin = client.db("admin");
+    const data = {
+      ...{ failCommands: ["insert"], namespace: "filled.notes" },
+      ...{ blockConnection: true, blockTimeMS: 60_000 },
+    };
+    await admin.command({ configureFailPoint: "failCommand", mode: "alwaysOn", data });
+    const STORAGE_URL = `${set.uri("filled")}&serverSelectionTimeoutMS=500`;
+    const target = { ...env, STORAGE_URL };
+    const restore = startProcess([...BUN, CLI, "restore", file], { folder, env: target });
+    await admin.command({ waitForFailPoint: "failCommand", timesEntered: 1, maxTimeMS: 60_000 });
+    await (await set.primary()).kill();
+    expect((await restore.ended).code).toBe(1);
+    expect(restore.stderr()).toEndWith(
+      "MongoDB cannot be reached\nCheck that most servers of the store run, and that its user may read and write\n",
+    );
   },
 );
 

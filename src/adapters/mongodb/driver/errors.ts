@@ -156,7 +156,7 @@ function commitProblem(error: unknown): string {
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const options = { cause: error, hint: SERVERS_HINT };
-  return new AppError("store_unavailable", unavailability(error), options);
+  return new AppError("store_unavailable", unavailability(innerError(error)), options);
 }
 
 /** The work; what it rejects with is thrown as `toAppError` has it. */
