@@ -2,7 +2,7 @@
 import type { BackupPlan } from "../domain/shared/backup-plan.ts";
 import { refuse, systemReason } from "../domain/shared/errors.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
-import { nearestWord } from "../domain/shared/text.ts";
+import { nearestWord, plainHost } from "../domain/shared/text.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import { fileProblemText, readRegistryFile } from "./registry-file.ts";
@@ -257,15 +257,6 @@ function isOwnAddress(
     ...(isThisMachine ? [...LOOPBACK, "0.0.0.0", "::"] : []),
     ...(isEverywhere ? machineAddresses : []),
   ];
-  const name = plainName(remote.hostname);
+  const name = plainHost(remote.hostname.replace(/\.$/, ""));
   return own.includes(name) || (isEverywhere && /^127\.[\d.]+$/.test(name));
-}
-
-/** A host without brackets and a dot at its end; an IPv4 address that is written as one of IPv6 as it is. */
-function plainName(hostname: string): string {
-  const name = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
-  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(name) ?? [];
-  if (high === undefined || low === undefined) return name;
-  const parts = [high, low].map((part) => Number.parseInt(part, 16));
-  return parts.flatMap((part) => [part >> 8, part & 255]).join(".");
 }

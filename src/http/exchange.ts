@@ -1,5 +1,7 @@
 // A request, from its arrival to its reply.
+
 import { orElse } from "../domain/shared/errors.ts";
+import { plainHost } from "../domain/shared/text.ts";
 import type { ConnectionInfo } from "../ports/http/http.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 
@@ -115,11 +117,7 @@ function plainAddress(entry: string): string {
   const address = inBrackets ?? beforePort ?? entry;
   const asHost = `http://[${address.split("%", 1)[0]}]`;
   if (!URL.canParse(asHost)) return address;
-  const canonical = new URL(asHost).hostname.slice(1, -1);
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];
-  if (high === undefined || low === undefined) return canonical;
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return [a >> 8, a & 255, b >> 8, b & 255].join(".");
+  return plainHost(new URL(asHost).hostname);
 }
 
 // The shapes of replies by their paths.

@@ -125,3 +125,12 @@ function countEdits(from: string, to: string): number {
   }
   return last[to.length] ?? 0;
 }
+
+/** A host name as `URL` has it, without brackets; an IPv4 address that is written as one of IPv6 as it is. */
+export function plainHost(hostname: string): string {
+  const name = hostname.replace(/^\[(.*)\]$/, "$1");
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(name) ?? [];
+  if (high === undefined || low === undefined) return name;
+  const parts = [high, low].map((part) => Number.parseInt(part, 16));
+  return parts.flatMap((part) => [part >> 8, part & 255]).join(".");
+}
