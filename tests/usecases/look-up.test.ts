@@ -5,6 +5,8 @@ import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
 import { Lookups } from "../../src/usecases/reputation/lookups/look-up.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 
+type LookupsDeps = ConstructorParameters<typeof Lookups>[0];
+
 const ALLOWED = {
   kind: "answered",
   nowMs: 0,
@@ -12,6 +14,23 @@ const ALLOWED = {
   subject: { profile: { username: "ana" }, accounts: [] },
   quotas: {},
 } as unknown as LookupOutcome;
+
+const CALL = {
+  apiKey: makeApiKey(new Uint8Array(64)),
+  endpoint: "profile",
+  username: "ana",
+  requestId: "a-request",
+} as const;
+
+function depsOf(clock: FakeClock): Omit<LookupsDeps, "lookupProcessor"> {
+  return {
+    pepperMac: { hex: (text) => text } as LookupsDeps["pepperMac"],
+    defer: (work) => void queueMicrotask(work),
+    timer: { sleep: () => new Promise(() => {}) },
+    tracing: NO_TRACING,
+    clock,
+  };
+}
 
 test.each([
   [1_000, "is the reply"],
@@ -28,18 +47,9 @@ test.each([
           return calls.map(() => ({ ...ALLOWED, confirmedAtMs }));
         },
       },
-      pepperMac: { hex: (text) => text } as ConstructorParameters<typeof Lookups>[0]["pepperMac"],
-      defer: (work) => void queueMicrotask(work),
-      timer: { sleep: () => new Promise(() => {}) },
-      tracing: NO_TRACING,
-      clock,
+      ...depsOf(clock),
     });
-    const looking = lookups.lookUp({
-      apiKey: makeApiKey(new Uint8Array(64)),
-      endpoint: "profile",
-      username: "ana",
-      requestId: "a-request",
-    });
+    const looking = lookups.lookUp(CALL);
     if (standsMs <= 1_000) {
       expect((await looking).data).toMatchObject({ username: "ana" });
       expect(lookups.decided()).toBe(1);
@@ -51,3 +61,23 @@ test.each([
     }
   },
 );
+
+test("D-8.3 a reply that takes long to be made is made before it is confirmed", async () => {
+  const clock = new FakeClock();
+  const profile = () => {
+    clock.advance(1_500);
+    return { username: "ana" };
+  };
+  const subject = Object.defineProperty({ accounts: [] }, "profile", { get: profile });
+  const lookups = new Lookups({
+    lookupProcessor: {
+      decide: async (calls, _deadlineMs, prepare) => {
+        const outcomes = calls.map(() => ({ ...ALLOWED, subject }) as unknown as LookupOutcome);
+        prepare(outcomes);
+        return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs: clock.monotonicMs() }));
+      },
+    },
+    ...depsOf(clock),
+  });
+  expect((await lookups.lookUp(CALL)).data).toMatchObject({ username: "ana" });
+});

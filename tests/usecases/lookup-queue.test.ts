@@ -43,6 +43,7 @@ function makeScene(gatherMs?: number) {
   };
   const queue = new LookupQueue({
     lookupProcessor,
+    prepare: () => {},
     tracing: NO_TRACING,
     clock,
     defer: (work) => turns.push(work),

@@ -44,6 +44,8 @@ interface LookupProcessorDeps {
   readonly makeAlert: MakeAlert | null;
 }
 
+type Prepare = (outcomes: readonly LookupOutcome[]) => void;
+
 /** A batch that was committed, and when it had begun to read. */
 interface Committed {
   readonly outcomes: readonly LookupOutcome[];
@@ -88,10 +90,14 @@ export class LookupProcessor {
 
   /**
    * Decides calls, at least one, in their order, one batch after the other. Settles before `deadlineMs`, a time of `Clock.monotonicMs`.
-   * Throws `store_unavailable` or `commit_failed`.
+   * `prepare` gets the outcomes before they are confirmed, for what takes time. Throws `store_unavailable` or `commit_failed`.
    */
-  decide(calls: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]> {
-    const decided = this.#last.then(() => this.#decide(calls, deadlineMs));
+  decide(
+    calls: readonly LookupCall[],
+    deadlineMs: number,
+    prepare: Prepare = () => {},
+  ): Promise<readonly LookupOutcome[]> {
+    const decided = this.#last.then(() => this.#decide(calls, deadlineMs, prepare));
     this.#last = decided.catch(() => {});
     return decided;
   }
@@ -99,10 +105,12 @@ export class LookupProcessor {
   async #decide(
     calls: readonly LookupCall[],
     deadlineMs: number,
+    prepare: Prepare,
   ): Promise<readonly LookupOutcome[]> {
     const facts = new BatchFacts(calls);
     try {
       const { outcomes, readAtMs } = await this.#commitDecided(calls, facts, deadlineMs);
+      prepare(outcomes);
       const confirmedAtMs = await this.#confirmLate(facts, readAtMs, deadlineMs);
       return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
     } catch (error) {

@@ -57,6 +57,19 @@ function decisionTests(harness: ReputationHarness): void {
     },
   );
 
+  it("D-8.3 what takes time of a reply is made before the decision is confirmed", async (parts, store) => {
+    const { hash } = await makeCaller(new Scene(parts, store));
+    const call = { keyHash: hash, endpoint: "profile", username: "x", requestId: "r" } as const;
+    let madeAtMs = Number.NaN;
+    // The process stands still, as a long computation makes it.
+    const standStill = () => {
+      Bun.sleepSync(1_001);
+      madeAtMs = performance.now();
+    };
+    const [late] = await parts.lookupProcessor.decide([call], Number.POSITIVE_INFINITY, standStill);
+    expect(late?.confirmedAtMs).toBeGreaterThanOrEqual(madeAtMs);
+  });
+
   it("D-6.3, D-5.6.1 a key that was revoked stays so when the clock goes back", async (parts, store) => {
     const scene = new Scene(parts, store);
     const key = await makeCaller(scene);

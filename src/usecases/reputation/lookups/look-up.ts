@@ -41,7 +41,7 @@ type LookupResult = "allowed" | LookupRefusal;
 /** Results that count against the limits of their account. */
 const DECIDED: readonly LookupResult[] = ["allowed", "profile_not_found", "consent_required"];
 
-interface LookupDeps extends LookupQueueDeps {
+interface LookupDeps extends Omit<LookupQueueDeps, "prepare"> {
   readonly pepperMac: KeyedMac;
 }
 
@@ -57,7 +57,10 @@ export class Lookups {
 
   constructor(deps: LookupDeps) {
     this.#deps = deps;
-    this.#queue = new LookupQueue(deps);
+    this.#queue = new LookupQueue({
+      ...deps,
+      prepare: (call, outcome) => void this.#dataOf(call, outcome),
+    });
   }
 
   /** Decides one lookup; what it resolves to is in the audit log already. Throws as `LookupProcessor`. D-5.8. */
@@ -82,7 +85,8 @@ export class Lookups {
     return this.#begun;
   }
 
-  async #answer({ apiKey, endpoint, username, requestId }: LookupInput): Promise<LookupReply> {
+  async #answer(input: LookupInput): Promise<LookupReply> {
+    const { apiKey, endpoint, username, requestId } = input;
     const { clock, pepperMac } = this.#deps;
     if (!apiKey) return refusal("api_key_missing", clock.nowMs());
     if (!isWellFormedApiKey(apiKey)) return refusal("api_key_invalid", clock.nowMs());
@@ -95,9 +99,18 @@ export class Lookups {
     if (outcome.kind === "limited") return { problem: outcome.problem, data: null, quotas, nowMs };
     const { code } = outcome.decision;
     if (code !== null) return { problem: code, data: null, quotas, nowMs };
-    const data = this.#bodies.of(outcome.subject, { endpoint, username, nowMs });
+    const data = this.#dataOf(input, outcome);
     this.#refuseLate(outcome);
     return { problem: null, data, quotas, nowMs };
+  }
+
+  /** Null when refused. */
+  #dataOf(
+    { endpoint, username }: Pick<LookupInput, "endpoint" | "username">,
+    outcome: LookupOutcome,
+  ): object | null {
+    if (outcome.kind !== "answered" || outcome.decision.code !== null) return null;
+    return this.#bodies.of(outcome.subject, { endpoint, username, nowMs: outcome.nowMs });
   }
 
   /** The process may have stood still since the decision, in which rights ended: the call counts all the same. D-8.3. */

@@ -8,11 +8,17 @@ import type { SpanPlace, Tracing } from "../../../ports/runtime/tracing.ts";
 /** The part of `LookupProcessor` that decides batches. */
 export interface LookupDecider {
   readonly gatherMs?: number;
-  decide(batch: readonly LookupCall[], deadlineMs: number): Promise<readonly LookupOutcome[]>;
+  decide(
+    batch: readonly LookupCall[],
+    deadlineMs: number,
+    prepare: (outcomes: readonly LookupOutcome[]) => void,
+  ): Promise<readonly LookupOutcome[]>;
 }
 
 export interface LookupQueueDeps {
   readonly lookupProcessor: LookupDecider;
+  /** Makes of an outcome what takes time, before it is confirmed. */
+  readonly prepare: (call: LookupCall, outcome: LookupOutcome) => void;
   readonly defer: Defer;
   readonly timer: Timer;
   readonly clock: Clock;
@@ -97,10 +103,13 @@ export class LookupQueue {
   }
 
   async #decideBatch(batch: readonly WaitingCall[], deadlineMs: number): Promise<void> {
-    const { lookupProcessor, timer, clock, tracing } = this.#deps;
+    const { lookupProcessor, prepare, timer, clock, tracing } = this.#deps;
     const calls = batch.map(({ call }) => call);
     const places = batch.map(({ place }) => place);
-    const decide = () => lookupProcessor.decide(calls, deadlineMs);
+    const prepareAll = (outcomes: readonly LookupOutcome[]) => {
+      for (const [i, call] of calls.entries()) prepare(call, outcomes[i] as LookupOutcome);
+    };
+    const decide = () => lookupProcessor.decide(calls, deadlineMs, prepareAll);
     try {
       const leftMs = deadlineMs - clock.monotonicMs();
       const outcomes = await within(timer, leftMs, tracing.below(places, decide));
