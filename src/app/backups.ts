@@ -66,6 +66,9 @@ function outsideSecrets(config: Config): readonly string[] {
 export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promise<CopyCounts> {
   const to = findStore(toUrl);
   if (to === null) throw new AppError("invalid_request", `The new store must be ${STORE_FORMS}`);
+  if (toUrl === config.storageUrl) {
+    throw new AppError("invalid_request", "The new address is that of the old store");
+  }
   const { adminUsername, logLevel, registry } = config;
   const tools = { clock: new SystemClock(), logger: new PinoLogger(logLevel) };
   const from = storeAt(config.storageUrl);

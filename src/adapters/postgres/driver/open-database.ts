@@ -143,7 +143,7 @@ async function look(driver: Driver, schema: string): Promise<Looked> {
   }
 }
 
-function refusal(error: unknown, { sslMode }: Address): unknown {
+function refusal(error: unknown, { url, sslMode }: Address): unknown {
   if (!(error instanceof Failure)) return error;
   if (error.code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") {
     const text = `The server offers no TLS, which sslmode=${sslMode} asks for`;
@@ -164,7 +164,10 @@ function refusal(error: unknown, { sslMode }: Address): unknown {
       "PostgreSQL refuses the user or password of STORAGE_URL",
     );
   }
-  return unavailable(error);
+  const told = unavailable(error);
+  if (error.state !== null) return told;
+  const text = `PostgreSQL at ${new URL(url).host} cannot be reached, or does not answer`;
+  return new AppError(told.kind, text, { cause: error, hint: told.hint });
 }
 
 // Addresses of databases. D-12.2.

@@ -76,10 +76,10 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     ]);
   });
 
-  it("D-12.2 a server that does not answer is told as such", async () => {
-    expect(await refusalAt("postgres://u@127.0.0.1:1/d?sslmode=disable")).toEqual([
+  it("D-10.4, D-12.2 a server that does not answer is named, without the password", async () => {
+    expect(await refusalAt("postgres://u:secret@127.0.0.1:1/d?sslmode=disable")).toEqual([
       "store_unavailable",
-      "PostgreSQL cannot be reached, or does not answer",
+      "PostgreSQL at 127.0.0.1:1 cannot be reached, or does not answer",
     ]);
   });
 
