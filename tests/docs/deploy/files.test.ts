@@ -102,18 +102,23 @@ describe("D-10.8 Prometheus", () => {
     expect(check("test", "rules", "repsync-rules.test.yml").text).toContain("SUCCESS");
   });
 
-  test("rules and dashboard ask for metrics that a service has", async () => {
+  test("rules and dashboard ask for metrics and routes that a service has", async () => {
     const service = await startService({});
+    await service.send("/v1/public/profiles/ana/reputation");
     const metrics = (await service.send("/metrics")).text;
     const known = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
     const rules = read(join(MONITORING, "repsync-rules.yml"));
-    const asked = `${rules}${read(join(MONITORING, "grafana-dashboard.json"))}`.matchAll(
-      /\b(?:repsync|process)_[a-z_]+(?=\{| ==)/g,
-    );
+    const both = `${rules}${read(join(MONITORING, "grafana-dashboard.json"))}`;
+    const asked = both.matchAll(/\b(?:repsync|process)_[a-z_]+(?=\{| ==)/g);
     const unknown = [...asked].filter(
       ([name]) => !known.has(name) && !known.has(name.replace(/_(bucket|count|sum)$/, "")),
     );
     expect(unknown.map(([name]) => name)).toEqual([]);
+    const routes = [...metrics.matchAll(/\broute="([^"]+)"/g)].map(([, route = ""]) => route);
+    const wanted = [...both.matchAll(/\broute=~\\?"(.+?)\\?"/g)].map(([, form]) => `${form}`);
+    expect(wanted).toHaveLength(3);
+    const unmet = wanted.filter((form) => !routes.some((one) => RegExp(`^(?:${form})$`).test(one)));
+    expect(unmet).toEqual([]);
   });
 });
 
