@@ -34,7 +34,7 @@ export const addCommands: AddCommands = (parent, run) => {
   declareJob(parent, "move")
     .description(
       "Copies everything of the store of STORAGE_URL into an empty one, and compares each row. " +
-        "An address that is not given is asked for, or is the first line of standard input. " +
+        "Without an address it is asked for, or the first line of standard input. " +
         "Stop the services first. The old store stays as it is; set STORAGE_URL to the new one afterwards.",
     )
     .argument("[to-url]", "address of the new store, as STORAGE_URL has it")
