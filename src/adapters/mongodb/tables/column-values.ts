@@ -1,6 +1,19 @@
 // Column values as BSON and back. MongoDB must order them as D-3.1 says, and each must come back as it was written.
 import { Buffer } from "node:buffer";
-import { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp } from "mongodb";
+import {
+  Binary,
+  BSONSymbol,
+  Code,
+  DBRef,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+} from "mongodb";
 import {
   isNumber,
   type JsonValue,
@@ -32,7 +45,6 @@ const INTEGER = /^-?[1-9]\d{0,18}$|^0$/;
 /** The form in which a column keeps a value. Nothing is lost: `RowReader` gives back the same value. */
 export function storeValue(column: Column, value: ColumnValue): StoredValue {
   if (value === null) return null;
-  if (column.type === "json") return JSON.stringify(value);
   return ownTypeForm(column, value) ?? { json: JSON.stringify(value) };
 }
 
@@ -94,18 +106,15 @@ function storeInt64(text: string): Long | undefined {
  */
 export function foreignValue(column: Column, value: unknown): ColumnValue {
   const json = toJson(value);
-  if (column.type === "json") return json;
+  if (column.type === "json" || json === null) return json;
   if (column.type === "date" && value instanceof Date) return String(json).slice(0, 10);
-  if (typeof json === "object" && json !== null && !("rawJSON" in json))
-    return JSON.stringify(json);
-  const isNumber = typeof json === "number" || typeof json === "object";
-  return holdsDecimals(column) && isNumber && json !== null ? JSON.stringify(json) : json;
+  const isText = isNumber(json) ? holdsDecimals(column) : typeof json === "object";
+  return isText ? JSON.stringify(json) : json;
 }
 
 function toJson(value: unknown): JsonValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === "string") return value.toWellFormed();
-  if (typeof value === "boolean") return value;
+  if (typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (value instanceof Double || value instanceof Int32) return toJson(value.value);
   // Before `Long`, which it extends.
@@ -130,6 +139,8 @@ function timeText(atMs: number): string {
 
 function objectJson(value: unknown): JsonValue {
   if (typeof value !== "object" || value === null) return String(value);
-  if ("_bsontype" in value || value instanceof RegExp) return String(value);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toJson(member)]));
+  if (value instanceof MinKey || value instanceof MaxKey) return value._bsontype;
+  if (value instanceof BSONSymbol || value instanceof RegExp) return String(value);
+  const shown = value instanceof Code || value instanceof DBRef ? value.toJSON() : value;
+  return Object.fromEntries(Object.entries(shown).map(([name, member]) => [name, toJson(member)]));
 }

@@ -1,13 +1,27 @@
 // Documents that other programs wrote into the collections, and what repsync leaves in them.
 
 import { describe, expect } from "bun:test";
-import { Decimal128, Double, Long, ObjectId } from "mongodb";
+import {
+  BSONSymbol,
+  Code,
+  DBRef,
+  Decimal128,
+  Double,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+} from "mongodb";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../../../src/domain/sync/table/column-types.ts";
+import { walk } from "../../../contract/tables/reading/reading-ways.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
+import { readAfter, readKeyRange } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { databaseTest as it } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -59,17 +73,25 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     const definition = makeTable({ upsert_key: ["k"], columns: { k: { type: "text" }, ...cells } });
     const table = await TableUnderTest.prepare(storage, definition);
     const values: Record<string, unknown> = {
+      ancient: new Date("-000001-01-01T00:00:00Z"),
+      code: new Code("f()", { a: Long.fromNumber(1) }),
       date: new Date("2024-05-01T10:00:00.120Z"),
       decimal: Decimal128.fromString("1.50"),
       double: new Double(2.5),
       id: new ObjectId("0123456789abcdef01234567"),
       int: 5,
+      greatest: new MaxKey(),
+      least: new MinKey(),
       list: [1, new Date(0), { a: Long.fromString("9007199254740993") }],
       long: Long.fromString("9007199254740993"),
       nan: Number.NaN,
       object: { a: { json: "x" } },
       pattern: /a/i,
+      reference: new DBRef("others", new ObjectId("0123456789abcdef01234567")),
+      symbol: new BSONSymbol("x"),
       text: "2024-05-01 10:00",
+      timestamp: new Timestamp({ t: 1, i: 2 }),
+      verbatim: { json: "1", other: 2 },
     };
     await database.db.collection("items").insertMany(
       Object.entries(values).map(([k, value]) => ({
@@ -78,7 +100,20 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
       })),
     );
     const rows = new Map((await table.rows()).map(({ k, ...row }) => [k, row]));
-    expect(rows.size).toBe(11);
+    expect(rows.size).toBe(Object.keys(values).length);
+    for (const [k, text] of [
+      ["ancient", "-62198755200000 ms"],
+      ["code", '{"code":"f()","scope":{"a":1}}'],
+      ["greatest", "MaxKey"],
+      ["least", "MinKey"],
+      ["pattern", "/a/i"],
+      ["reference", '{"$ref":"others","$id":"0123456789abcdef01234567"}'],
+      ["symbol", "x"],
+      ["timestamp", "4294967298"],
+      ["verbatim", '{"json":"1","other":2}'],
+    ] as const) {
+      expect([k, rows.get(k)?.["text"]]).toEqual([k, text]);
+    }
     expect(JSON.stringify(rows.get("date"))).toBe(
       `{${COLUMN_TYPES.map((type) => `"${type}":${type === "date" ? '"2024-05-01"' : '"2024-05-01T10:00:00.120Z"'}`)}}`,
     );
@@ -111,9 +146,12 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
   it("D-3.3 a column that a document does not have is null, until it is written", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
-    await database.db.collection("items").insertMany([{ k: "a" }, { k: "b", at: 5 }]);
+    await database.db
+      .collection("items")
+      .insertMany([{ k: "a" }, { k: "b", at: 5 }, { k: "c", _repsync: "of another program" }]);
     expect(await table.rows()).toEqual([
       { k: "a", at: null, v: null },
+      { k: "c", at: null, v: null },
       { k: "b", at: 5, v: null },
     ]);
     await table.write({ k: "a", at: "2024-01-01T00:00:00Z", v: 1 });
@@ -138,6 +176,45 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
       names.push(...page.rows.map(({ k }) => k));
     }
     expect(names.toSorted()).toEqual(['["b","c"]', '["d","e"]', "x", "y"]);
+  });
+
+  it("D-4.6 a document without a key is on pages, and nothing that goes by keys finds it", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const row = { k: "a", at: "2024-01-01T00:00:00Z", v: 1 };
+    await table.write(row);
+    await database.db.collection("items").insertOne({ v: 7 });
+    expect(await table.page()).toEqual({ rows: [{ k: null, at: null, v: 7 }, row], totalRows: 2 });
+    const { tables } = storage;
+    for (const order of ["time", "-time", "key", "-key"] as const) {
+      expect(await walk(tables, ITEMS, "cursor", { order, limitRows: 1 })).toHaveLength(2);
+    }
+    const noKey = { k: null };
+    const everything = { after: null, sinceTime: null, limitRows: 9 };
+    for (const found of [
+      await tables.byKeys(ITEMS, [noKey, { k: "a" }], "sent"),
+      await readAfter(tables, ITEMS, everything),
+      await readKeyRange(tables, ITEMS, { afterKey: null, throughKey: null }, 9),
+    ]) {
+      expect(found).toEqual([row]);
+    }
+    const toNone = { afterKey: null, throughKey: noKey };
+    expect(await readKeyRange(tables, ITEMS, toNone, 9)).toEqual([]);
+    expect(await tables.count(ITEMS, { hasKey: true })).toBe(1);
+  });
+
+  it("D-3.4 what another program commits is shown 2 s later at the latest", async (database) => {
+    const clock = new FakeClock();
+    const table = await TableUnderTest.prepare(await database.open("", clock), ITEMS);
+    await database.db.client.withSession(async (session) => {
+      session.startTransaction();
+      await database.db.collection("items").insertOne({ k: "a" }, { session });
+      expect(await table.page()).toEqual({ rows: [], totalRows: 0 });
+      await session.commitTransaction();
+    });
+    clock.advance(2_000);
+    expect(await table.column("k")).toEqual(["a"]);
+    expect((await table.page({ limitRows: 1 })).totalRows).toBe(1);
   });
 
   it("D-3.4 pages and totals follow what other programs write and remove", async (database) => {
