@@ -4,7 +4,10 @@ import type { Collection, Document } from "mongodb";
 import type { Column } from "../../../domain/sync/table/table.ts";
 import { PLACELESS_TYPES } from "./table-layout.ts";
 
-const DAY = "\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])";
+const LEAP_YEAR = "(\\d\\d(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)";
+/** Begins texts that look like days, and are none of the calendar. */
+const NO_DAY = `0000|.{4}-(02-3|(0[469]|11)-31)|(?!${LEAP_YEAR}).{4}-02-29`;
+const DAY = `(?!${NO_DAY})\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])`;
 /** With no, three or six fraction digits, the last three of which are not all zero. */
 const TIME = "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.(?!000$)\\d{3}|\\.\\d{3}(?!000$)\\d{3})?";
 /** Beyond it a number of floating point is shown with other digits than it has. */

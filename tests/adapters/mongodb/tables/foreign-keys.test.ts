@@ -24,7 +24,7 @@ const FORMS: readonly (readonly [ColumnType, readonly unknown[], readonly unknow
   [
     "integer",
     [5, Long.MIN_VALUE, GREATEST, new Double(-7), { json: '"x"' }],
-    [new Double(1.5), new Double(2 ** 53), new Double(Number.NaN), "5", [5]],
+    [...[1.5, 2 ** 53, -(2 ** 53), Number.NaN].map((number) => new Double(number)), ...["5", [5]]],
   ],
   [
     "bigint",
@@ -34,13 +34,19 @@ const FORMS: readonly (readonly [ColumnType, readonly unknown[], readonly unknow
   ["boolean", [true, false], [1, "true"]],
   [
     "date",
-    ["2024-02-29", { json: '"soon"' }],
-    [new Date(0), "2024-05-01T00:00:00", "soon", "2024-13-01"],
+    ["2024-02-29", "2000-02-29", "2023-02-28", "2023-12-31", "2023-11-30", { json: '"soon"' }],
+    [
+      ...[new Date(0), "2024-05-01T00:00:00", "soon", "2024-13-01", "2023-04-31", "2024-02-30"],
+      ...["2023-02-29", "1900-02-29", "0000-01-01"],
+    ],
   ],
   [
     "datetime",
     ["2024-05-01T10:00:00", "2024-05-01T10:00:00.120", "2024-05-01T10:00:00.120003"],
-    [new Date(0), "2024-05-01T10:00:00Z", "2024-05-01T10:00:00.000", "2024-05-01"],
+    [
+      ...[new Date(0), "2024-05-01T10:00:00Z", "2024-05-01T10:00:00.000", "2024-05-01"],
+      "2024-02-30T10:00:00",
+    ],
   ],
 ];
 
@@ -61,7 +67,7 @@ describe.skipIf(!mongoAvailable)("MongoDB keys of other programs", () => {
       for (const k of others) {
         await documents.insertOne({ k });
         const preparing = storage.tables.prepare([table]);
-        await expect(preparing).rejects.toMatchObject({ kind: "schema_conflict" });
+        await expect(preparing, String(k)).rejects.toMatchObject({ kind: "schema_conflict" });
         await documents.deleteMany({});
       }
       await documents.insertMany(fits.map((k) => ({ k })));
@@ -86,8 +92,10 @@ describe.skipIf(!mongoAvailable)("MongoDB keys of other programs", () => {
       message: `Table "timed"${FOREIGN}: its timestamp column "at" holds lists, undefined, or times beyond the year 275760: store times, or null${ADVICE}`,
     };
     await expect(open()).rejects.toMatchObject(refusal);
-    await documents.updateOne({ k: "a" }, [{ $set: { at: { $toDate: Long.MIN_VALUE } } }]);
-    await expect(open()).rejects.toMatchObject(refusal);
+    for (const endless of [Long.MIN_VALUE, Long.MAX_VALUE]) {
+      await documents.updateOne({ k: "a" }, [{ $set: { at: { $toDate: endless } } }]);
+      await expect(open()).rejects.toMatchObject(refusal);
+    }
     await documents.updateOne({ k: "a" }, { $set: { at: { some: "thing" } } });
     await (await open()).close();
   });
@@ -97,7 +105,11 @@ describe.skipIf(!mongoAvailable)("MongoDB keys of other programs", () => {
     await db.collection("a").insertMany([{ k: new ObjectId() }, { k: 5 }, { k: "x" }]);
     await db.collection("b").insertMany([{ k: "5" }, { k: 5 }]);
     await db.collection("c").insertMany([{ k: "1 May" }]);
-    const tables = [tableOf("text", "a"), tableOf("integer", "b"), tableOf("date", "c")];
+    await db.collection("d").insertMany([{ k: 1 }]);
+    await db.collection("e").insertMany([{ k: 5 }]);
+    await db.collection("f").insertMany([{ k: new Date(0) }]);
+    const types = ["text", "integer", "date", "boolean", "datetime", "text"] as const;
+    const tables = types.map((type, n) => tableOf(type, "abcdef".charAt(n)));
     const before = await namesOf(db);
     const opening = openMongoStorage({ url, clock: new SystemClock(), tables });
     await expect(opening).rejects.toMatchObject({
@@ -105,7 +117,10 @@ describe.skipIf(!mongoAvailable)("MongoDB keys of other programs", () => {
       message:
         `Table "a"${FOREIGN}: its key column "k" holds values of other BSON types (int, objectId): store texts${ADVICE}\n` +
         `Table "b"${FOREIGN}: its key column "k" holds values of other BSON types (string): store whole numbers of type int or long${ADVICE}\n` +
-        `Table "c"${FOREIGN}: its key column "k" holds texts in another form: store texts like 2024-05-01${ADVICE}`,
+        `Table "c"${FOREIGN}: its key column "k" holds texts in another form: store texts like 2024-05-01${ADVICE}\n` +
+        `Table "d"${FOREIGN}: its key column "k" holds values of other BSON types (int): store true or false${ADVICE}\n` +
+        `Table "e"${FOREIGN}: its key column "k" holds values of other BSON types (int): store texts like 2024-05-01T10:00:00.123 (UTC, no zone)${ADVICE}\n` +
+        `Table "f"${FOREIGN}: its key column "k" holds BSON dates: store texts like 2024-05-01T10:00:00.123 (UTC, no zone)${ADVICE}`,
     });
     expect(await namesOf(db)).toEqual(before);
   });
