@@ -9,6 +9,10 @@ import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { databaseTest } from "../support.ts";
 
 const ITEMS = makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" } } });
+const LARGE = makeTable({
+  upsert_key: ["n"],
+  columns: { n: { type: "integer" }, text: { type: "text" } },
+});
 const ROWS = 1_000;
 const PAGE = { sinceTime: null, offsetRows: 900, limitRows: 50 };
 
@@ -43,4 +47,17 @@ describe.skipIf(!mongoAvailable)("MongoDB: deep pages", () => {
       expect(await placesRead(database.db, read)).toBeLessThan(2 * PAGE.limitRows);
     },
   );
+
+  databaseTest("D-7.9 one that ends for its bytes leaves no cursor open", async (database) => {
+    const table = await TableUnderTest.prepare(await database.open(), LARGE);
+    const text = "x".repeat(1024 * 1024);
+    await table.write(...Array.from({ length: 20 }, (_, n) => ({ n, text })));
+    const openCursors = async () => {
+      const { metrics } = await database.db.admin().serverStatus();
+      return Number(metrics.cursor.open.total);
+    };
+    const before = await openCursors();
+    expect(await table.column("n", { maxJsonBytes: 2.5 * text.length })).toEqual([0, 1]);
+    expect(await openCursors()).toBe(before);
+  });
 });
