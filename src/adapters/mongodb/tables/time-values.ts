@@ -69,7 +69,8 @@ export function placeAmongDates(layout: TableLayout, place: Document): Document 
 
 /** The time as repsync writes it, without zone. A date that is not at midnight comes behind its day where a column has days. */
 function dateText(layout: TableLayout, atMs: number): string {
-  if (atMs < FIRST_TIME_MS) return "";
+  // Behind null and numbers, which stand in an order of their own.
+  if (atMs < FIRST_TIME_MS) return "\0";
   // Also one beyond what a `Date` holds.
   if (!(atMs <= LAST_TIME_MS)) return LAST_TEXT;
   const text = formatMs(atMs).slice(0, -1);

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BSON, Long, ObjectId } from "mongodb";
+import { BSON, DBRef, Decimal128, Long, ObjectId } from "mongodb";
 import { readPosition } from "../../../../src/adapters/mongodb/tables/row-reader.ts";
 import { layoutOf } from "../../../../src/adapters/mongodb/tables/table-layout.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
@@ -108,14 +108,27 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
   it("D-7.10 rows whose time is neither a date nor a text are each on one page beside BSON dates", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
-    const times = [null, 5, { a: 1 }, { b: 1 }, new ObjectId(), false, true, new Date(0), "soon"];
+    const times = [
+      ...[null, 5, Long.fromString("5"), Decimal128.fromString("1.5"), "soon", { a: 1 }, { b: 1 }],
+      ...[new ObjectId(), false, true],
+      // Years 0, 1970, 10000 and 275760.
+      ...[-62_135_596_800_001, 0, 253_402_300_800_000, 8.64e15].map((ms) => new Date(ms)),
+    ];
     await database.db.collection("items").insertMany(times.map((at, n) => ({ k: `k${n}`, at })));
     const order = await table.column("k");
-    expect(order.toSorted()).toEqual(times.map((_, n) => `k${n}`));
+    expect(order.toSorted()).toEqual(times.map((_, n) => `k${n}`).toSorted());
     for (const limitRows of [1, 2, 4]) {
       expect(await keysAtOffsets(table, order.length, limitRows)).toEqual(order);
       expect(await keysAfter(storage, null, limitRows)).toEqual(order);
     }
+  });
+
+  it("D-7.10 a page of more rows than are put in order at once has each once", async (database) => {
+    const table = await TableUnderTest.prepare(await database.open(), ITEMS);
+    const keys = Array.from({ length: 1_100 }, (_, n) => `k${1_000 + n}`);
+    const at = [second(1), new Date(`${second(1)}Z`)];
+    await database.db.collection("items").insertMany(keys.map((k, n) => ({ k, at: at[n % 2] })));
+    expect(await table.column("k")).toEqual(keys);
   });
 
   it("D-7.10 rows whose time no driver could write are each on one page", async (database) => {
@@ -137,13 +150,18 @@ describe.skipIf(!mongoAvailable)("MongoDB dates", () => {
     }
   });
 
-  test("D-7.10 a document with `undefined` in its time has no place to go on from", () => {
+  test("D-7.10 a document with a value that no driver writes as it reads it has no place to go on from", () => {
     const bytes = Buffer.from(BSON.serialize({ k: "a", at: null }));
     const layout = layoutOf(ITEMS);
     expect(readPosition(bytes, layout)).toEqual({ at: null, k: "a" });
     const undefinedType = 6;
     bytes[bytes.indexOf("at") - 1] = undefinedType;
     expect(readPosition(bytes, layout)).toBeNull();
+    const text = Buffer.from(BSON.serialize({ k: "#", at: null }));
+    text[text.indexOf("#")] = 0xff;
+    expect(readPosition(text, layout)).toBeNull();
+    const reference = new DBRef("others", new ObjectId(), "another");
+    expect(readPosition(BSON.serialize({ k: "a", at: reference }), layout)).toBeNull();
   });
 
   it("D-7.10 in a date column a BSON date is its day", async (database) => {
