@@ -19,6 +19,7 @@ const ENTRY: TableEntry = {
   upsert_key: ["k"],
   columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
 };
+const TEXT = { type: "text" } as const;
 const ITEMS = makeTable(ENTRY);
 const GUARDED = makeTable({ ...ENTRY, conflict: "newer" });
 const BOTH_RULES: readonly (readonly [string, TableEntry, { conflict?: ConflictRule }])[] = [
@@ -180,6 +181,20 @@ function batchTests(harness: StoreHarness<Parts>): void {
       { k: "a", at: day(3), v: 6 },
       { k: "b", at: day(4), v: 5 },
     ]);
+  });
+
+  it("D-7.1 a guard tells keys apart that look alike", async (storage) => {
+    const names = ["a", "b", "c"];
+    const columns = { ...ENTRY.columns, ...Object.fromEntries(names.map((n) => [n, TEXT])) };
+    const entry = { ...ENTRY, upsert_key: names, columns };
+    const table = await TableUnderTest.prepare(storage, makeTable(entry));
+    const keys = ["x|yz|", "xy|z|", "x|y|z", "|xyz|", "||xyz", "1:x|y|"].map((key) =>
+      key.split("|"),
+    );
+    const rows = (at: string) => keys.map(([a, b, c]) => ({ a: a!, b: b!, c: c!, at, v: 1 }));
+    await table.write(...rows(day(2)));
+    const { kept, changed } = await table.writeWith({ conflict: "newer" }, ...rows(day(1)));
+    expect([inOrder(kept), changed]).toEqual([[0, 1, 2, 3, 4, 5], 0]);
   });
 
   it("D-7.1 kept names records by their position in the request", async (storage) => {

@@ -136,9 +136,7 @@ export class PushRows {
   async #writeRead(upserts: readonly Upsert[], there: There, tx: ClientSession): Promise<Done> {
     const { decision, sent } = await this.#decide(upserts, there, tx);
     const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
-    // The driver would make a command of each change between the two kinds.
-    const insertsNew = this.#options.insertsNew && !this.#options.ordered;
-    const inserted = new Set(insertsNew ? added : []);
+    const inserted = new Set(this.#options.insertsNew ? added : []);
     await this.#writer.insert(
       sent.filter((upsert) => inserted.has(upsert)),
       tx,

@@ -55,13 +55,11 @@ function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
 
 /**
  * True for an index of repsync's own that does not fit a changed upsert key: the unique index of the former key would
- * refuse rows, and a plain index on the new key would allow it twice. A unique index on what is the order now may stay.
+ * refuse rows, and a plain index on the new key would allow it twice.
  */
 export function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
   if (!index.name?.startsWith(OWN_INDEX)) return false;
-  const { keyIndex, orderIndex } = layoutOf(table);
-  const isUnique = index.unique === true;
-  return hasKeys(index, keyIndex) ? !isUnique : isUnique && !hasKeys(index, orderIndex);
+  return hasKeys(index, layoutOf(table).keyIndex) !== (index.unique === true);
 }
 
 /** Why the indexes that a table lacks cannot be made, and what to do, unless other programs have use for what is there. */

@@ -53,7 +53,6 @@ export interface Inspection {
   readonly table: Table;
   /** The definition with which it was last prepared; null for the first time. */
   readonly definition: TableDefinition | null;
-  readonly exists: boolean;
   /** True where documents of another program were there first: they and their fields stay as they are. */
   readonly isForeign: boolean;
   readonly hasRows: boolean;
@@ -84,7 +83,7 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
   const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
   const indexes = all.filter((index) => !former.includes(index));
   const formerIndexes = former.flatMap(({ name }) => name ?? []);
-  const found = { table, definition, exists, isForeign, hasRows, indexes, formerIndexes };
+  const found = { table, definition, isForeign, hasRows, indexes, formerIndexes };
   const kindProblems = collectionProblems(info);
   const problems = [...widthProblems(table), ...kindProblems, ...indexProblems(found)];
   const makesIndexes = neededIndexes(table).some((keys) => findIndex(found, keys) === undefined);
@@ -131,8 +130,8 @@ export function versionProblem(wireVersion: number, tables: readonly Table[]): s
 }
 
 function widthProblems(table: Table): string[] {
-  const { keyIndex, orderIndex } = layoutOf(table);
-  const widest = Math.max(Object.keys(keyIndex).length, Object.keys(orderIndex).length);
+  const { orderIndex } = layoutOf(table);
+  const widest = Object.keys(orderIndex).length;
   if (widest > MAX_INDEX_FIELDS) {
     return [
       `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,

@@ -4,7 +4,7 @@ import { type Collection, type Db, type Document, Long, MinKey, type WithId } fr
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
-import { createCollection, makeCollections } from "../driver/collections.ts";
+import { makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { asAppErrors, DUPLICATE_KEY, hasCode } from "../driver/errors.ts";
 import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
@@ -51,7 +51,6 @@ export async function prepareTables(
 async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
   const { table, definition } = inspection;
   const collection = db.collection(table.name);
-  if (!inspection.exists) await createCollection(db, table.name);
   for (const name of inspection.formerIndexes) await dropIndex(collection, name);
   const [keyIndex, ...others] = neededIndexes(table);
   const need = async (keys: IndexKeys) =>

@@ -85,7 +85,7 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
 export function withTime(table: Table, upsert: Upsert, time: string): Upsert {
   const { index, row, refusedIfNew } = upsert;
   const timed = makeUpsert(table, { ...row, [table.timestampColumn ?? ""]: time });
-  return { index, refusedIfNew, ...timed, row };
+  return { index, refusedIfNew, ...timed };
 }
 
 /** Gives the upsert of a new row its number. */

@@ -53,6 +53,19 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
     expect([failures, changed]).toEqual([[], 1]);
   });
 
+  it("S-4.2.10 a record that was refused stays refused where each attempt gives it another time", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    await database.db.command({ collMod: "items", validator: { v: { $type: "int" } } });
+    let attempts = 0;
+    const written = await storage.documents.transact({ name: "test.write" }, (tx) => {
+      const at = `2024-01-01T00:00:0${++attempts}Z`;
+      return tx.tables.write(ITEMS, asWrites([{ k: "a", at, v: null }]));
+    });
+    expect(written.failures.map(({ index }) => index)).toEqual([0]);
+    expect(attempts).toBeLessThan(5);
+  });
+
   it("D-7.8 once another instance has a lease, nothing more comes of writes that were under way", async (database) => {
     const storage = await database.open();
     const other = await database.open();

@@ -107,6 +107,20 @@ describe.skipIf(!mongoAvailable)("MongoDB indexes of an application", () => {
     expect(await documents.indexes()).toHaveLength(3);
   });
 
+  it("D-11.4.2 a hidden one is in the way, as nothing is read by it", async (database) => {
+    await fill(database);
+    await database.db.collection("goods").createIndex(ORDER, { name: "hidden", hidden: true });
+    const problem = "its index hidden on (at, a, b) is in the way of a plain index there";
+    await expectRefusal(database, problem);
+  });
+
+  it("D-11.4.2 a unique one stays though the collection has no rows", async ({ db, open }) => {
+    await db.collection("goods").createIndex({ own: 1 }, { unique: true });
+    await TableUnderTest.prepare(await open(), GOODS);
+    const found = await db.collection("goods").indexes();
+    expect(found.map(({ name }) => name)).toContain("own_1");
+  });
+
   it("D-11.4.2 as many as MongoDB allows are told before anything is written", async (database) => {
     await fill(database);
     const documents = database.db.collection("goods");

@@ -353,16 +353,20 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
       { k: 2, at: AT, day: "later" },
       { k: 3, at: null, day: null },
       { k: 4, at: 5, day: "2024-01-01" },
+      { k: 5, at: "2024-01-02T00:00:00Z" as string | null, day: "2024-01-03" },
     ];
-    await (await TableUnderTest.prepare(storage, by("at"))).write(...rows);
+    await (await TableUnderTest.prepare(storage, by("at"))).write({ k: 5, at: "soon" }, ...rows);
     for (const [column, keys] of [
-      ["at", [1, 3, 4, 2]],
-      ["day", [2, 3, 4, 1]],
-      [null, [1, 2, 3, 4]],
-      ["at", [1, 3, 4, 2]],
+      ["at", [1, 3, 4, 2, 5]],
+      ["day", [2, 3, 4, 1, 5]],
+      [null, [1, 2, 3, 4, 5]],
+      ["at", [1, 3, 4, 5, 2]],
     ] as const) {
       const table = await TableUnderTest.prepare(storage, by(column));
       expect(await table.rows()).toEqual(keys.map((k) => rows[k - 1] ?? {}));
+      if (column !== null) continue;
+      rows[4] = { k: 5, at: null, day: "2024-01-03" };
+      await table.write(rows[4]);
     }
   });
 });
