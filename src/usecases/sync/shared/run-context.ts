@@ -49,17 +49,15 @@ export function openRun(plan: RunPlan): RunContext {
 
 /** The same dependencies with a logger whose lines all say which run they belong to. */
 export function depsOfRun(deps: SyncDeps, runId: string): SyncDeps {
-  return { ...deps, logger: runLogger(deps.logger, runId) };
-}
-
-function runLogger(logger: Logger, runId: string): Logger {
+  const { logger: all } = deps;
   const withRun = (fields: LogFields = {}): LogFields => ({ run_id: runId, ...fields });
-  return {
-    debug: (message, fields) => logger.debug(message, withRun(fields)),
-    info: (message, fields) => logger.info(message, withRun(fields)),
-    warn: (message, fields) => logger.warn(message, withRun(fields)),
-    error: (message, cause, fields) => logger.error(message, cause, withRun(fields)),
+  const logger: Logger = {
+    debug: (message, fields) => all.debug(message, withRun(fields)),
+    info: (message, fields) => all.info(message, withRun(fields)),
+    warn: (message, fields) => all.warn(message, withRun(fields)),
+    error: (message, cause, fields) => all.error(message, cause, withRun(fields)),
   };
+  return { ...deps, logger };
 }
 
 /** The result of rows that were sent, or records that arrived. */

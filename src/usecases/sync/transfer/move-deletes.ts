@@ -15,7 +15,7 @@ import {
   RemotePeerError,
   type SentTombstone,
 } from "../../../ports/tables/remote-peer.ts";
-import type { TombstoneWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
+import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import { countRemovable } from "../shared/count-rows.ts";
 import type { WriteOutcome } from "../shared/write-rows.ts";
@@ -73,7 +73,11 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const cursor = placeOf(transfer, "pull")?.cursor ?? null;
   const read = (from: string | null) => readDeletedPage(transfer, from);
   const first = readAhead.get(cursor) ?? (await read(cursor));
-  const budget = new DeleteBudget(table, "here", await limitHere(transfer, first));
+  // The table's rows are counted only where their number matters.
+  const least = deleteLimit(table, run.maxDeletes, 0);
+  const isLittle = first.nextCursor === null && first.items.length <= least;
+  const rows = isLittle ? 0 : await deps.tables.count(table);
+  const budget = new DeleteBudget(table, "here", deleteLimit(table, run.maxDeletes, rows));
   const isMany = first.nextCursor !== null || budget.problem(first.items.length) !== null;
   if (isMany || run.isDryRun) {
     const count = ({ items }: DeletedReply) => {
@@ -99,13 +103,6 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   return null;
 }
 
-/** The table's rows are counted only where their number matters. */
-async function limitHere({ deps, run, table }: Transfer, first: DeletedReply): Promise<number> {
-  const least = deleteLimit(table, run.maxDeletes, 0);
-  if (first.nextCursor === null && first.items.length <= least) return least;
-  return deleteLimit(table, run.maxDeletes, await deps.tables.count(table));
-}
-
 /**
  * Applies tombstones in one commit. Resolves to how many the store refused, with which the place stays, or to why nothing was
  * done, when that would delete too many rows.
@@ -116,6 +113,7 @@ async function apply(
   deleted: readonly TombstoneWrite[],
   memory: MemoryChange,
 ): Promise<AppError | number> {
+  const { deps, table, remote, report } = transfer;
   let problem: AppError | null = null;
   const extrasOf = ({ deleted: count, refusedDeletes }: WriteOutcome) => {
     problem = budget.problem(count);
@@ -124,30 +122,22 @@ async function apply(
   };
   try {
     const outcome = await commitRows(transfer, { writes: [], deleted }, extrasOf);
-    transfer.remote.progressed();
-    budget.spend(outcome.deleted);
-    transfer.report.addDeleted(outcome.deleted);
-    return tellRefused(transfer, outcome.refusedDeletes);
+    const { deleted: count, refusedDeletes: refused = [] } = outcome;
+    remote.progressed();
+    budget.spend(count);
+    report.addDeleted(count);
+    report.addRejected(refused.length);
+    const [first] = refused;
+    if (first !== undefined) {
+      const text = "Rows stay that the remote has deleted: the store would not remove them";
+      const about = { table: table.name, count: refused.length, reason: first.message };
+      deps.logger.warn(text, about);
+    }
+    return refused.length;
   } catch (error) {
     if (problem === null || error !== problem) throw error;
     return problem;
   }
-}
-
-function tellRefused(
-  { deps, table, report }: Transfer,
-  refused: readonly WriteFailure[] = [],
-): number {
-  report.addRejected(refused.length);
-  const [first] = refused;
-  if (first !== undefined) {
-    const about = { table: table.name, count: refused.length, reason: first.message };
-    deps.logger.warn(
-      "Rows stay that the remote has deleted: the store would not remove them",
-      about,
-    );
-  }
-  return refused.length;
 }
 
 /** The tombstones, and the number of those that are too far ahead. */
