@@ -24,7 +24,7 @@ export interface RunDocument {
   readonly kind: RunKind;
   /** Counts runs of its kind in the order in which they were first saved, without gaps. */
   readonly number: number;
-  /** A `KeptRun` as JSON, which keeps names and their order as they are. */
+  /** A `StoredRun` as JSON, which keeps names and their order as they are. */
   readonly run: string;
   /** Parts of its news. */
   readonly newsParts: number;

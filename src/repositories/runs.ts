@@ -3,7 +3,7 @@ import { type Key, keysOf } from "../domain/shared/document-key.ts";
 import { MAX_KEPT_DRY_RUNS, MAX_KEPT_RUNS } from "../domain/shared/limits.ts";
 import { textParts } from "../domain/shared/text.ts";
 import type { News } from "../domain/sync/run/news.ts";
-import { isListed, type KeptRun, type ListedRun, readKeptRun } from "../domain/sync/run/run.ts";
+import { isListed, type ListedRun, readStoredRun, type StoredRun } from "../domain/sync/run/run.ts";
 import type { Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
@@ -30,7 +30,7 @@ function removeNews(tx: Transaction, { id, newsParts }: RunDocument): void {
 
 /** A run, and what it has told so far. */
 export interface ToldRun {
-  readonly run: KeptRun;
+  readonly run: StoredRun;
   /** Put together as `addNews` does. */
   readonly news: readonly News[];
 }
@@ -55,7 +55,7 @@ export class Runs extends RunRepository {
    * its process stood still, and others took it for gone.
    */
   async save(
-    run: KeptRun,
+    run: StoredRun,
     news?: readonly News[],
     alerts: readonly QueuedAlert[] = [],
   ): Promise<void> {
@@ -67,7 +67,7 @@ export class Runs extends RunRepository {
         { from: RUNS, keys: [[run.runId]] },
         { from: SEQUENCES, keys: [[kind]] },
       );
-      const hasEnded = known !== undefined && readKeptRun(known.run).status !== "running";
+      const hasEnded = known !== undefined && readStoredRun(known.run).status !== "running";
       if (hasEnded && run.status === "running") return;
       if (!hasEnded) queueAlerts(tx, alerts);
       const former = known?.newsParts ?? 0;
@@ -104,9 +104,9 @@ export class Runs extends RunRepository {
   }
 
   /** A run or dry run; null when it is unknown or was dropped. */
-  async find(runId: string): Promise<KeptRun | null> {
+  async find(runId: string): Promise<StoredRun | null> {
     const found = await this.#find("runs.find", runId);
-    return found === undefined ? null : readKeptRun(found.run);
+    return found === undefined ? null : readStoredRun(found.run);
   }
 
   /** Reads a run with its news, both of one moment. */
@@ -119,7 +119,7 @@ export class Runs extends RunRepository {
     );
     if (found === undefined) return null;
     const news = parts.length === 0 ? [] : JSON.parse(parts.map(({ text }) => text).join(""));
-    return { run: readKeptRun(found.run), news };
+    return { run: readStoredRun(found.run), news };
   }
 
   /**
@@ -136,7 +136,7 @@ export class Runs extends RunRepository {
         stretch = { ...newest, after: [before.kind, before.number] };
       }
       const [found] = await at.read({ from: RUNS, stretch });
-      return found.map(({ run }) => readKeptRun(run) as ListedRun);
+      return found.map(({ run }) => readStoredRun(run) as ListedRun);
     });
   }
 

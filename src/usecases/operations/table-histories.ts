@@ -5,7 +5,7 @@
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
 import type { CompareRun, ListedRun, SyncRun, SyncStatus } from "../../domain/sync/run/run.ts";
 import type { TableResult } from "../../domain/sync/run/table-result.ts";
-import { endAbandonedRuns, newestRuns } from "../sync/runs/kept-runs.ts";
+import { endAbandonedRuns, newestRuns } from "../sync/runs/stored-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 

@@ -1,7 +1,7 @@
 import { formatCount, showHidden } from "../../../domain/shared/text.ts";
 import type { ListedRun, SyncRun } from "../../../domain/sync/run/run.ts";
 import type { TableResult } from "../../../domain/sync/run/table-result.ts";
-import { findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
+import { findRun, listRuns } from "../../../usecases/sync/runs/stored-runs.ts";
 import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 import { type Colour, type Columns, durationText, type Line, tableLines } from "../../output.ts";

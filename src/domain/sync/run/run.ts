@@ -30,7 +30,7 @@ export interface RunRequest {
 export type RunStatus = "running" | "success" | "partial" | "failed";
 
 /** Common fields of runs and comparisons, as lists show them. D-4.9, D-7.8. */
-interface KeptRunBase {
+interface StoredRunBase {
   readonly runId: string;
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
@@ -44,7 +44,7 @@ interface KeptRunBase {
 }
 
 /** A run. D-4.3. */
-export interface SyncRun extends KeptRunBase, RowCounts {
+export interface SyncRun extends StoredRunBase, RowCounts {
   readonly kind: "sync";
   readonly direction: RunDirection;
   readonly tables: Readonly<Record<string, TableResult>>;
@@ -58,7 +58,7 @@ export interface SyncRun extends KeptRunBase, RowCounts {
 }
 
 /** A comparison of a table, with the counts that it has so far. D-4.10, D-7.8. */
-export interface CompareRun extends KeptRunBase, CompareCounts {
+export interface CompareRun extends StoredRunBase, CompareCounts {
   readonly kind: "compare";
   readonly table: string;
   readonly repair: CompareRepair | null;
@@ -82,7 +82,7 @@ export interface CompareCounts {
 }
 
 /** An import of a file that came by HTTP; only its events can be read. D-14.4. */
-export interface ImportRun extends KeptRunBase {
+export interface ImportRun extends StoredRunBase {
   readonly kind: "import";
   readonly table: string;
 }
@@ -90,21 +90,21 @@ export interface ImportRun extends KeptRunBase {
 /** An entry of the list of runs. */
 export type ListedRun = SyncRun | CompareRun;
 
-/** An entry that is kept; dry runs and imports stand in no list. */
-export type KeptRun = ListedRun | ImportRun;
+/** An entry of the store; dry runs and imports stand in no list. */
+export type StoredRun = ListedRun | ImportRun;
 
-export function isDryRun(run: KeptRun): boolean {
+export function isDryRun(run: StoredRun): boolean {
   return run.kind === "sync" && run.dryRun === true;
 }
 
-export function isListed(run: KeptRun): run is ListedRun {
+export function isListed(run: StoredRun): run is ListedRun {
   return run.kind !== "import" && !isDryRun(run);
 }
 
-/** Reads the JSON text of a kept run. Runs of earlier programs say `dryRun: false`, or lack newer counts. */
-export function readKeptRun(text: string): KeptRun {
-  const { dryRun, ...kept } = JSON.parse(text);
-  const run = dryRun ? { ...kept, dryRun } : kept;
+/** Reads the JSON text of a stored run. Runs of earlier programs say `dryRun: false`, or lack newer counts. */
+export function readStoredRun(text: string): StoredRun {
+  const { dryRun, ...stored } = JSON.parse(text);
+  const run = dryRun ? { ...stored, dryRun } : stored;
   if (run.kind !== "sync") return run;
   const tables = Object.entries(run.tables).map(([name, result]) => [
     name,

@@ -4,8 +4,8 @@ import { MAX_CANCEL_MS, MAX_KEPT_RUNS, MAX_LISTED_RESULTS } from "../../../domai
 import { formatCount } from "../../../domain/shared/text.ts";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
 import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
-import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/kept-runs.ts";
 import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
+import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/stored-runs.ts";
 import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";

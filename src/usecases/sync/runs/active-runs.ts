@@ -5,10 +5,10 @@ import type { RunRequest } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
 import { within } from "../../../ports/runtime/runtime.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { followRun } from "./kept-runs.ts";
 import { type CompareRequest, StartedComparison } from "./start-comparison.ts";
 import { type ImportRequest, StartedImport } from "./start-import.ts";
 import { StartedRun } from "./start-run.ts";
+import { followRun } from "./stored-runs.ts";
 
 type ActiveRun = StartedRun | StartedComparison | StartedImport;
 

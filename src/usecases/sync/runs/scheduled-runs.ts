@@ -7,9 +7,9 @@ import type { Ids } from "../../../ports/runtime/runtime.ts";
 import { isDue, type ScheduleDeps } from "../../../repositories/schedule-times.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { endAbandonedRuns } from "./kept-runs.ts";
 import type { CompareRequest, StartedComparison } from "./start-comparison.ts";
 import type { StartedRun } from "./start-run.ts";
+import { endAbandonedRuns } from "./stored-runs.ts";
 
 /** A little more than a lease lasts without its process. */
 const ABANDONED_LOOK_MS = 15_000;

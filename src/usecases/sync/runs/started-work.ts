@@ -4,13 +4,13 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { addNews, hasEnded, type News, newsSince } from "../../../domain/sync/run/news.ts";
-import type { FinishedEvent, KeptRun, RunStatus } from "../../../domain/sync/run/run.ts";
+import type { FinishedEvent, RunStatus, StoredRun } from "../../../domain/sync/run/run.ts";
 import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
 import { depsOfRun } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { endAbandonedRuns, saveEnded } from "./kept-runs.ts";
+import { endAbandonedRuns, saveEnded } from "./stored-runs.ts";
 
 /** The news of some work: `finished` is always the last. */
 type Told<Some extends News> = Some | FinishedEvent;
@@ -54,7 +54,10 @@ interface Work<Given> {
   do(given: Given): Promise<void>;
 }
 
-export abstract class StartedWork<Some extends News, Run extends KeptRun> extends RunEvents<Some> {
+export abstract class StartedWork<
+  Some extends News,
+  Run extends StoredRun,
+> extends RunEvents<Some> {
   readonly runId: string;
   /** Their logger names the run in every line. */
   readonly deps: SyncDeps;

@@ -6,7 +6,7 @@ import {
   readTableStates,
   TableHistories,
 } from "../../../../src/usecases/operations/table-histories.ts";
-import { listRuns } from "../../../../src/usecases/sync/runs/kept-runs.ts";
+import { listRuns } from "../../../../src/usecases/sync/runs/stored-runs.ts";
 import { makeRun } from "../../../repositories/support/runs.ts";
 import { makeTwoEnds, type TwoEnds } from "../two-ends.ts";
 

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import { addNews, type News } from "../../../../src/domain/sync/run/news.ts";
 import type { RunEvent } from "../../../../src/domain/sync/run/run.ts";
-import { findRun, followRun } from "../../../../src/usecases/sync/runs/kept-runs.ts";
 import { StartedComparison } from "../../../../src/usecases/sync/runs/start-comparison.ts";
+import { findRun, followRun } from "../../../../src/usecases/sync/runs/stored-runs.ts";
 import { eventsOf, makeTwoEnds, manyRows, put, start, type TwoEnds } from "../two-ends.ts";
 
 /** Another instance. */

@@ -21,8 +21,8 @@ import {
   type CompareRun,
   isDryRun,
   isListed,
-  type KeptRun,
   type ListedRun,
+  type StoredRun,
   type SyncRun,
 } from "../../../domain/sync/run/run.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
@@ -38,7 +38,7 @@ const LIVES_MS = 2_000;
 /** Keeps a run that has ended, with its alerts; without `news` those that were kept stay. Throws `store_unavailable`. */
 export async function saveEnded(
   { runs, alerts }: SyncDeps,
-  run: KeptRun,
+  run: StoredRun,
   news?: readonly News[],
 ): Promise<void> {
   const made = alertsOf(run).flatMap((alert) => alerts?.make(alert) ?? []);
@@ -67,7 +67,7 @@ async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
 }
 
 /** A run that has failed, with the time at which its process was last known to live. */
-function abandonedRun(run: KeptRun, livedAtMs: number): KeptRun {
+function abandonedRun(run: StoredRun, livedAtMs: number): StoredRun {
   const startedAtMs = dateTimeMs(run.startedAt);
   const next = run.kind === "sync" ? "the next run continues where it stopped" : "start it again";
   return {
@@ -117,7 +117,7 @@ export async function listRuns(
 
 /** One run, or one dry run that goes on. Throws `not_found`. */
 export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun> {
-  const run = await findKept(deps, runId);
+  const run = await findStored(deps, runId);
   if (run.kind === "import") {
     throw new AppError("not_found", "It is an import: only its events can be read");
   }
@@ -126,7 +126,7 @@ export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun>
 }
 
 /** A run as it is kept; one whose process has ended has failed. Throws `not_found`. */
-async function findKept(deps: SyncDeps, runId: string): Promise<KeptRun> {
+async function findStored(deps: SyncDeps, runId: string): Promise<StoredRun> {
   await endIfAbandoned(deps, runId);
   return (await deps.runs.find(runId)) ?? noRun();
 }
@@ -141,8 +141,8 @@ function noRun(): never {
  * Throws `not_found`, `conflict` for one that has ended before, and `sync_failed` when it has not ended within 20 s; it still
  * will.
  */
-export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<KeptRun> {
-  const before = await findKept(deps, runId);
+export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<StoredRun> {
+  const before = await findStored(deps, runId);
   if (before.status !== "running") {
     throw new AppError("conflict", `The run has ended before, as ${before.status}`);
   }
@@ -150,7 +150,7 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
   const askedAtMs = deps.clock.monotonicMs();
   while (deps.clock.monotonicMs() - askedAtMs < MAX_CANCEL_MS) {
     await deps.timer.sleep(CANCEL_LOOK_MS);
-    const run = await findKept(deps, runId);
+    const run = await findStored(deps, runId);
     if (run.status !== "running") return run;
   }
   const text = `The run has not ended within ${MAX_CANCEL_MS / 1000} s; it will before its next write`;
@@ -200,7 +200,7 @@ async function* follow(
 }
 
 /** The end of a run that did not tell its own, as its process ended. */
-function* endOf(run: KeptRun): Generator<News, void, undefined> {
+function* endOf(run: StoredRun): Generator<News, void, undefined> {
   if (run.error !== undefined && run.kind === "sync") {
     const table = Object.keys(run.tables).at(-1) ?? "?";
     const direction = run.direction === "pull" ? "pull" : "push";
@@ -213,7 +213,7 @@ function* endOf(run: KeptRun): Generator<News, void, undefined> {
 }
 
 /** The alerts of a run that has ended; none of a dry run, which somebody watches. */
-function alertsOf(run: KeptRun): readonly Alert[] {
+function alertsOf(run: StoredRun): readonly Alert[] {
   if (!isListed(run)) return [];
   const { status } = run;
   const ended: readonly Alert[] =
