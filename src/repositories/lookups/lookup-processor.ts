@@ -67,8 +67,8 @@ const MAX_KNOWN_PAGES = 10_000;
  *   before `decide` was called, by any instance, is seen; by other tools as far as docs/operating.md says.
  * - Counts are exact over all instances: of the calls in any 60 seconds, and in a month, never more than the limit are
  *   admitted, and none is refused below it. The store's clock is `nowMs`.
- * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts; a batch whose commit
- *   is of unknown outcome is given back, at the latest with the next one.
+ * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts, unless it was committed
+ *   and could not be confirmed (D-8.3); one whose commit is of unknown outcome is given back, at the latest with the next one.
  * - The audit names a person who can be found by an HMAC with a key of their own, which an erasure destroys, and a name that
  *   cannot be found by one with the service's key. Looking up a hidden person takes as much work as an absent one (D-8.5).
  */
