@@ -1,6 +1,7 @@
 // What `doctor` finds, beside running services and without them.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
@@ -64,6 +65,26 @@ describe("repsync doctor", () => {
       "\nfail  store: it can be read, but not written: The database is unavailable: another process is using it. Ask again in a moment\nok    tables: they exist",
     );
     expect(code).toBe(1);
+  });
+
+  test("D-10.7 begins a file where backups are made by the clock, and says where it cannot", async () => {
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), BACKUP_SCHEDULE: "0 3 * * *" };
+    const doctor = (BACKUP_FOLDER: string) =>
+      runCli(["doctor"], { folder, env: { ...env, BACKUP_FOLDER } });
+    const none = await doctor("./backups");
+    expect(none.stdout).toContain(
+      '\nwarn  backups: "./backups" cannot be read: there is no such file or folder. Make it for the user of the service\n',
+    );
+    mkdirSync(`${folder}/backups`);
+    const good = await doctor("./backups");
+    expect(good.stdout).toContain(
+      "\nok    backups: their folder can be written; there was none yet\n",
+    );
+    expect(readdirSync(`${folder}/backups`)).toEqual([]);
+    const bad = await doctor("/proc");
+    expect(bad.stdout).toContain('\nfail  backups: "/proc/doctor" cannot be written: ');
+    expect([none.code, good.code, bad.code]).toEqual([0, 0, 1]);
   });
 
   test("D-4.12 says of each part that it is well, exit code 0", async () => {

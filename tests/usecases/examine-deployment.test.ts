@@ -27,6 +27,7 @@ test("D-10.12 doctor tells of alerts that could not be delivered, where any are 
       outbox,
       syncApiKey: "key",
       isFirstPepper: true,
+      backups: null,
     };
     return await verdictOf("alerts", deps);
   };
@@ -51,6 +52,7 @@ test("D-4.12 doctor tells of a store whose clock is another one than this machin
       outbox: new AlertOutbox(documents),
       syncApiKey: "key",
       isFirstPepper: true,
+      backups: null,
     });
   };
   expect(await examine(5_000)).toEqual(["ok it can be read and written, 0 ms"]);
@@ -73,6 +75,7 @@ test("D-12.2 doctor names the tables of which nothing notes late commits, where 
       outbox: new AlertOutbox(documents),
       syncApiKey: "key",
       isFirstPepper: true,
+      backups: null,
     });
   };
   expect(await examine()).toBeUndefined();

@@ -114,7 +114,14 @@ test.each(["store_unavailable", "commit_failed", "conflict"] as const)(
       isDamaged: async () => false,
     };
     const outbox = new AlertOutbox(ownDocuments(ends.time.clock()));
-    const deps = { sync: ends.deps, storage, outbox, syncApiKey: "key", isFirstPepper: true };
+    const deps = {
+      sync: ends.deps,
+      storage,
+      outbox,
+      syncApiKey: "key",
+      isFirstPepper: true,
+      backups: null,
+    };
     const findings = await Array.fromAsync(examineDeployment(deps));
     expect(findings[0]).toMatchObject({ status: "fail", message: "It failed", hint });
 

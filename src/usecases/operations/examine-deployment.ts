@@ -1,15 +1,18 @@
 // Checks every part of a deployment for its operator, and says what to do about each problem.
 import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
+import { type BackupPlan, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
 import { DAMAGE_HINT, ERROR_KINDS, REFUSALS } from "../../domain/shared/error-kinds.ts";
 import { type AppError, isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
 import { compareDirections, lacksOwner, ownerError } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
+import type { BackupFiles } from "../../ports/copies/store-copies.ts";
 import { type CallLimit, COUNT_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import { storeNowMs } from "../../repositories/repository.ts";
+import type { ScheduleTimes } from "../../repositories/schedule-times.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
 import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
@@ -30,6 +33,13 @@ export interface ExamineDeps {
   readonly syncApiKey: string;
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
+  /** Null: none are made by the clock. */
+  readonly backups: ScheduledBackups | null;
+}
+
+interface ScheduledBackups extends Pick<BackupPlan, "folder"> {
+  readonly files: Pick<BackupFiles, "list" | "begin">;
+  readonly scheduleTimes: ScheduleTimes;
 }
 
 type Verdict = Omit<Finding, "check">;
@@ -58,6 +68,8 @@ export async function* examineDeployment(
   yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
   yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
   if (sync.alerts) yield { check: "alerts", ...(await guarded(() => checkAlerts(deps))) };
+  const { backups } = deps;
+  if (backups !== null) yield { check: "backups", ...(await guarded(() => checkBackups(backups))) };
   if (sync.remoteUrl !== null) yield { check: "owners", ...checkOwners(sync) };
   const remote = await readRemoteStatus(sync);
   yield { check: "remote", ...(await guarded(async () => checkRemote(remote, deps))) };
@@ -160,6 +172,22 @@ async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
   if (failed === 0) return ok(`${waiting} on the way`);
   const hint = "The log of the service says why; check WEBHOOK_URL and its receiver";
   return warn(`${failed} could not be delivered yet`, hint);
+}
+
+/** Begins a file as a backup does: at its time nobody may look. The folder would be of whoever asks. */
+async function checkBackups({ folder, files, scheduleTimes }: ScheduledBackups): Promise<Verdict> {
+  try {
+    await files.list(folder);
+  } catch (error) {
+    if (!isAppError(error, "invalid_request")) throw error;
+    return warn(error.message, "Make it for the user of the service");
+  }
+  const probe = await files.begin(`${folder}/doctor`, { isForced: true, storePaths: [] });
+  await probe.abandon();
+  const last = await scheduleTimes.read(LAST_BACKUP);
+  return ok(
+    `their folder can be written; ${last === null ? "there was none yet" : `the last is of ${last}`}`,
+  );
 }
 
 function checkPepper({ isFirstPepper }: ExamineDeps): Verdict {

@@ -61,8 +61,12 @@ export async function examine(
   const deployment = await openTelling(tools, tell);
   if ("code" in deployment) return conclude(deployment.code);
   const { config, services } = deployment;
-  const { storage, outbox, sync, isFirstPepper } = services;
-  const deps = { storage, outbox, sync, syncApiKey: config.syncApiKey, isFirstPepper };
+  const { storage, outbox, sync, scheduleTimes, isFirstPepper } = services;
+  const { backUpDeps } = await import("../../../app/backups.ts");
+  const { files } = backUpDeps(config, services);
+  const backups = config.backups && { folder: config.backups.folder, files, scheduleTimes };
+  const { syncApiKey } = config;
+  const deps = { storage, outbox, sync, syncApiKey, isFirstPepper, backups };
   for await (const finding of examineDeployment(deps)) tell(finding);
   return conclude(findings.some(({ status }) => status === "fail") ? EXIT.failed : EXIT.success);
 }
