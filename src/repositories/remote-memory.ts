@@ -21,7 +21,7 @@ export interface MemoryOwner {
   readonly remote: RemoteIdentity;
   /** The columns that take part. */
   readonly columns: KnownColumns;
-  /** Those that the other direction had left out when this one began, and that are allowed for. */
+  /** Those that the other direction had moved rows without when this one began, and that are allowed for. */
   readonly known: readonly string[];
 }
 

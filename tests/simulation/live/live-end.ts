@@ -113,26 +113,28 @@ export class LiveEnd {
     return v.length <= (this.#entry.maxChars ?? v.length);
   }
 
-  get registry(): Registry {
-    return this.#registry;
+  /** The registry of one of its instances now: for some seconds after a change not all have taken it up. */
+  registryOf(random: SeededRandom): Registry {
+    const isDivided = this.clock.nowMs() < this.#alikeFromMs;
+    return isDivided && random.chance(0.5) ? this.#former : this.#registry;
   }
 
   get table(): Table {
     return this.#registry.get("items") as Table;
   }
 
-  /** What one of its instances answers now: for some seconds after a change not all have taken up the registry. */
+  /** What one of its instances answers now. */
   server(random: SeededRandom): SimServer {
     const { storage, clock, maxPageRows } = this;
-    const isDivided = clock.nowMs() < this.#alikeFromMs;
-    const registry = isDivided && random.chance(0.5) ? this.#former : this.#registry;
+    const registry = this.registryOf(random);
     return repsyncServer({ storage, parts: this.#parts, registry, clock, maxPageRows });
   }
 
   /** What a service of another kind answers in its place; only with a store in memory. */
   foreignServer(random: SeededRandom): SimServer {
-    const { registry, clock, maxPageRows, storage } = this;
+    const { clock, maxPageRows, storage } = this;
     if (!(storage.tables instanceof MemoryTables)) throw new Error("It takes a store in memory");
+    const registry = this.#registry;
     const parts = { storage: storage.tables, parts: this.#parts, registry, clock, maxPageRows };
     return foreignServer(parts, { random, isTimelessLast: true, isClockZoned: false });
   }

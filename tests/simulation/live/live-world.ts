@@ -41,8 +41,6 @@ export class LiveWorld {
   readonly ledger: Ledger;
   readonly ends: ReadonlyMap<string, LiveEnd>;
   readonly writers: LiveWriters;
-  /** Processes whose runs have not ended, and whose they are. */
-  readonly #underWay = new Map<SimProcess, string>();
   /** What a writer, an upgrade or a run met that it must not; null when nothing. */
   failure: unknown = null;
   /** How runs ended. */
@@ -154,20 +152,17 @@ export class LiveWorld {
   /** Starts a run of an end in a process of its own. */
   run(name: string, request: Pick<RunRequest, "direction" | "isFull">): SimProcess {
     const process = new SimProcess(this.time, this.random, STORE_DELAY_MS);
-    this.#underWay.set(process, name);
     const [only = "", ...others] = this.remotesOf(name);
     const remote = others.length === 0 ? only : this.random.pick([only, ...others]);
     const ended = this.#start(name, { ...request, remote }, process).then(({ run }) => {
       this.outcomes.push(`${name} ${request.direction} ${run.status}: ${run.error ?? ""}`);
-      this.#underWay.delete(process);
     });
     this.#watch(ended);
     return process;
   }
 
-  /** Gives an end the column that it lacks; its processes are started anew. */
+  /** Gives an end the column that it lacks; runs under way keep the registry that they began with. */
   async upgrade(end: LiveEnd): Promise<void> {
-    for (const [process, name] of this.#underWay) if (name === end.name) process.kill();
     await end.register({ hasNotes: true });
   }
 
@@ -222,7 +217,8 @@ export class LiveWorld {
     const end = this.end(name);
     const remote = this.end(remoteName);
     const { server = (all: SimServer) => all } = this.#sabotage;
-    const { storage, clock, registry, maxPageRows } = end;
+    const { storage, clock, maxPageRows } = end;
+    const registry = end.registryOf(random);
     const reached = {
       tables: process.reach(storage.tables),
       tombstones: process.reach(storage.tombstones),

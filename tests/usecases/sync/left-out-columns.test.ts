@@ -4,6 +4,7 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../src/ports/tables/remote-peer.ts";
 import { compareTables } from "../../support/rows/compare-tables.ts";
+import { makeRegistry } from "../../support/rows/make-table.ts";
 import { BY_TIME, makeTwoEnds, register, runOf, type TwoEnds } from "./two-ends.ts";
 
 const WITH_NOTES: TableEntry = {
@@ -44,6 +45,52 @@ test("D-7.3.3 after a push that ended early no pull empties a column that the re
   }
   expect(rowOf(ends, "there")).toEqual(NOTED);
 });
+
+/** Another instance of this end, which has not taken up the registry yet: its run fails behind the first row. */
+async function runBehind(ends: TwoEnds, direction: "push" | "pull"): Promise<void> {
+  const deps = { ...ends.deps, registry: makeRegistry({ items: BY_TIME }) };
+  let asked = 0;
+  ends.intercept = ({ kind, limit }, send) => {
+    if (kind === direction && limit !== 1 && ++asked === 2)
+      throw new RemotePeerError("status", "400");
+    return send();
+  };
+  expect((await runOf({ ...ends, deps }, { direction })).run.status).toBe("failed");
+  ends.intercept = (_, send) => send();
+}
+
+test("D-7.3.3, D-14.6 no push empties a column of rows that an instance without it has begun to pull", async () => {
+  const ends = await makeTwoEnds({ entry: WITH_NOTES, maxPageRows: 2 });
+  expect((await runOf(ends, { direction: "pull" })).run.status).toBe("success");
+  const others = ["c", "d", "e"].map((k) => ({ ...NOTED, k, at: T3 }));
+  for (const row of [NOTED, ...others]) ends.there.writeOwn(ends.table, row);
+  await runBehind(ends, "pull");
+  expect(rowOf(ends, "here")).toEqual({ k: "b", v: "1", at: T2 });
+  const { run, error } = await runOf(ends, { direction: "push" });
+  expect(run.status).toBe("failed");
+  expect(error?.text).toContain("a push would empty them at the remote");
+  expect((await runOf(ends)).run.status).toBe("success");
+  for (const end of ["here", "there"] as const) expect(rowOf(ends, end)).toEqual(NOTED);
+});
+
+test.each([true, false])(
+  "D-7.3.3, D-14.6 no pull empties a column of rows that an instance without it has begun to push, where one has before: %p",
+  async (hasPushed) => {
+    const ends = await makeTwoEnds({ maxPageRows: 1 });
+    await register(ends, "there", WITH_NOTES);
+    await register(ends, "here", WITH_NOTES);
+    if (hasPushed) expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
+    await register(ends, "there", BY_TIME);
+    put(ends, NOTED, { k: "c", v: "1", at: T3, notes: null });
+    await runBehind(ends, "push");
+    await register(ends, "there", WITH_NOTES);
+    for (const direction of ["pull", "push", "pull"] as const) {
+      expect((await runOf(ends, { direction })).run.status).toBe("success");
+      expect(rowOf(ends, "here")).toEqual(NOTED);
+    }
+    expect(rowOf(ends, "there")).toEqual(NOTED);
+  },
+);
 
 test.each(["pull", "newest"] as const)(
   "D-4.10 a repair by %s brings rows here though the last push left a column out",

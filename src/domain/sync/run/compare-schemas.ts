@@ -163,22 +163,14 @@ export function leavingOut(
   return { moved: moved.filter((name) => !isOut(name)), leftOut: [...leftOut, ...out] };
 }
 
-/** Columns that the remote did not have at the last push, and has now: it knows nothing of what is in them here. */
-export function unsentColumns(
-  then: KnownColumns | undefined,
-  now: KnownColumns,
-): readonly string[] {
-  return then === undefined ? [] : now.moved.filter((name) => then.leftOut.includes(name));
-}
-
-/** Throws `sync_failed` where the other direction has left out columns that take part now, beside those that are `known`. D-7.3. */
+/** Throws `sync_failed` where the other direction has moved rows without columns that take part now, beside those that are `known`. D-7.3. */
 export function requireMoved(
   table: string,
   now: KnownColumns,
   known: readonly string[],
   other: KnownColumns | undefined,
 ): void {
-  const names = unsentColumns(other, now).filter((name) => !known.includes(name));
+  const names = addedColumns(other, now).filter((name) => !known.includes(name));
   if (names.length === 0) return;
   const text = `Another run has moved "${table}" meanwhile without ${names.map((name) => `"${name}"`).join(", ")}`;
   throw new AppError("sync_failed", text, { hint: "Run again", isRecoverable: true });

@@ -5,7 +5,7 @@ import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.t
 import { earliestTime, MAX_AHEAD_MS, rowTime, startLike } from "../rows/row-time.ts";
 import type { Row, Table } from "../table/table.ts";
 import type { LateRowsTold } from "../table/table-schema.ts";
-import type { KnownColumns } from "./compare-schemas.ts";
+import { addedColumns, type KnownColumns } from "./compare-schemas.ts";
 import {
   type DirectionMemory,
   isSameMemory,
@@ -101,11 +101,15 @@ export class TransferMarkers {
     return tellsOfLateRows ? sourceMs : Math.min(sourceMs, targetMs + MAX_AHEAD_MS);
   }
 
-  /** The change to commit before the first row is sent, or with the first ones that come: other columns do not move. D-7.3.3. */
-  begin(): MemoryChange {
-    const { columns, direction } = this.#options;
-    const isFirst = direction === "pull" && this.#written.columns === undefined;
-    return isFirst || columns.leftOut.length > 0 ? this.#keep({ columns }) : {};
+  /**
+   * The change to commit before the first row is sent, or with the first ones that come: other columns do not move, those among
+   * them that this instance does not know yet. `keepsFirst` says whether to keep them where nothing is. D-7.3.3.
+   */
+  begin(keepsFirst: boolean): MemoryChange {
+    const { columns } = this.#options;
+    const { columns: then } = this.#written;
+    const isLess = then === undefined ? keepsFirst : addedColumns(columns, then).length > 0;
+    return isLess || columns.leftOut.length > 0 ? this.#keep({ columns }) : {};
   }
 
   /** The change to commit when the transfer ends well; empty when nothing changes. */

@@ -11,7 +11,6 @@ import {
   differencesOfRecord,
   type KnownColumns,
   unfetchedColumns,
-  unsentColumns,
 } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import type { SyncDirection } from "../../../domain/sync/run/run.ts";
@@ -173,7 +172,7 @@ export function columnHistory(
   const isOwner = table.direction === "push";
   const unfetched = isOwner ? [] : unfetchedColumns(then("pull"), columns);
   const added = addedColumns(then(direction), columns);
-  const unsent = unsentColumns(then("push"), columns);
+  const unsent = addedColumns(then("push"), columns);
   const names = unfetched.map((name) => `"${name}"`).join(", ");
   const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
   const hint = "Pull the table first, or run both";

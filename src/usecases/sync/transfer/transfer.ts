@@ -5,6 +5,7 @@ import type { Key } from "../../../domain/shared/document-key.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import {
+  addedColumns,
   type KnownColumns,
   leavingOut,
   requireMoved,
@@ -115,16 +116,12 @@ export async function commitRows(
   rows: RowsToWrite,
   extrasOf: ExtrasOf = () => ({}),
 ): Promise<WriteOutcome> {
-  const { deps, table, direction, lease, memory, columns, added } = transfer;
+  const { deps, table, lease, memory } = transfer;
   if (lease.claim === null) return NOTHING_WRITTEN;
   lease.assertHeld();
-  // A pull counts its added columns as left out of the last push when it ends.
-  const known = (of: TransferMemory) =>
-    direction === "pull" ? [...leftOutOf(of, "push"), ...added] : leftOutOf(of, "pull");
-  const owner = { table: table.name, direction, columns };
   const commit = {
     claim: lease.claim,
-    owner: memory && { ...owner, remote: memory.remote, known: known(memory) },
+    owner: memory === null ? null : ownerOf(transfer, memory),
     forgetsExchanged: memory?.forgetsExchanged ?? false,
     extrasOf: (outcome: WriteOutcome) => {
       lease.assertHeld();
@@ -144,14 +141,19 @@ export async function commitRows(
   }
 }
 
-function leftOutOf({ kept }: TransferMemory, direction: SyncDirection): readonly string[] {
-  return kept[direction].columns?.leftOut ?? [];
+function ownerOf({ table, direction, columns, added }: OwnTransfer, memory: TransferMemory) {
+  const other = direction === "pull" ? "push" : "pull";
+  const before = addedColumns(memory.kept[other].columns, columns);
+  // A pull counts its added columns as left out of the last push when it ends.
+  const known = direction === "pull" ? [...before, ...added] : before;
+  return { table: table.name, direction, remote: memory.remote, columns, known };
 }
 
 /** Call it between the read of rows and their push. Throws as `requireMoved`: rows may have come without a column since. */
 export async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
   const { pull } = await deps.memory.read(table.name, memory.remote);
-  requireMoved(table.name, columns, leftOutOf(memory, "pull"), pull.columns);
+  const before = addedColumns(memory.kept.pull.columns, columns);
+  requireMoved(table.name, columns, before, pull.columns);
 }
 
 /** As `commitRows`, without rows; commits nothing where there is nothing to keep. */
@@ -162,8 +164,10 @@ export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras):
 }
 
 /** The change to commit no later than the first rows. Columns that are to be moved for all rows count as moved at the end only. */
-export function beginning({ added }: Transfer, markers: TransferMarkers): MemoryChange {
-  return added.length === 0 ? markers.begin() : {};
+export function beginning(transfer: Transfer, markers: TransferMarkers): MemoryChange {
+  const { added, direction, memory } = transfer;
+  // What is another remote's stays until a row has gone to this one.
+  return added.length === 0 ? markers.begin(direction === "pull" || !memory.isOther) : {};
 }
 
 /** Sends a push with so many members; resolves to the failure where they are too much at once, or a single one too large. */
