@@ -9,9 +9,8 @@ export function tracedStorage(tracing: Tracing, storage: FullStorage, system: st
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "object" || value === null || typeof key !== "string") return value;
-      const part = known.get(key) ?? tracedCalls(tracing, value, { name: key, system });
-      known.set(key, part);
-      return part;
+      const trace = () => tracedCalls(tracing, value, { name: key, system });
+      return known.getOrInsertComputed(key, trace);
     },
   });
 }
@@ -33,19 +32,17 @@ function tracedCalls<Store extends object>(
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "function" || typeof key !== "string") return value;
-      let method = methods.get(key);
-      if (method === undefined) {
-        const fields = { "db.system.name": system, "db.operation.name": key };
-        const options = { kind: "client", fields } as const;
-        method = (...args: unknown[]) => {
+      const fields = { "db.system.name": system, "db.operation.name": key };
+      const options = { kind: "client", fields } as const;
+      const trace =
+        () =>
+        (...args: unknown[]) => {
           const call = () => Reflect.apply(value, target, args) as unknown;
           if (!tracing.isRecorded()) return call();
           const [given] = name === "documents" ? (args as Partial<CallOptions>[]) : [];
           return tracing.inSpan(given?.name ?? `${name}.${key}`, call, options);
         };
-        methods.set(key, method);
-      }
-      return method;
+      return methods.getOrInsertComputed(key, trace);
     },
   });
 }

@@ -156,8 +156,7 @@ function put(
   table: Table,
   tombstone: DeletedKey,
 ): void {
-  const ofTable = tombstones.get(table.name) ?? new Map<string, DeletedKey>();
-  tombstones.set(table.name, ofTable);
+  const ofTable = tombstones.getOrInsertComputed(table.name, () => new Map());
   const text = keyText(table, tombstone.key);
   const earlier = ofTable.get(text);
   if (earlier !== undefined && compareDateTimes(earlier.deletedAt, tombstone.deletedAt) >= 0)

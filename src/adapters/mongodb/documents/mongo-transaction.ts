@@ -143,9 +143,7 @@ export class MongoTransaction implements Transaction {
   ): void {
     checkKey(key);
     this.#written.add(nameOf(collection, key));
-    const operations = this.#pending.get(collection) ?? [];
-    operations.push(operation);
-    this.#pending.set(collection, operations);
+    this.#pending.getOrInsertComputed(collection, () => []).push(operation);
   }
 
   async #send(collection: DocumentCollection): Promise<void> {

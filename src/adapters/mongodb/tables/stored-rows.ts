@@ -126,13 +126,11 @@ function groupBy(names: readonly string[], listed: string, keys: readonly KeyOfR
       const value = key.row[name];
       text += typeof value === "string" ? `${value.length}:${value}` : `,${JSON.stringify(value)}`;
     }
-    const group = groups.get(text);
-    if (group !== undefined) {
-      group.keys.push(key);
-      continue;
-    }
-    const shared = Object.fromEntries(names.map((name) => [name, key.filter[name]]));
-    groups.set(text, { shared, listed, keys: [key] });
+    const begin = () => {
+      const shared = Object.fromEntries(names.map((name) => [name, key.filter[name]]));
+      return { shared, listed, keys: [] };
+    };
+    groups.getOrInsertComputed(text, begin).keys.push(key);
   }
   return [...groups.values()];
 }

@@ -90,9 +90,7 @@ export function indexProblems(found: FoundIndexes): string[] {
 const names = new WeakMap<Db, Map<string, string>>();
 
 export function noteIndexName(db: Db, table: Table, keys: IndexKeys, name: string): void {
-  const known = names.get(db) ?? new Map<string, string>();
-  names.set(db, known);
-  known.set(placeOf(table, keys), name);
+  names.getOrInsertComputed(db, () => new Map()).set(placeOf(table, keys), name);
 }
 
 /** An index as a command names it. By its keys MongoDB takes none where another program has a second one on them. */

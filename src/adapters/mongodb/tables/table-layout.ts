@@ -38,11 +38,7 @@ export interface TableLayout {
 const layouts = new WeakMap<Table, TableLayout>();
 
 export function layoutOf(table: Table): TableLayout {
-  const known = layouts.get(table);
-  if (known !== undefined) return known;
-  const layout = makeLayout(table);
-  layouts.set(table, layout);
-  return layout;
+  return layouts.getOrInsertComputed(table, makeLayout);
 }
 
 /** BSON types of values behind which no read can go on: an array has several index entries, and no driver writes the others. */

@@ -192,9 +192,7 @@ class SortedUpserts {
   add(upsert: Upsert): void {
     const hash = hashOf(upsert.keyText);
     const bits = hash >>> (32 - PART_BITS);
-    const part = this.#parts.get(bits);
-    if (part === undefined) this.#parts.set(bits, [{ hash, upsert }]);
-    else part.push({ hash, upsert });
+    this.#parts.getOrInsertComputed(bits, () => []).push({ hash, upsert });
   }
 
   /** A step for each part. */

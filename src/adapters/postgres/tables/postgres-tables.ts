@@ -61,11 +61,7 @@ export class PostgresTables implements TableStore {
   }
 
   layout(table: Table): Layout {
-    const known = this.#layouts.get(table);
-    if (known !== undefined) return known;
-    const layout = new Layout(table, this.#schema);
-    this.#layouts.set(table, layout);
-    return layout;
+    return this.#layouts.getOrInsertComputed(table, () => new Layout(table, this.#schema));
   }
 
   stampsOthers(table: Table): boolean {

@@ -24,8 +24,8 @@ export class BodyTables implements TableWrites {
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
     const { conflict = table.conflict, deleted = [], stamps } = rule;
-    const binder = this.#binders.get(table) ?? new RowBinder(table, this.#body.foreignTables);
-    this.#binders.set(table, binder);
+    const makeBinder = () => new RowBinder(table, this.#body.foreignTables);
+    const binder = this.#binders.getOrInsertComputed(table, makeBinder);
     this.#body.beginRows();
     const write = new TableWrite(this.#body, table, { conflict, stamps }, binder);
     const records = await this.#body.inSteps(binder.bindAll(writes));

@@ -262,9 +262,7 @@ export class TableReader {
   }
 
   #sqlOf(table: Table): TableSql {
-    const sql = this.#sql.get(table) ?? new TableSql(table, this.#database);
-    this.#sql.set(table, sql);
-    return sql;
+    return this.#sql.getOrInsertComputed(table, () => new TableSql(table, this.#database));
   }
 }
 
