@@ -83,7 +83,7 @@ export class EventReader {
     let hasEnded = false;
     for (const event of events) {
       if (event.ns?.coll === DELETE_BARRIERS.name) {
-        barrier = Math.max(barrier ?? 0, barrierOf(event));
+        barrier = barrierOf(event);
         continue;
       }
       if (event.ns?.coll === OWN_DELETES.name) {
@@ -161,7 +161,6 @@ function put(
   const earlier = ofTable.get(text);
   if (earlier !== undefined && compareDateTimes(earlier.deletedAt, tombstone.deletedAt) >= 0)
     return;
-  ofTable.delete(text);
   ofTable.set(text, tombstone);
 }
 

@@ -109,7 +109,6 @@ export class DeleteRecorder {
       let pauseMs = LOOK_EVERY_MS;
       try {
         await this.#recordOnce(tables);
-        this.#toldProblem = "";
       } catch (error) {
         if (!this.#isStopping) this.#tell(error);
         pauseMs = PAUSE_AFTER_FAILURE_MS;
@@ -123,7 +122,10 @@ export class DeleteRecorder {
   async #recordOnce(tables: ReadonlyMap<string, Table>): Promise<void> {
     const state = await this.#acquire(tables);
     if (state === null || this.#isStopping) return;
-    const deps = { ...this.#deps, states: this.#states, logger: this.#logger };
+    const isWell = () => {
+      this.#toldProblem = "";
+    };
+    const deps = { ...this.#deps, states: this.#states, logger: this.#logger, isWell };
     this.#recording = new Recording(deps, this.#id, tables);
     try {
       await this.#recording.run(state);

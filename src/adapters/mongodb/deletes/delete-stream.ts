@@ -16,7 +16,7 @@ import type { StoreDeps } from "../driver/operations.ts";
 import { giveUpSession } from "../driver/orphaned-transactions.ts";
 import { OWN_DELETES } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
-import { keyAndTime, layoutOf, UNPARSED_FIELD } from "../tables/table-layout.ts";
+import { keyAndTime, layoutOf } from "../tables/table-layout.ts";
 import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
 
 /** Events of a piece. */
@@ -183,7 +183,7 @@ export class KeyTimeReader {
 
   constructor(table: Table) {
     const columns = keyAndTime(table);
-    this.fields = [...columns.map(({ name }) => name), UNPARSED_FIELD];
+    this.fields = columns.map(({ name }) => name);
     this.#table = table;
     this.#reader = new RowReader(layoutOf(table), columns);
   }

@@ -44,6 +44,8 @@ const EVENT_TOO_LARGE = 10334;
 interface RecordingDeps extends StoreDeps {
   readonly states: RecorderStates;
   readonly logger: Pick<Logger, "warn">;
+  /** Is called whenever a piece is recorded. */
+  readonly isWell: () => void;
 }
 
 export class Recording {
@@ -95,6 +97,7 @@ export class Recording {
         const isDue = clock.monotonicMs() >= keptMs + KEEP_EVERY_MS;
         if (piece.events.length === 0 && !isDue) continue;
         const findings = await this.#commit(reader, piece);
+        this.#deps.isWell();
         keptMs = clock.monotonicMs();
         await this.#deadline().race(this.#tell(findings));
         await this.#deadline().race(this.#forgetOwnDeletes(piece));

@@ -117,6 +117,26 @@ describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of delete
   );
 });
 
+describe.skipIf(!mongoAvailable)("MongoDB: a server that refuses the stream", () => {
+  databaseTest(
+    "D-7.6 a problem is told once, and again when it comes again",
+    async ({ url, db }) => {
+      const appName = "refused_stream";
+      const { storage, logger } = await openInstance(`${url}&appName=${appName}`);
+      const data = { appName, failCommands: ["aggregate", "getMore"], errorCode: 13 };
+      for (const n of [1, 2]) {
+        await listItems(storage);
+        await db.admin().command({ configureFailPoint: "failCommand", mode: { times: 4 }, data });
+        await pollUntil(`message ${n}`, () => Promise.resolve(logger.lines.length === n));
+      }
+      await listItems(storage);
+      const message = "Deletes cannot be recorded; guarded pushes and runs fail meanwhile";
+      const told = { level: "error", message };
+      expect(logger.lines).toMatchObject([told, told]);
+    },
+  );
+});
+
 async function expectWarnings({ logger }: Instance, reason: string): Promise<void> {
   // It is told after the commit in which it is kept.
   await pollUntil("warning", async () => logger.lines.length > 0);

@@ -1,5 +1,7 @@
 // Rows that other programs delete, in the ways of MongoDB.
 import { describe, expect } from "bun:test";
+import { formatMs } from "../../../../src/domain/shared/time.ts";
+import { justAfter } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
@@ -42,6 +44,36 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await replace("gone later");
       await items.deleteOne({ k: "gone later" });
       expect(await listedKeys(storage)).toEqual(["gone", "gone later"]);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 a row that goes twice in one transaction leaves the greater time",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      const items = db.collection("items");
+      await items.insertMany(documents("a", "b"));
+      const ahead = formatMs(Math.floor(Date.now() / 1000) * 1000 + 60_000);
+      await db.client.withSession((session) =>
+        session.withTransaction(async () => {
+          for (const [k, at] of [
+            ["a", ahead],
+            ["b", "2024-05-01T10:00:00Z"],
+          ] as const) {
+            await items.updateOne({ k }, { $set: { at: ahead.slice(0, -1) } }, { session });
+            if (k === "a") await items.updateOne({ k }, { $set: { at: null } }, { session });
+            await items.deleteOne({ k }, { session });
+            await items.insertOne({ k, at: at.slice(0, -1) }, { session });
+            await items.deleteOne({ k }, { session });
+          }
+        }),
+      );
+      const { items: listed } = await listItems(storage);
+      const time = justAfter(ahead);
+      expect(listed.map(({ key, deletedAt }) => [key["k"], deletedAt])).toEqual([
+        ["a", time],
+        ["b", time],
+      ]);
     },
   );
 
