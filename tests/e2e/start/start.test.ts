@@ -235,7 +235,9 @@ describe("a start that fails", () => {
     await started.waitFor("the host", () => said().includes(`PostgreSQL at ${host}`) || null);
     server.stop(true);
     expect(await started.ended).toEqual({ code: 1, signal: null });
-    expect(started.stderr()).toContain("repsync cannot start: PostgreSQL cannot be reached");
+    expect(started.stderr()).toContain(
+      `repsync cannot start: PostgreSQL at ${host} cannot be reached, or does not answer\n`,
+    );
     expect(said()).not.toContain("s3cret");
   });
 
