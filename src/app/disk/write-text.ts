@@ -73,7 +73,10 @@ async function writeFile(path: string, source: Readable, newMode: number): Promi
 async function inspect(path: string, newMode: number) {
   try {
     const found = await stat(path);
-    return { path: await realpath(path), isReplaceable: found.isFile(), mode: found.mode & 0o777 };
+    const isReplaceable = found.isFile();
+    // A pipe of /dev/stdout has no path.
+    const realPath = isReplaceable ? await realpath(path) : path;
+    return { path: realPath, isReplaceable, mode: found.mode & 0o777 };
   } catch {
     return { path, isReplaceable: true, mode: newMode };
   }
