@@ -153,7 +153,8 @@ const KINDS: readonly {
   readonly at: (url: string) => Store;
 }[] = [
   {
-    pattern: /^sqlite:(?!\/\/)./,
+    // Bun's driver opens a path without the white space around it, which would be another file.
+    pattern: /^sqlite:(?!\/\/)\S(.*\S)?$/s,
     forms: ["sqlite:<path> (such as sqlite:./data/repsync.db, without //)", "sqlite::memory:"],
     at: (url) => new SqliteFile(url),
   },

@@ -20,10 +20,15 @@ export async function readPassword(subject: string): Promise<string> {
   );
 }
 
-/** Asks for a secret on a terminal, without showing it; takes the first line of standard input otherwise. Throws `invalid_request`. */
+/**
+ * Asks for a secret on a terminal, without showing it; takes the first line of standard input otherwise. Without white space
+ * around it. Throws `invalid_request`.
+ */
 export async function readSecret(name: string, missing: string): Promise<string> {
-  if (process.stdin.isTTY !== true) return await readLine(missing);
-  return (await ask(`${name}: `, missing)).trim();
+  const isAsked = process.stdin.isTTY === true;
+  const secret = (await (isAsked ? ask(`${name}: `, missing) : readLine(missing))).trim();
+  if (secret !== "") return secret;
+  throw notGiven(missing);
 }
 
 async function readPasswordOnce(subject: string): Promise<string> {

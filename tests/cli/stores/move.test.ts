@@ -1,6 +1,7 @@
 // A deployment in use is moved from a file to a replica set, and back.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { MongoClient } from "mongodb";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { PASSWORD } from "../../http/reputation/people.ts";
@@ -146,13 +147,16 @@ test("D-10.7 an address that is not given comes from standard input, or is asked
   expect((await runCli(["admin", "create", "root"], { folder, env, input: PASSWORD })).code).toBe(
     0,
   );
-  const none = await runCli(["move"], { folder, env });
-  expect([none.code, none.stderr]).toMatchObject([
-    2,
-    expect.stringMatching(/^No address was given/),
-  ]);
-  const moved = await runCli(["move", "--json"], { folder, env, input: "sqlite:./new.db\n" });
+  for (const input of ["", " \r\n"]) {
+    const none = await runCli(["move"], { folder, env, input });
+    expect([none.code, none.stderr]).toMatchObject([
+      2,
+      expect.stringMatching(/^No address was given/),
+    ]);
+  }
+  const moved = await runCli(["move", "--json"], { folder, env, input: " sqlite:./new.db \r\n" });
   expect([moved.code, moved.json]).toMatchObject([0, { accounts: 1 }]);
+  expect(readdirSync(folder).filter((name) => /^new/.test(name))).toEqual(["new.db"]);
   const terminal = startInTerminal(["move"], { folder, env });
   await terminal.waitFor("Address of the new store: ");
   terminal.type("sqlite:./newer.db\r");

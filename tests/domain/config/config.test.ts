@@ -212,6 +212,8 @@ describe("readConfig() of an environment with problems", () => {
     ["D-1.3.1", { PORT: " 80" }, 'PORT must be a whole number from 0 to 65535: " 80"'],
     ["D-1.3.2", { STORAGE_URL: "mysql://u:p@h/db" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "sqlite:" }, STORAGE],
+    ["D-1.3.2", { STORAGE_URL: "sqlite:./a.db " }, STORAGE],
+    ["D-1.3.2", { STORAGE_URL: "sqlite: a.db" }, STORAGE],
     ["D-12.2", { STORAGE_URL: "postgres://u:p@h" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "mongodb://" }, STORAGE],
     ["D-1.3.2", { STORAGE_URL: "mongodb://u:p@h" }, STORAGE],
