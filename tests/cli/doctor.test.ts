@@ -1,7 +1,7 @@
 // What `doctor` finds, beside running services and without them.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
@@ -74,7 +74,7 @@ describe("repsync doctor", () => {
       runCli(["doctor"], { folder, env: { ...env, BACKUP_FOLDER } });
     const none = await doctor("./backups");
     expect(none.stdout).toContain(
-      '\nwarn  backups: "./backups" cannot be read: there is no such file or folder. Make it for the user of the service\n',
+      '\nwarn  backups: "./backups" cannot be listed: there is no such file or folder. Make it for the user of the service\n',
     );
     mkdirSync(`${folder}/backups`);
     const good = await doctor("./backups");
@@ -84,7 +84,12 @@ describe("repsync doctor", () => {
     expect(readdirSync(`${folder}/backups`)).toEqual([]);
     const bad = await doctor("/proc");
     expect(bad.stdout).toContain('\nfail  backups: "/proc/doctor" cannot be written: ');
-    expect([none.code, good.code, bad.code]).toEqual([0, 0, 1]);
+    writeFileSync(`${folder}/taken`, "");
+    const taken = await doctor("./taken");
+    expect(taken.stdout).toContain(
+      '\nfail  backups: "./taken" cannot be listed: a part of its path is no folder',
+    );
+    expect([none.code, good.code, bad.code, taken.code]).toEqual([0, 0, 1, 1]);
   });
 
   test("D-4.12 says of each part that it is well, exit code 0", async () => {

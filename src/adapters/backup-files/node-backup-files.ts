@@ -17,6 +17,11 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Codes of file systems that know no hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"];
+/** Codes of what is not there, and may be named wrongly or be made. */
+const MISSING: Readonly<Record<string, readonly string[]>> = {
+  read: ["ENOENT", "ENOTDIR"],
+  listed: ["ENOENT"],
+};
 
 /** Backups as files of this machine. */
 export class NodeBackupFiles implements BackupFiles {
@@ -57,7 +62,7 @@ export class NodeBackupFiles implements BackupFiles {
   }
 
   async list(folder: string): Promise<readonly string[]> {
-    return await told(folder, "read", () => readdir(folder));
+    return await told(folder, "listed", () => readdir(folder));
   }
 
   async makeFolder(folder: string): Promise<void> {
@@ -142,8 +147,6 @@ async function told<T>(path: string, verb: string, work: () => Promise<T>): Prom
 }
 
 function failed(path: string, verb: string, cause: unknown): AppError {
-  const code = codeOf(cause);
-  const isMissing = verb === "read" && (code === "ENOENT" || code === "ENOTDIR");
-  const kind = isMissing ? "invalid_request" : "file_failed";
+  const kind = MISSING[verb]?.includes(codeOf(cause) ?? "") ? "invalid_request" : "file_failed";
   return new AppError(kind, `"${path}" cannot be ${verb}: ${systemReason(cause)}`, { cause });
 }

@@ -148,7 +148,7 @@ export interface BackupFiles {
   /** As `Backup.ownFileOf`. Throws `invalid_request` for a file that is not there or is no backup. */
   ownFileOf(path: string): Promise<StoreKind | null>;
 
-  /** The names of the files in a folder. Throws `file_failed`. */
+  /** The names of the files in a folder. Throws `invalid_request` where there is none, and `file_failed`. */
   list(folder: string): Promise<readonly string[]>;
 
   /** Makes a folder that only its owner may read, unless there is one. Throws `file_failed`. */
