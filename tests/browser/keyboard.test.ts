@@ -29,6 +29,29 @@ const focused = (page: Page) =>
 
 describe.skipIf(!chromiumAvailable)("by keyboard", () => {
   onOneBackend("the focus", (backend) => {
+    test("D-9.1 a box from which its form is sent keeps the focus, and takes nothing meanwhile", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      const { page } = await openConsole(app, {
+        ...{ as: app.admin, address: "/console/runs", expectedErrors: [/ERR_FAILED/] },
+      });
+      const { promise: isTyped, resolve: goOn } = Promise.withResolvers<void>();
+      await page.route("**/sync/trigger", async (route) => {
+        await isTyped;
+        await route.abort();
+      });
+      const box = page.getByLabel("Dry run", { exact: true });
+      await box.press("Space");
+      await box.press("Enter");
+      await page.locator("[aria-busy]").waitFor();
+      await page.keyboard.press("Space");
+      expect([await focused(page), await box.isChecked()]).toEqual(["Dry run", true]);
+      goOn();
+      await page.locator("[aria-busy]").waitFor({ state: "detached" });
+      expect(await focused(page)).toBe("Dry run");
+      await page.keyboard.press("Space");
+      expect(await box.isChecked()).toBe(false);
+    });
+
     test("D-9.1 what has the focus keeps it, or hands it on when it goes", async () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       await app.push("items", {

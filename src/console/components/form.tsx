@@ -235,8 +235,12 @@ export function CheckField(props: CheckFieldProps) {
           type={props.isRadio ? "radio" : "checkbox"}
           name={name}
           {...(onChecked === undefined
-            ? { defaultChecked: isChecked, disabled: isSent }
+            ? { defaultChecked: isChecked, "aria-disabled": isSent ? "true" : undefined }
             : { checked: isChecked })}
+          onClick={(event) => {
+            // Disabled it would lose the focus, from which Enter sends the form.
+            if (isSent && onChecked === undefined) event.preventDefault();
+          }}
           onChange={(event) => onChecked?.(event.currentTarget.checked)}
         />
       )}
