@@ -25,7 +25,7 @@ import {
   withReruns,
 } from "../driver/transaction.ts";
 import { VERSIONS, type VersionedDeps } from "../driver/versions.ts";
-import { BodyPushes } from "../tables/body-tables.ts";
+import { BodyWrites } from "../tables/body-tables.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
 
@@ -102,7 +102,7 @@ export class MongoDocuments implements DocumentStore {
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        const tables = new BodyPushes(this.#deps, this.#filling).begin(session);
+        const tables = new BodyWrites(this.#deps, this.#filling).begin(session);
         return await body(this.#begin({ session, tables, lane: 0 }));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
@@ -125,7 +125,7 @@ export class MongoDocuments implements DocumentStore {
     const enterQueue = hasQueue ? () => this.#queues.enter(options.name) : undefined;
     const deadline = this.#deadlineOf(options);
     const scope = { client, clock, deadline, isInTurn, maxConflictsMs, enterQueue };
-    const pushes = new BodyPushes(this.#deps, this.#filling);
+    const writes = new BodyWrites(this.#deps, this.#filling);
     let hasWritten = false;
     // Without writes only the proof of who answered has to wait for a majority.
     const finish = (session: ClientSession) =>
@@ -134,7 +134,7 @@ export class MongoDocuments implements DocumentStore {
         : session.abortTransaction();
     const attempt = (lane: number) => {
       const write = async (session: ClientSession) => {
-        const tx = this.#begin({ session, tables: pushes.begin(session), lane });
+        const tx = this.#begin({ session, tables: writes.begin(session), lane });
         const result = await body(tx);
         hasWritten = await tx.finish();
         return result;
@@ -144,12 +144,12 @@ export class MongoDocuments implements DocumentStore {
     try {
       const { versions } = this.#deps;
       const result = await versions.withLane((lane) => withReruns(scope, () => attempt(lane)));
-      pushes.end();
+      writes.end();
       return result;
     } catch (error) {
       // Errors of the body are thrown as they are.
       if (!(error instanceof MongoError)) throw error;
-      throw pushes.hasRows ? toRowsError(error, isDivisible) : toAppError(error);
+      throw writes.hasRows ? toRowsError(error, isDivisible) : toAppError(error);
     }
   }
 

@@ -9,13 +9,13 @@ import type {
 } from "../../../ports/tables/table-writes.ts";
 import { type ChangedNames, joinedNames, type VersionedDeps } from "../driver/versions.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
-import { TablePush } from "./table-push.ts";
+import { TableWrite } from "./table-write.ts";
 
 /** The writes of a body in their order, over all its attempts. */
-export class BodyPushes {
+export class BodyWrites {
   readonly #deps: VersionedDeps;
   readonly #filling: Set<string>;
-  readonly #pushes: TablePush[] = [];
+  readonly #tableWrites: TableWrite[] = [];
   /** True once the body has changed rows. */
   hasRows = false;
 
@@ -26,12 +26,12 @@ export class BodyPushes {
   }
 
   /** The write with this number, with what earlier attempts have learned. */
-  at(number: number, table: Table): TablePush {
-    const known = this.#pushes[number];
+  at(number: number, table: Table): TableWrite {
+    const known = this.#tableWrites[number];
     if (known?.table === table) return known;
-    const push = new TablePush(this.#deps, this.#filling, table);
-    this.#pushes[number] = push;
-    return push;
+    const write = new TableWrite(this.#deps, this.#filling, table);
+    this.#tableWrites[number] = write;
+    return write;
   }
 
   begin(tx: ClientSession): BodyTables {
@@ -40,42 +40,42 @@ export class BodyPushes {
 
   /** To be called once the last attempt is committed. */
   end(): void {
-    for (const push of this.#pushes) push.end();
+    for (const write of this.#tableWrites) write.end();
   }
 }
 
 /** The rows that one attempt writes. */
 export class BodyTables implements TableWrites {
   readonly #deps: VersionedDeps;
-  readonly #pushes: BodyPushes;
+  readonly #bodyWrites: BodyWrites;
   readonly #tx: ClientSession;
-  #writes = 0;
+  #begun = 0;
   readonly #changedTables = new Set<string>();
   /** The people whose rows may have changed. */
   #people: ChangedNames = [];
   #excludesPushes = false;
 
-  constructor(deps: VersionedDeps, pushes: BodyPushes, tx: ClientSession) {
+  constructor(deps: VersionedDeps, bodyWrites: BodyWrites, tx: ClientSession) {
     this.#deps = deps;
-    this.#pushes = pushes;
+    this.#bodyWrites = bodyWrites;
     this.#tx = tx;
   }
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
-    const push = this.#pushes.at(this.#writes++, table);
+    const tableWrite = this.#bodyWrites.at(this.#begun++, table);
     const hasAny = writes.length + (rule.deleted?.length ?? 0) > 0;
-    this.#pushes.hasRows ||= hasAny;
-    const { people, ...pushed } = await push.write(writes, rule, this.#tx);
-    if (pushed.changed + pushed.deleted > 0) this.#note(table, people);
+    this.#bodyWrites.hasRows ||= hasAny;
+    const { people, ...written } = await tableWrite.write(writes, rule, this.#tx);
+    if (written.changed + written.deleted > 0) this.#note(table, people);
     // A tombstone names a person also where no row was removed: it must not outlive an erasure.
     else if (rule.deleted !== undefined) this.#people = joinedNames(this.#people, people);
-    return pushed;
+    return written;
   }
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
     const { db } = this.#deps;
     const options = { session: this.#tx };
-    this.#pushes.hasRows = true;
+    this.#bodyWrites.hasRows = true;
     const count =
       fields === null
         ? await removeRowsBy(db, table, [column, value], options)
@@ -93,7 +93,7 @@ export class BodyTables implements TableWrites {
     const people = joinedNames(this.#people, others);
     const changes = { tables: this.#changedTables, people };
     await this.#deps.versions.raise(changes, { tx: this.#tx, lane });
-    return this.#pushes.hasRows || this.#excludesPushes;
+    return this.#bodyWrites.hasRows || this.#excludesPushes;
   }
 
   #note({ name }: Table, people: ChangedNames): void {

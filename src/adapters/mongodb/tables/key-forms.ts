@@ -1,4 +1,4 @@
-// The forms in which pushes keep the values of keys. Another program may keep a key in another form: pages show it alike, but a push
+// The forms in which writes keep the values of keys. Another program may keep a key in another form: pages show it alike, but a write
 // does not find it, and would add a second row with the same key.
 import type { Collection, Document } from "mongodb";
 import type { Column } from "../../../domain/sync/table/table.ts";

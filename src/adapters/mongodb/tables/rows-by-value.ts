@@ -9,9 +9,9 @@ import {
   noteOwnDeletes,
 } from "../driver/tombstone-documents.ts";
 import { storeValue } from "./column-values.ts";
-import { REFUSALS } from "./push-writer.ts";
 import { RowReader } from "./row-reader.ts";
 import { layoutOf, projectionOf } from "./table-layout.ts";
+import { REFUSALS } from "./upsert-sender.ts";
 import { storedFields } from "./upserts.ts";
 
 /** Rows of a message, as a rule all. */

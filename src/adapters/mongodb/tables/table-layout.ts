@@ -9,7 +9,7 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 
-/** Hidden field: the timestamp as it was pushed when it cannot be parsed; the column itself is null then. */
+/** Hidden field: the timestamp as it was written when it cannot be parsed; the column itself is null then. */
 export const UNPARSED_FIELD = "_repsync";
 /** Hidden field: the parsed timestamp when the timestamp column is also a key column, which keeps its own text. */
 export const KEY_TIME_FIELD = "_repsync_time";
@@ -29,7 +29,7 @@ export interface TableLayout {
   readonly keyIndex: IndexKeys;
   /** Index in the order of the table: (timestamp, key); without a timestamp column `keyIndex` itself. */
   readonly orderIndex: IndexKeys;
-  /** Columns that a push changes on a key conflict. */
+  /** Columns that a write changes on a key conflict. */
   readonly updateNames: ReadonlySet<string>;
   /** Fields that a page needs. */
   readonly pageProjection: Fields;

@@ -1,4 +1,4 @@
-// Records of a push as upserts by the key columns, and the batches in which they are sent.
+// Records of a write as upserts by the key columns, and the batches in which they are sent.
 import { BSON, type Document, type Long } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -50,7 +50,7 @@ interface HashedUpsert {
   readonly upsert: Upsert;
 }
 
-/** The upserts of a push in the order of sending, and the records that are not sent. */
+/** The upserts of a write in the order of sending, and the records that are not sent. */
 export interface UpsertPlan {
   readonly upserts: readonly Upsert[];
   /** True when a key occurs twice: then the upserts take effect one after the other. */
@@ -157,7 +157,7 @@ function addValue(target: Fields, table: Table, column: Column, value: ColumnVal
   const time = storeTime(column, value);
   target[column.name] = time;
   if (time === null) {
-    // An empty one takes the place of a text that an earlier push left.
+    // An empty one takes the place of a text that an earlier write left.
     target[UNPARSED_FIELD] = value === null ? {} : { [column.name]: JSON.stringify(value) };
   }
 }

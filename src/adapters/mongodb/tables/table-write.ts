@@ -14,21 +14,21 @@ import { beginTurns } from "../driver/deadline.ts";
 import { takeNumbers } from "../driver/id-counters.ts";
 import { Rerun, type TransactionScope, tryTransaction } from "../driver/transaction.ts";
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
-import { PartlyLate, PushRows } from "./push-rows.ts";
-import { RefusedUpsert } from "./push-writer.ts";
+import { PartlyLate, RowWrites } from "./row-writes.ts";
+import { RefusedUpsert } from "./upsert-sender.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */
 const MIN_LOAD_ROWS = 100;
 
 /** The result of a write. */
-interface Pushed extends Written {
+interface WrittenWithPeople extends Written {
   /** The people whose rows may have changed. */
   readonly people: ChangedNames;
 }
 
 /** A write, which may be attempted several times and knows each time what the attempts before have met. */
-export class TablePush {
+export class TableWrite {
   readonly table: Table;
   readonly #deps: VersionedDeps;
   readonly #filling: Set<string>;
@@ -49,7 +49,11 @@ export class TablePush {
   }
 
   /** Writes all records but the refused ones. Throws `Rerun` when the transaction is over, and driver errors. */
-  async write(writes: readonly RowWrite[], rule: WriteRule, tx: ClientSession): Promise<Pushed> {
+  async write(
+    writes: readonly RowWrite[],
+    rule: WriteRule,
+    tx: ClientSession,
+  ): Promise<WrittenWithPeople> {
     const plan = await beginTurns(this.#deps.clock).run(planUpserts(this.table, writes));
     const { upserts, failures } = this.#withoutRefused(plan);
     const { ordered } = plan;
@@ -58,7 +62,7 @@ export class TablePush {
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
     const numbers = (count: number) => this.#takeNumbers(count);
     const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling, readsFirst };
-    const rows = new PushRows(this.#deps, this.table, options);
+    const rows = new RowWrites(this.#deps, this.table, options);
     try {
       const { newRows, ...written } = await rows.write(upserts, tx);
       this.#records = plan.upserts.length;
@@ -89,7 +93,7 @@ export class TablePush {
 
   /**
    * The first of so many numbers, those of an earlier attempt where they are enough. They are taken outside of the transaction:
-   * all pushes of the table would meet there.
+   * all writes of the table would meet there.
    */
   async #takeNumbers(count: number): Promise<Long> {
     if (this.#numbers === null || this.#numbers.count < count) {
@@ -122,7 +126,7 @@ export class TablePush {
   }
 
   async #learn(
-    rows: PushRows,
+    rows: RowWrites,
     upserts: readonly Upsert[],
     refused: RefusedUpsert,
     scope: TransactionScope,
@@ -136,7 +140,7 @@ export class TablePush {
    * behind it, so each upsert is sent about once. What is refused only together with others shows in the next attempt.
    */
   async #findRefused(
-    rows: PushRows,
+    rows: RowWrites,
     upserts: readonly Upsert[],
     first: RefusedUpsert,
     scope: TransactionScope,

@@ -1,4 +1,4 @@
-// The bulkWrites by which a push writes its rows, within a transaction.
+// The bulkWrites by which rows are written, within a transaction.
 import {
   type AnyBulkWriteOperation,
   type BulkWriteResult,
@@ -45,7 +45,7 @@ export class RefusedUpsert extends Error {
 }
 
 /** Every method ends at the first upsert that the server refuses, and throws it. */
-export class PushWriter {
+export class UpsertSender {
   readonly #collection: Collection;
   readonly #isOrdered: boolean;
 

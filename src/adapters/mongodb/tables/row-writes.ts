@@ -1,8 +1,8 @@
-// The writing of the rows of a push, within a transaction. As a rule all are sent as upserts by their keys: to read before every
-// push made one of existing keys slower by an eighth (0.88 of the floor, 0.78). Where what is there decides it is read first: with
+// The writing of rows of a table, within a transaction. As a rule all are sent as upserts by their keys: to read before every
+// write made one of existing keys slower by an eighth (0.88 of the floor, 0.78). Where what is there decides it is read first: with
 // the guard, tombstones, records that may not be new, and numbers; the domain then decides, new rows are inserted, at a quarter
 // of the time, and others upserted. A row that is kept, or is as it should be, is not written; any other change meanwhile is a
-// write conflict, after which the push runs again. The server tells how many rows a bulk write changed, not which: a push of late
+// write conflict, after which the write runs again. The server tells how many rows a bulk write changed, not which: a write of late
 // rows that changed in part runs again and reads, as an update that compares in the server costs a fifth more. Nothing is read
 // while a table is being filled either.
 import type { ClientSession, Long } from "mongodb";
@@ -23,9 +23,9 @@ import { beginTurns } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import { noteOwnDeletes, TombstoneDocuments } from "../driver/tombstone-documents.ts";
-import { PushWriter } from "./push-writer.ts";
 import { type KeyOfRow, keyOfRow, StoredRows } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
+import { UpsertSender } from "./upsert-sender.ts";
 import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
@@ -33,7 +33,7 @@ const MARGIN_MS = 5_000;
 /** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
 const FIRST_TRIED = 8;
 
-interface PushOptions extends WriteRule {
+interface WriteOptions extends WriteRule {
   /** True when the upserts take effect one after the other. */
   readonly ordered: boolean;
   /** True when new rows are sent as such: a key that is there after all is a refusal. */
@@ -47,7 +47,7 @@ interface PushOptions extends WriteRule {
 }
 
 /** The result of upserts. */
-interface PushedRows extends Written {
+interface WrittenRows extends Written {
   /** Rows that are new. */
   readonly newRows: number;
 }
@@ -65,29 +65,29 @@ interface There {
   readonly tombstones: Map<string, string>;
 }
 
-type Done = Omit<PushedRows, "visibleMs">;
+type Done = Omit<WrittenRows, "visibleMs">;
 
-/** Rows were changed in part, and whether these were late ones is not known: the push has to read first. */
+/** Rows were changed in part, and whether these were late ones is not known: the write has to read first. */
 export class PartlyLate extends Error {}
 
 /** Every method throws `RefusedUpsert` for an upsert that the server refuses. */
-export class PushRows {
+export class RowWrites {
   readonly #deps: StoreDeps;
   readonly #table: Table;
-  readonly #options: PushOptions;
+  readonly #options: WriteOptions;
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
-  readonly #writer: PushWriter;
+  readonly #sender: UpsertSender;
   readonly #stored: StoredRows;
   readonly #tombstones: TombstoneDocuments;
 
-  constructor(deps: StoreDeps, table: Table, options: PushOptions) {
+  constructor(deps: StoreDeps, table: Table, options: WriteOptions) {
     this.#deps = deps;
     this.#table = table;
     this.#options = options;
     this.#conflict = options.conflict ?? table.conflict;
     this.#deleted = options.deleted ?? [];
-    this.#writer = new PushWriter(deps.db.collection(table.name), options.ordered);
+    this.#sender = new UpsertSender(deps.db.collection(table.name), options.ordered);
     this.#stored = new StoredRows(table, deps);
     this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
@@ -96,7 +96,7 @@ export class PushRows {
    * Sends all rows unread where that is enough. Otherwise reads what is there, decides, and writes what changes. Throws
    * `PartlyLate` where rows were sent unread, and only reading tells which of them changed.
    */
-  async write(upserts: readonly Upsert[], tx: ClientSession): Promise<PushedRows> {
+  async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const nowMs = await readNowMs(this.#deps);
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
@@ -124,7 +124,7 @@ export class PushRows {
 
   /** The server tells how many rows it changed, not which: of late ones it has to be all or none. */
   async #sendUnread(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Done> {
-    const { changed, newRows } = await this.#writer.upsert(upserts, tx);
+    const { changed, newRows } = await this.#sender.upsert(upserts, tx);
     const earliest = changed === 0 ? null : earliestTime(upserts.map(({ time }) => time));
     const lateLimit = lateBefore(this.#table, nowMs + SYNC_CALLS.triesMs + MARGIN_MS);
     const isLate = earliest !== null && compareDateTimes(earliest, lateLimit) < 0;
@@ -137,12 +137,12 @@ export class PushRows {
     const { decision, sent } = await this.#decide(upserts, there, tx);
     const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
     const inserted = new Set(this.#options.insertsNew ? added : []);
-    await this.#writer.insert(
+    await this.#sender.insert(
       sent.filter((upsert) => inserted.has(upsert)),
       tx,
     );
     const rest = sent.filter((upsert) => !inserted.has(upsert));
-    const changed = inserted.size + (await this.#writer.upsert(rest, tx)).changed;
+    const changed = inserted.size + (await this.#sender.upsert(rest, tx)).changed;
     return {
       changed,
       newRows: added.length,
@@ -161,13 +161,13 @@ export class PushRows {
     const tombstones = await this.#findTombstones(upserts, tx);
     const { sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
     for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {
-      await this.#writer.upsert(sent.slice(i, i + count), tx);
+      await this.#sender.upsert(sent.slice(i, i + count), tx);
     }
   }
 
   /**
    * Decides by the snapshot of the transaction, and does what is decided of tombstones. Whoever changes a row meanwhile that
-   * is not sent has done it after this push.
+   * is not sent has done it after this write.
    */
   async #decide(
     upserts: readonly Upsert[],
