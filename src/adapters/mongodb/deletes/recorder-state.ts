@@ -11,7 +11,7 @@ import {
   writeOne,
   writeTogether,
 } from "../driver/operations.ts";
-import { literals, tombstonesOf } from "../driver/tombstone-documents.ts";
+import { literals, ownDeletesOf, tombstonesOf } from "../driver/tombstone-documents.ts";
 import {
   areSame,
   type Beginning,
@@ -90,6 +90,9 @@ export class RecorderStates {
       for (const name of planned.otherKeys) {
         await tombstonesOf(this.#deps.db).deleteMany({ table: name }, options);
       }
+      // Nobody meets them: deletes from before are not recorded either once the table is on again.
+      const unread = { "forgets.table": { $exists: true, $nin: [...tables.keys()] } };
+      await ownDeletesOf(this.#deps.db).deleteMany(unread, options);
       // A stream that begins now begins behind these barriers.
       const begun = planned.goesOn ? {} : { token: null, barrier };
       const changed = { recorder: null, ...begun, tables: planned.tables };

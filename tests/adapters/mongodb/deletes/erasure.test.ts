@@ -59,6 +59,22 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
   );
 
   databaseTest(
+    "D-8.2 no name stays noted that a process left, where deletes are recorded no more",
+    async ({ open, db }) => {
+      const { storage } = await openStores({ open });
+      await storage.close();
+      // As the commit of an erasure leaves it where the process ends behind it.
+      const notes = db.collection<{ readonly _id: string }>("repsync_own_deletes");
+      const forgets = { table: TABLE.name, text: '"username":"ana"' };
+      const note = { _id: `session/1/${TABLE.name}`, at: new Date(), forgets };
+      await notes.insertOne(note);
+      const later = await open();
+      await later.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
+      expect(await notes.find().toArray()).toEqual([]);
+    },
+  );
+
+  databaseTest(
     "D-8.2, D-7.6 a body that keeps a tombstone without a row runs again where the person is erased meanwhile",
     async ({ open }) => {
       const { storage, membership, names } = await openStores({ open });
