@@ -82,6 +82,8 @@ export async function* readOrdered(
     const closing = { killCursors: query.layout.table.name, cursors: open };
     // One that stays open ends by itself.
     if (open.length > 0) await db.command(closing).catch(() => {});
+    // The driver holds what was not read until then.
+    await Promise.all(cursors.map((cursor) => cursor.close()));
   }
 }
 
