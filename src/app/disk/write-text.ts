@@ -41,12 +41,14 @@ export async function writeText(
       }
     })(),
   );
+  // A file to which it goes is not replaced: others write there, too.
+  const isStandard = path === STANDARD_STREAM || path === "/dev/stdout";
   try {
-    if (path === STANDARD_STREAM) await pipeline(source, process.stdout, { end: false });
+    if (isStandard) await pipeline(source, process.stdout, { end: false });
     else await writeFile(path, source, newMode);
   } catch (error) {
     if (problem !== null) throw problem;
-    const name = path === STANDARD_STREAM ? "Standard output" : `"${path}"`;
+    const name = isStandard ? "Standard output" : `"${path}"`;
     throw new AppError("file_failed", `${name} cannot be written: ${systemReason(error)}`, {
       cause: error,
     });
@@ -73,10 +75,7 @@ async function writeFile(path: string, source: Readable, newMode: number): Promi
 async function inspect(path: string, newMode: number) {
   try {
     const found = await stat(path);
-    const isReplaceable = found.isFile();
-    // A pipe of /dev/stdout has no path.
-    const realPath = isReplaceable ? await realpath(path) : path;
-    return { path: realPath, isReplaceable, mode: found.mode & 0o777 };
+    return { path: await realpath(path), isReplaceable: found.isFile(), mode: found.mode & 0o777 };
   } catch {
     return { path, isReplaceable: true, mode: newMode };
   }

@@ -1,6 +1,6 @@
 // Exports into pipes and devices.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUN, CLI, serviceEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
@@ -19,11 +19,11 @@ async function importNotes(name: string, text: string) {
   return { folder, env };
 }
 
-/** An export of notes whose standard output another program reads. */
-function exportInto(reader: string, args: string, { folder, env }: Awaited<Made>) {
+/** An export of notes whose standard output goes to what a shell makes of `into`. */
+function exportInto(into: string, args: string, { folder, env }: Awaited<Made>) {
   const { PATH = "" } = process.env;
   const command = [...BUN, CLI, "export", "notes", args].join(" ");
-  return Bun.spawn(["sh", "-c", `${command} | ${reader}`], {
+  return Bun.spawn(["sh", "-c", `${command} ${into}`], {
     ...{ cwd: folder, env: { PATH, ...env } },
     ...{ stdout: "pipe", stderr: "pipe" },
   });
@@ -34,16 +34,24 @@ type Made = ReturnType<typeof importNotes>;
 test("D-4.12 an export to a pipe that a path names makes no file", async () => {
   const made = await importNotes("in.csv", "name\na\n");
   const before = readdirSync(made.folder);
-  const shell = exportInto("cat", "/dev/stdout --format csv", made);
+  const shell = exportInto("| cat", "/dev/stdout --format csv", made);
   expect(await shell.stdout.text()).toMatch(/^name,.*\na,/);
   expect(readdirSync(made.folder)).toEqual(before);
+});
+
+test("D-4.12 an export to standard output leaves what stands before it", async () => {
+  const made = await importNotes("in.csv", "name\na\n");
+  const all = join(made.folder, "all.csv");
+  writeFileSync(all, "before\n");
+  await exportInto(">> all.csv", "/dev/stdout --format csv", made).exited;
+  expect(readFileSync(all, "utf8")).toMatch(/^before\nname,.*\na,/);
 });
 
 test("D-4.12 a reader of an export that leaves ends it without a stack", async () => {
   const body = "x".repeat(1_000);
   const lines = Array.from({ length: 3_000 }, (_, i) => `{"name":"${i}","body":"${body}"}\n`);
   const made = await importNotes("in.ndjson", lines.join(""));
-  const shell = exportInto("head -c 10", "- --format ndjson", made);
+  const shell = exportInto("| head -c 10", "- --format ndjson", made);
   expect(await shell.stdout.text()).toBe('{"name":"0');
   expect(await shell.stderr.text()).not.toMatch(/\.ts|Error/);
 });
