@@ -6,6 +6,7 @@ import { changeTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
+  keyJson,
   OWN_DELETES,
   type OwnDeletes,
   ownDeletesOf,
@@ -33,7 +34,7 @@ export interface Findings {
   /** Tables whose collection may have been told to keep no pre-images. */
   readonly changed: ReadonlySet<string>;
   readonly barrier: number | null;
-  /** The notes of what is to be forgotten. */
+  /** The notes of what is to be forgotten of earlier pieces: of this one it is. */
   readonly notes: readonly OwnDeletes[];
   /** The database was dropped: the stream has ended. */
   readonly hasEnded: boolean;
@@ -87,7 +88,9 @@ export class EventReader {
         continue;
       }
       if (event.ns?.coll === OWN_DELETES.name) {
-        notes.push(event.fullDocument as OwnDeletes);
+        const note = event.fullDocument as OwnDeletes;
+        this.#forget(note, found);
+        notes.push(note);
         continue;
       }
       switch (event.operationType) {
@@ -110,6 +113,16 @@ export class EventReader {
       }
     }
     return { ...found, notes, barrier, hasEnded };
+  }
+
+  /** Not what comes behind the note: that is of whoever has the name then. */
+  #forget({ forgets }: OwnDeletes, { tombstones }: Found): void {
+    const table = this.#tables.get(forgets?.table ?? "");
+    if (table === undefined || forgets === undefined) return;
+    const ofTable = tombstones.get(table.name);
+    for (const [text, { key }] of ofTable ?? []) {
+      if (keyJson(table, key).includes(forgets.text)) ofTable?.delete(text);
+    }
   }
 
   #readRow(event: ChangeEvent, { tombstones, interrupted }: Found): void {

@@ -118,9 +118,13 @@ export class Recording {
     const transactions = transactionsOf(events);
     return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
       const findings = reader.read(events, await findOwnDeletes(db, transactions, tx));
-      const { barrier, interrupted, tombstones } = findings;
+      const { barrier, interrupted, notes, tombstones } = findings;
       const progress = { token, barrier, interrupted: interrupted.keys() };
       await states.advance(this.#recorder, progress, { session: tx });
+      for (const { _id, forgets } of notes) {
+        if (forgets !== undefined) await forgetTombstonesOf(db, forgets, tx);
+        await ownDeletesOf(db).deleteOne({ _id }, { session: tx });
+      }
       for (const [name, ofTable] of tombstones) {
         const table = this.#tables.get(name) as Table;
         const kept = await this.#documents.find(table, ofTable.keys(), tx);
@@ -132,10 +136,6 @@ export class Recording {
         });
         const added = listed.map(([, tombstone]) => tombstone);
         await this.#documents.list(table, added, tx);
-      }
-      for (const { _id, forgets } of findings.notes) {
-        if (forgets !== undefined) await forgetTombstonesOf(db, forgets, tx);
-        await ownDeletesOf(db).deleteOne({ _id }, { session: tx });
       }
       return findings;
     });

@@ -3,7 +3,7 @@ import type { ClientSession, Collection, Db, Document, Long, UUID } from "mongod
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { cutBatches, type InternalCollection } from "./collections.ts";
 import { takeNumbers } from "./id-counters.ts";
 import { nowExpression, type StoreClock } from "./server-clock.ts";
@@ -69,9 +69,8 @@ export class TombstoneDocuments {
     let place = first.toNumber();
     const takenAt = nowExpression(this.#storeClock);
     const updates = tombstones.map((tombstone) => {
-      const key = keyRow(table, keyOf(table, tombstone.key));
-      const { deletedAt } = tombstone;
-      const fields = { table: table.name, key: JSON.stringify(key), deletedAt };
+      const { key, deletedAt } = tombstone;
+      const fields = { table: table.name, key: keyJson(table, key), deletedAt };
       const update = [{ $set: { ...literals(fields), place: place++, takenAt } }];
       const filter = { _id: idOf(table, keyText(table, key)) };
       return { updateOne: { filter, update, upsert: true } };
@@ -89,6 +88,11 @@ export class TombstoneDocuments {
       await this.#collection.deleteMany({ _id: { $in } }, { session: tx });
     }
   }
+}
+
+/** The key columns of a row as a tombstone has them. */
+export function keyJson(table: Table, row: Row): string {
+  return JSON.stringify(keyRow(table, keyOf(table, row)));
 }
 
 /** A value that no tombstone's key is to have. */

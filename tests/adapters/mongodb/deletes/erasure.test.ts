@@ -3,6 +3,7 @@ import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { makeReputation } from "../../../../src/app/reputation.ts";
 import {
   AUDIT_KEY,
+  BY_ROOT,
   MAC,
   NAME_KEY,
   PLATFORM_ACCOUNTS,
@@ -28,6 +29,12 @@ async function openStores({ open }: Pick<Database, "open">) {
   const stores = makeReputation(storage, registry, kept);
   await realScene({ ...stores, storage }).enrol("ana");
   return { storage, ...stores };
+}
+
+async function tombstoneKeys({ tombstones }: Awaited<ReturnType<Database["open"]>>) {
+  const query = { after: null, sinceTime: null, limitRows: 100 };
+  const { items } = await tombstones.list(TABLE, query);
+  return items.map(({ key }) => `${key["username"]} ${key["platform"]}`);
 }
 
 async function tombstoneNames({ tombstones }: Awaited<ReturnType<Database["open"]>>) {
@@ -71,6 +78,36 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
       const later = await open();
       await later.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
       expect(await notes.find().toArray()).toEqual([]);
+    },
+  );
+
+  databaseTest(
+    "D-8.2, D-7.6 deletes that are recorded late are forgotten up to the erasure, and no later ones of who has the name then",
+    async (database) => {
+      const { db } = database;
+      const { storage, membership, administration } = await openStores(database);
+      const rows = db.collection("platform_accounts");
+      const deleteRow = async (username: string, platform: string) => {
+        await rows.insertOne({ username, platform, updated_at: "2024-05-01T10:00:00Z" });
+        await rows.deleteOne({ username, platform });
+      };
+      // The change stream is no collection's.
+      const namespace = `${db.databaseName}.$cmd.aggregate`;
+      const data = { namespace, failCommands: ["aggregate", "getMore"], errorCode: 13 };
+      const failPoint = (mode: string) =>
+        db.admin().command({ configureFailPoint: "failCommand", mode, data });
+      await failPoint("alwaysOn");
+      try {
+        await deleteRow("ana", "ebay");
+        await deleteRow("ana", "github");
+        await deleteRow("bea", "ebay");
+        expect(await membership.erase("ana")).toBe("erased");
+        await administration.release("ana", BY_ROOT);
+        await deleteRow("ana", "ebay");
+      } finally {
+        await failPoint("off");
+      }
+      expect(await tombstoneKeys(storage)).toEqual(["bea ebay", "ana ebay"]);
     },
   );
 
