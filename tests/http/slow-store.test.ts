@@ -1,9 +1,12 @@
 // Replies that take longer than a connection may be silent, as MongoDB takes its time.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
+import { REQUEST_DEADLINE_MS } from "../../src/domain/shared/limits.ts";
+import { fileOf, resultOf } from "./rows/support/import-replies.ts";
 import { MONGODB, onBackends } from "./support/backends.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
 import { SYNC_KEY, startApp } from "./support/sync-app.ts";
+import { startRunApp } from "./sync-runs/support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -42,6 +45,20 @@ onBackends([MONGODB], "a slow store", () => {
     } finally {
       await failPoint("off");
     }
+  });
+
+  test("D-14.4.2 an import waits for the rows of its table for longer than a request may", async () => {
+    const url = await MONGODB.makeUrl();
+    const app = await startRunApp({ env: { STORAGE_URL: url } });
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const namespace = `${client.db().databaseName}.notes`;
+    const slow = { blockConnection: true, blockTimeMS: REQUEST_DEADLINE_MS + 500 };
+    const data = { namespace, failCommands: ["find"], ...slow };
+    const command = { configureFailPoint: "failCommand", mode: { times: 1 }, data };
+    await client.db("admin").command(command);
+    const reply = await app.ask("/import/notes", fileOf("name\nana\n"));
+    expect(resultOf(reply)).toMatchObject({ type: "done", new: 1 });
   });
 
   test("D-6.8, D-10.5 a store that lets its user read nothing any more is told by health and readiness", async () => {

@@ -1,7 +1,9 @@
 // A table that another program has locked in PostgreSQL, as VACUUM FULL and many an ALTER TABLE do.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
+import { REQUEST_DEADLINE_MS } from "../../../src/domain/shared/limits.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
+import { fileOf, resultOf } from "../rows/support/import-replies.ts";
 import { onBackends, POSTGRESQL } from "../support/backends.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
@@ -36,6 +38,25 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
     const run = await local.trigger({ direction: "pull", table: "notes" });
     expect([run.status, run.json]).toMatchObject([200, { status: "success", total_pulled: 2 }]);
     await sql`rollback`;
+  });
+
+  test("D-14.4.2 an import, and its dry run, wait for a locked table for longer than a request may", async () => {
+    const url = await backend.makeUrl();
+    const app = await startRunApp({ env: { STORAGE_URL: url } });
+    const sql = new SQL({ url, max: 1 });
+    keepResource(() => sql.close());
+    await sql`begin`;
+    await sql`lock table notes in access exclusive mode`;
+    const asked = ["", "?dry_run=true"].map((query) =>
+      app.ask(`/import/notes${query}`, fileOf("name\nana\n")),
+    );
+    await sql`select pg_sleep(${REQUEST_DEADLINE_MS / 1_000 + 1})`;
+    await sql`rollback`;
+    const results = (await Promise.all(asked)).map(resultOf);
+    expect(results).toMatchObject([
+      { type: "done", dry_run: false, new: 1 },
+      { type: "done", dry_run: true },
+    ]);
   });
 
   test("S-4.3 strangers who ask for the status many times at once wait for a locked table with one connection", async () => {

@@ -19,7 +19,6 @@ import {
   type Row,
   type Table,
 } from "../../../domain/sync/table/table.ts";
-import type { Query } from "../../../ports/documents.ts";
 import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import {
@@ -29,13 +28,12 @@ import {
   type ImportWriter,
   lastOf,
   type RowChange,
+  readStored,
   type WrittenBatch,
 } from "./import-writer.ts";
 
 /** Everything that a dry run reads. */
 export type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
-
-type RowsQuery = Extract<Query, { readonly rowsOf: Table }>;
 
 /** Length to which each row of a change is cut, in characters. */
 const MAX_CHANGE_CHARS = 2_000;
@@ -69,7 +67,8 @@ export class DryWriter implements ImportWriter {
     const { able, refusals } = this.#judge(writes);
     const { records: met, erased } = await this.#meet(able);
     for (const index of erased) refusals.set(index, { message: ERASED_MESSAGE });
-    const stored = await this.#read({ rowsOf: table, keys: rowsOf(able) });
+    const query = { rowsOf: table, keys: rowsOf(able) };
+    const stored = this.#deps === null ? [] : await readStored(this.#deps.documents, query);
     const storedByKey = new Map(stored.map((row) => [keyText(table, row), row]));
     const rows = foundRows(table, stored);
     const records = arriving(table, met);
@@ -142,18 +141,14 @@ export class DryWriter implements ImportWriter {
     const table = this.#table;
     const nothing = { records: writes, erased: [] };
     if (this.#deps === null || !isOfPeople(table)) return nothing;
-    const facts = await this.#deps.names.readFacts(peopleOf(rowsOf(writes)));
+    const { names, documents } = this.#deps;
+    const facts = await names.readFacts(peopleOf(rowsOf(writes)));
     if (facts.size === 0) return nothing;
-    const here = await this.#read({ rowsOf: table, where: ["username", [...facts.keys()]] });
+    const where = ["username", [...facts.keys()]] as const;
+    const here = await readStored(documents, { rowsOf: table, where });
     const isGuarded = table.conflict === "newer" && isVersioned(table);
     const rules = { facts, here, aheadLimit: aheadLimit(this.#rule.nowMs), isGuarded };
     return lastOf(meetPeople(table, writes, rules));
-  }
-
-  /** With the columns that nobody is shown, as they count as well. */
-  async #read(query: RowsQuery): Promise<readonly Row[]> {
-    const found = await this.#deps?.documents.read({ name: "rows.look" }, (at) => at.read(query));
-    return found?.[0] ?? [];
   }
 
   async #tombstones(writes: readonly RowWrite[]): Promise<Map<string, string>> {

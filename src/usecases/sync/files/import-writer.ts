@@ -11,6 +11,7 @@ import {
 } from "../../../domain/sync/rows/write-decision.ts";
 import type { ImportChange } from "../../../domain/sync/run/import-events.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import { type DocumentStore, type Query, SYNC_CALLS } from "../../../ports/documents.ts";
 import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
@@ -55,10 +56,8 @@ export class StoreWriter implements ImportWriter {
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
     if (writes.length === 0) return EMPTY_BATCH;
     const table = this.#table;
-    // With the columns that nobody is shown, as they count as well.
-    const query = { rowsOf: table, keys: writes.map(({ row }) => row) };
-    const look = { name: "rows.look" };
-    const [there] = await this.#deps.documents.read(look, (at) => at.read(query));
+    const keys = writes.map(({ row }) => row);
+    const there = await readStored(this.#deps.documents, { rowsOf: table, keys });
     const stamps = table.stamped ? { stamps: this.#stamps } : {};
     const written = await writeRows(this.#deps, table, { writes, ...stamps });
     const { failures, erased, kept, buried = [], changed } = written;
@@ -78,6 +77,15 @@ export class StoreWriter implements ImportWriter {
     const other = Math.min(changed, decided.sent.length) - added;
     return { ...told, added, changed: other };
   }
+}
+
+type StoredQuery = Extract<Query, { readonly rowsOf: Table }>;
+
+/** Rows with the columns that nobody is shown, as they count as well. Waits for the store as a write does. */
+export async function readStored(documents: DocumentStore, query: StoredQuery) {
+  const call = { name: "rows.look", limit: SYNC_CALLS };
+  const [rows] = await documents.read(call, (at) => at.read(query));
+  return rows;
 }
 
 /** What is decided of records that are written. */
