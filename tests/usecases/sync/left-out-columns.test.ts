@@ -73,13 +73,16 @@ test("D-7.3.3, D-14.6 no push empties a column of rows that an instance without 
   for (const end of ["here", "there"] as const) expect(rowOf(ends, end)).toEqual(NOTED);
 });
 
-test.each([true, false])(
-  "D-7.3.3, D-14.6 no pull empties a column of rows that an instance without it has begun to push, where one has before: %p",
-  async (hasPushed) => {
+test.each(["https://there.example", "https://elsewhere.example", null])(
+  "D-7.3.3, D-14.6 no pull empties a column of rows that an instance without it has begun to push, where one has before to %p",
+  async (before) => {
     const ends = await makeTwoEnds({ maxPageRows: 1 });
     await register(ends, "there", WITH_NOTES);
     await register(ends, "here", WITH_NOTES);
-    if (hasPushed) expect((await runOf(ends, { direction: "push" })).run.status).toBe("success");
+    if (before !== null) {
+      const deps = { ...ends.deps, remoteUrl: before };
+      expect((await runOf({ ...ends, deps }, { direction: "push" })).run.status).toBe("success");
+    }
     await register(ends, "there", BY_TIME);
     put(ends, NOTED, { k: "c", v: "1", at: T3, notes: null });
     await runBehind(ends, "push");

@@ -47,7 +47,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const { deps, table, remote, report, handshake } = transfer;
   const { maxPageRows, clock } = deps;
   const markers = openMarkers(transfer, handshake.schema?.late ?? null);
-  let begun = beginning(transfer, markers);
+  let begun = beginning(transfer, markers, true);
   const writer = new RecordWriter(transfer, await TableRejections.open(transfer));
   const exchange = await openExchange(transfer, markers);
   const retried = await retryRejected(writer);

@@ -6,6 +6,7 @@ import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import { bothChanges } from "../../../domain/sync/run/remote-memory.ts";
 import type { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
@@ -50,7 +51,7 @@ export async function pushTable(transfer: Transfer): Promise<void> {
   const sinceTime = startTime(markers);
   const totalRows = await countPush(deps.tables, table, sinceTime);
   report.start(totalRows + push.rejections.waiting);
-  await commitExtras(transfer, { memory: beginning(transfer, markers) });
+  await commitExtras(transfer, { memory: beginning(transfer, markers, false) });
   await pushRejected(push);
   const reader = readPush(deps.tables, table, sinceTime, size);
   let sentRows = 0;
@@ -199,12 +200,13 @@ async function pushBatch(
   const done = [...sent.accepted, ...newerThere, ...sameThere, ...exchanged];
   const settled = newerThere.filter((row) => !push.there?.isTooFarAhead(row));
   if (settled.length < newerThere.length) push.isLeftOver = true;
-  const passed = markers.advance(readUpTo);
+  const begun = beginning(transfer, markers, true);
+  const memory = bothChanges(begun, markers.advance(readUpTo));
   // The remote does not tell which rows it left out: all are sent again while the allowance lasts. D-8.2.
   const arrived = sent.erased > 0 ? [] : sent.accepted;
   const alike = [...arrived, ...settled, ...sameThere];
   const block = push.exchanged.rows.note(alike, markers.current);
-  const extras = block === null ? { memory: passed } : { memory: passed, exchanged: block };
+  const extras = block === null ? { memory } : { memory, exchanged: block };
   await rejections.commit(sent.rejected, done, extras);
   size.grow(tookMs);
   transfer.report.skip(batch.length - wanted.length, newerThere.length);

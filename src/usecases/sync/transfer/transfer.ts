@@ -163,11 +163,17 @@ export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras):
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
 }
 
-/** The change to commit no later than the first rows. Columns that are to be moved for all rows count as moved at the end only. */
-export function beginning(transfer: Transfer, markers: TransferMarkers): MemoryChange {
-  const { added, direction, memory } = transfer;
+/**
+ * The change to commit no later than the first rows, `isMoved` with them. Columns that are to be moved for all rows count as
+ * moved at the end only.
+ */
+export function beginning(
+  { added, memory }: Transfer,
+  markers: TransferMarkers,
+  isMoved: boolean,
+): MemoryChange {
   // What is another remote's stays until a row has gone to this one.
-  return added.length === 0 ? markers.begin(direction === "pull" || !memory.isOther) : {};
+  return added.length === 0 ? markers.begin(isMoved || !memory.isOther) : {};
 }
 
 /** Sends a push with so many members; resolves to the failure where they are too much at once, or a single one too large. */
