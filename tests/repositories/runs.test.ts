@@ -120,7 +120,7 @@ repositoryTests(
       expect(await left()).toEqual([[], 50]);
     });
 
-    it("D-7.8 cancel() of a kept run is seen, the first reason stays, and the run is as it was", async (runs) => {
+    it("D-7.8 cancel() of a stored run is seen, the first reason stays, and the run is as it was", async (runs) => {
       const running = makeRun("a", { status: "running" });
       await runs.save(running);
       await runs.save(makeRun("b"));

@@ -1,4 +1,4 @@
-// The history of each table from the kept runs and comparisons: its last run, and since when an end may be behind. D-9.5, D-14.9. Both
+// The history of each table from the stored runs and comparisons: its last run, and since when an end may be behind. D-9.5, D-14.9. Both
 // ends were equal after a comparison without differences, or a run that rejected nothing and counted as many rows at both. They
 // still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
 // the age of the newest row that was moved.
@@ -155,7 +155,7 @@ function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
 }
 
 /**
- * Seconds that an end of a table may be behind: since both were equal for the last time, else since the first kept run. 0 for a table that was equal when it
+ * Seconds that an end of a table may be behind: since both were equal for the last time, else since the first stored run. 0 for a table that was equal when it
  * was last run or compared, and unchanged since: as many rows at both ends, and none here with a later time. Null for one
  * that was never run or compared. D-14.9.
  */

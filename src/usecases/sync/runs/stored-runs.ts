@@ -79,7 +79,7 @@ function abandonedRun(run: StoredRun, livedAtMs: number): StoredRun {
   };
 }
 
-/** Kept runs, newest first, a part at a time; only those before the run with this id. */
+/** Stored runs, newest first, a part at a time; only those before the run with this id. */
 export async function* newestRuns(
   { runs }: Pick<SyncDeps, "runs">,
   beforeId: string | null = null,
