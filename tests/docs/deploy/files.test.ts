@@ -100,6 +100,11 @@ describe("D-10.8 Prometheus", () => {
     expect(check("check", "config", "--syntax-only", "prometheus.yml").text).toContain("SUCCESS");
     expect(check("check", "rules", "repsync-rules.yml").text).toContain("SUCCESS: ");
     expect(check("test", "rules", "repsync-rules.test.yml").text).toContain("SUCCESS");
+    const rules = read(join(MONITORING, "repsync-rules.yml")).matchAll(/- alert: (\w+)/g);
+    const cases = read(join(MONITORING, "repsync-rules.test.yml"));
+    const fires = (name: string) => cases.includes(`alertname: ${name}\n        exp_alerts:\n`);
+    const untested = [...rules].map(([, name = ""]) => name).filter((name) => !fires(name));
+    expect(untested).toEqual([]);
   });
 
   test("rules and dashboard ask for metrics and routes that a service has", async () => {
