@@ -26,6 +26,9 @@ import { SqliteTombstones } from "./tables/tombstones.ts";
 /** Tables of repsync's own, beside those of the registry. */
 const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
 
+/** SQLite begins a write for it, which it refuses where the file may only be read. */
+const CHANGE_NOTHING = "UPDATE repsync_store SET value = value WHERE FALSE";
+
 export interface SqliteStoreOptions extends SqliteOptions {
   /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
   readonly tables?: readonly Table[];
@@ -86,8 +89,10 @@ export class SqliteStorage implements FullStorage {
     }
   }
 
-  /** The locks of open files tell it. */
-  async hold(): Promise<void> {}
+  /** The locks of open files tell it; one that may only be read can be no service's. */
+  async hold(): Promise<void> {
+    await this.#database.write(() => this.#database.run(CHANGE_NOTHING), START_CALLS);
+  }
 
   async backUp(job: BackUpJob): Promise<CopyCounts> {
     return await backUp(this.#file, job);

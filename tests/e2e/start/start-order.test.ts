@@ -1,7 +1,7 @@
 // A start changes nothing before it can serve. D-11.4.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { MongoClient } from "mongodb";
 import { dropFacts, isPostgres, postgresLines } from "../../http/stores/support/raw-store.ts";
@@ -151,6 +151,24 @@ test("D-11.4.1 without a port no store is made; a file of 0 bytes counts as new,
     expect((await service.stop()).code).toBe(0);
     expect(service.stdout()).toContain(`  store     sqlite:${said}`);
   }
+});
+
+/** Root may write every file, unless it gives that right up. */
+const WITHOUT_RIGHTS: readonly string[] =
+  process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : [];
+
+test("D-11.4.1 a file that may only be read is served by nobody, and the start says what to do", async () => {
+  const folder = makeTempFolder();
+  expect((await (await startService({ folder, tables: {} })).stop()).code).toBe(0);
+  chmodSync(join(folder, "repsync.db"), 0o444);
+  const command = [...WITHOUT_RIGHTS, ...START] as unknown as Command;
+  const started = startProcess(command, { folder, env: serviceEnv(folder, {}) });
+  expect(await started.ended).toEqual({ code: 1, signal: null });
+  expect([started.stdout(), started.stderr()]).toEqual([
+    "",
+    "repsync cannot start: The database is unavailable: it is read-only\n" +
+      "Check that the file of the store, with its -wal and -shm, can be read and written, and that its disk has room\n",
+  ]);
 });
 
 test("D-11.4.1, D-10.5 while it starts, live is 200, ready says starting, and everything else is 503", async () => {
