@@ -149,7 +149,9 @@ describe("repsync sync", () => {
         SYNC_REMOTE_URL: "http://127.0.0.1:9",
       };
       const options = { folder, env: { ...env, LOG_LEVEL: "", ...more } };
-      const { code, stderr } = await runCli(args.split(" "), options);
+      const { code, stdout, stderr } = await runCli(args.split(" "), options);
+      // No id that `repsync runs` does not know.
+      expect(stdout).toBe("");
       expect(stderr).toContain(text);
       expect(stderr.trim().split("\n")).toHaveLength(text.split("\n").length);
       expect(code).toBe(2);

@@ -85,7 +85,7 @@ async function sync(
   board.finish();
   const { run: result, error } = await run.outcome;
   if (!isEvents) output.printJson({ ...result, dryRun: request.isDryRun });
-  view.conclude(result);
+  if (run.isKept) view.conclude(result);
   const signal = interruption.received();
   if (result.status === "failed" && signal !== null) {
     output.tellError(`Stopped by ${signal}; run the same command to continue`);

@@ -59,6 +59,8 @@ export abstract class StartedWork<
   Run extends StoredRun,
 > extends RunEvents<Some> {
   readonly runId: string;
+  /** False where it was refused before it began: nobody finds it by its id. */
+  isKept = false;
   /** Their logger names the run in every line. */
   readonly deps: SyncDeps;
   /** Resolves once every instance can read the run. */
@@ -143,16 +145,15 @@ export abstract class StartedWork<
   async #keep<Given>(work: Work<Given>): Promise<Run> {
     const { deps, runId } = this;
     const ended = new AbortController();
-    let isKept = false;
     let lease: RunLease | null = null;
     let beside: Promise<unknown> | null = null;
     try {
       const given = work.open();
-      isKept = work.isMeant;
+      this.isKept = work.isMeant;
       lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
       await endAbandonedRuns(deps);
       await deps.runs.save(this.describe("running"), [...this.told]);
-      isKept = true;
+      this.isKept = true;
       beside = deps.tracing.detached(() =>
         Promise.all([this.#keepUntil(ended.signal), this.#cancelUntil(ended.signal)]),
       );
@@ -170,7 +171,7 @@ export abstract class StartedWork<
         ? this.describe(this.isPartial ? "partial" : "success")
         : { ...this.describe("failed"), error: error.text };
     try {
-      if (isKept) await saveEnded(deps, result, [...this.told, { type: "finished" }]);
+      if (this.isKept) await saveEnded(deps, result, [...this.told, { type: "finished" }]);
     } catch (cause) {
       // It is told all the same: its rows are where they belong.
       deps.logger.error("The result of a run or comparison could not be kept", cause);
