@@ -24,6 +24,8 @@ export class Failure extends Error {
 export const SERVERS_HINT =
   "Check that the server of the store runs, and that its user may read and write";
 
+/** Ended by the server after the time of their call: a statement, or a transaction as its process stood still. */
+const LATE = ["57014", "25P03"];
 /** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
 const MET = ["40001", "40P01", "55P03"];
 
@@ -93,7 +95,7 @@ export function unavailable(failure: unknown, hasRows = false): AppError {
 
 function textOf(state: string | null): string {
   if (state === null) return "PostgreSQL cannot be reached, or does not answer";
-  if (state === "57014" || MET.includes(state)) return "PostgreSQL did not answer in time";
+  if ([...LATE, ...MET].includes(state)) return "PostgreSQL did not answer in time";
   if (state === "08P01") {
     return "A pooler before PostgreSQL refuses to go on: its log says why, and its mode has to be transaction or session";
   }

@@ -3,6 +3,7 @@ import { PostgresDocuments } from "../../../../src/adapters/postgres/documents/p
 import { BunDriver, type Connection } from "../../../../src/adapters/postgres/driver/bun-driver.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
+import { openDatabase } from "../../../../src/adapters/postgres/driver/open-database.ts";
 import { PostgresTables } from "../../../../src/adapters/postgres/tables/postgres-tables.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { AppError } from "../../../../src/domain/shared/errors.ts";
@@ -73,6 +74,25 @@ test("D-8.3 a server that cannot be reached takes no connection away", async () 
 });
 
 describe.skipIf(!postgresAvailable)("connections to PostgreSQL", () => {
+  databaseTest(
+    "D-8.3 what the server ended as the process stood still was not answered in time",
+    async ({ sql, url }) => {
+      const { database } = await openDatabase({ url, clock: new SystemClock() });
+      const call = database.transact({ name: "test" }, async (tx) => {
+        const [[pid] = []] = await tx.query("select pg_backend_pid()::text");
+        await tx.script("set local idle_in_transaction_session_timeout = 1");
+        const ended = () => sql`select from pg_stat_activity where pid::text = ${pid}`;
+        await pollUntil("the server to end it", async () => (await ended()).length === 0);
+        await tx.query("select 1");
+      });
+      await expect(call).rejects.toMatchObject({
+        ...{ kind: "store_unavailable", isRecoverable: true },
+        message: "PostgreSQL did not answer in time",
+      });
+      await database.close();
+    },
+  );
+
   databaseTest("D-8.3 who waits for one hears that the store is closed", async ({ url }) => {
     const driver = new BunDriver({ url, tls: false, maxConnections: 1 });
     await driver.connect();
