@@ -28,9 +28,10 @@ export class NodeBackupFiles implements BackupFiles {
   async begin(path: string, { isForced, storePaths }: NewBackupOptions): Promise<NewBackupFile> {
     await refuseTaken(path, { isForced, storePaths });
     const folder = dirname(resolve(path));
-    const tempPath = join(folder, `.${basename(path)}.part-${process.pid}`);
+    const part = `.${basename(path)}.part-`;
+    const tempPath = join(folder, `${part}${process.pid}`);
     return await told(path, "written", async () => {
-      await rm(tempPath, { force: true });
+      await removeRests(folder, part);
       const file = await open(tempPath, "wx", FILE_MODE);
       await file.close();
       return {
@@ -101,6 +102,27 @@ async function startOf(file: FileHandle, path: string): Promise<string> {
   }
   const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
   return buffer.toString("latin1", 0, bytesRead);
+}
+
+/** Removes what processes that have ended left of a backup of a name. */
+async function removeRests(folder: string, part: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] =
+      /^(\d+)(?:-\w+)?$/.exec(name.startsWith(part) ? name.slice(part.length) : "") ?? [];
+    if (pid !== undefined && hasEnded(Number(pid))) await rm(join(folder, name), { force: true });
+  }
+}
+
+/** True of this one, too: it has no other backup of the name under way. */
+function hasEnded(pid: number): boolean {
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    // Without a right to ask there is a process.
+    return codeOf(error) === "ESRCH";
+  }
 }
 
 async function commit(path: string, tempPath: string, options: NewBackupOptions): Promise<number> {

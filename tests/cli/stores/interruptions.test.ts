@@ -1,6 +1,6 @@
 // A backup or a restore that cannot come to its end: what was there is as before.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MongoClient } from "mongodb";
 import {
@@ -142,6 +142,22 @@ onEveryBackend("interrupted", (backend) => {
       await pollUntil("the backup", async () => existsSync(file));
     },
   );
+
+  test("D-10.7 a backup removes what a killed one of its name has left", async () => {
+    const { folder, env, file } = await makeStore(backend);
+    const killed = startProcess([...BUN, CLI, "backup", file], { folder, env });
+    await begun(killed, folder);
+    killed.kill("SIGKILL");
+    await killed.ended;
+    // Of a process that lives, of another name.
+    const others = [`.store.backup.part-${process.pid}`, ".store.backup.2.part-1234567"];
+    for (const name of [...others, ".store.backup.part-1234567", ".store.backup.part-1234567-wal"])
+      writeFileSync(join(folder, name), "");
+    expect((await runProcess([...BUN, CLI, "backup", file, "--force"], { folder, env })).code).toBe(
+      0,
+    );
+    expect([...remains(folder)].sort()).toEqual([...others, "store.backup"].sort());
+  });
 
   test("D-10.7 Ctrl-C and kill -9 leave no half file, and a store that is empty or refuses to be used", async () => {
     const { folder, env, file } = await makeStore(backend);
