@@ -40,7 +40,6 @@ const TUNABLE: MongoClientOptions = {
 /** Options that the promises of the ports rest on, whatever the URL says. */
 const FIXED: MongoClientOptions = {
   readPreference: "primary",
-  retryReads: true,
   retryWrites: true,
   // The reading of values.
   raw: false,

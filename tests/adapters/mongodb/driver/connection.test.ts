@@ -16,6 +16,7 @@ import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { findMongod } from "../../../support/stores/mongod-binary.mjs";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest as it, type TestDatabase } from "../support.ts";
 
 const ITEMS = makeTable({
@@ -233,6 +234,28 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     const expected = ["commitTransaction", "createIndexes", "findAndModify", "update"];
     expect(names).toEqual(expect.arrayContaining(expected));
     for (const { concern } of writes) expect(concern).toMatchObject({ w: "majority", j: true });
+  });
+
+  it("D-10.4 a start goes on when servers change their roles while it looks at the store", async (database) => {
+    for (const failCommands of [["find"], ["listCollections"]]) {
+      const failure = { errorCode: 189, failCommands, times: 5, appName: "changing" };
+      await withFailure(database, failure, () => database.open("&appName=changing"));
+    }
+  });
+
+  it("D-11.4.1 a start that is refused leaves no connection", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    await table.write({ k: "a", at: AT, v: 1 });
+    const url = `${database.url}&appName=refused`;
+    const tables = [makeTable({ upsert_key: ["v"], columns: { v: { type: "text" } } })];
+    const refusal = await refusalOf(openMongoStorage({ url, clock: new SystemClock(), tables }));
+    expect(refusal.kind).toBe("schema_conflict");
+    const admin = database.db.client.db("admin");
+    const all = { $currentOp: { allUsers: true, idleConnections: true } };
+    const ofIt = { $match: { appName: "refused" } };
+    const isGone = async () => !(await admin.aggregate([all, ofIt]).hasNext());
+    await pollUntil("its connections to end", isGone);
   });
 
   it("D-1.3 a URL without a database of its own, or that cannot be read, is refused", async ({
