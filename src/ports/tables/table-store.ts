@@ -116,7 +116,7 @@ export interface TableStore {
    * Idempotent, and safe when several instances do it at once. A changed registry adds columns.
    * Throws `schema_conflict`, before anything was changed, naming the table in double quotes and what to do, when the change would lose
    * data or break a promise: another type for a column or another upsert key while the table has rows, a column that
-   * may not be null added to a table with rows. D-2.4.
+   * may not be null added to a table with rows, or the column dropped by which people are found while rows have a name. D-2.4, D-8.2.
    */
   prepare(tables: readonly Table[]): Promise<void>;
 

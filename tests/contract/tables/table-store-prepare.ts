@@ -310,6 +310,23 @@ function refusedChangeTests(harness: StoreHarness): void {
     });
   }
 
+  it("D-8.2 prepare() refuses to drop the name of people while rows have one", async (storage) => {
+    const people = (columns: TableEntry["columns"]) =>
+      makeTable({ upsert_key: ["k"], columns }, "platform_accounts");
+    const named = people({ ...COLUMNS, username: { type: "text" } });
+    const table = await TableUnderTest.prepare(storage, named);
+    await table.write({ ...ROW, username: "ana" });
+    await expect(storage.tables.prepare([people(COLUMNS)])).rejects.toMatchObject({
+      kind: "schema_conflict",
+      message: expect.stringMatching(
+        /^Table "platform_accounts": its rows have a "username", by which an erasure finds them: keep the column/,
+      ),
+    });
+    await storage.tables.prepare([named]);
+    await table.write({ ...ROW, username: null });
+    await storage.tables.prepare([people(COLUMNS)]);
+  });
+
   it("D-2.4 prepare() remembers the types of columns that the registry dropped", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     await table.write(ROW);

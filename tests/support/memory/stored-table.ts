@@ -1,6 +1,8 @@
 // One table in memory: its rows, its tombstones, and what a later registry may change.
+
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
+import { DROPPED_NAME, hasDroppedName } from "../../../src/domain/sync/people/owned-row.ts";
 import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
@@ -94,6 +96,10 @@ function numbered(stored: StoredTable): StoredTable {
 }
 
 function problemOf(table: Table, before: StoredTable): string | null {
+  const isDropped = hasDroppedName(table, Object.fromEntries(before.types));
+  if (isDropped && [...before.rows.values()].some(({ username }) => username !== null)) {
+    return DROPPED_NAME;
+  }
   if (keyNames(before.table) !== keyNames(table)) {
     return `its rows have the upsert key ${keyNames(before.table)}, not ${keyNames(table)}`;
   }

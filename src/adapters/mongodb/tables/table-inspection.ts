@@ -1,6 +1,7 @@
 // Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
 import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
 import type { ColumnType } from "../../../domain/sync/table/column-types.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
@@ -91,6 +92,10 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
   problems.push(...rightsProblems(db, rights, work));
   if (hasRows && kindProblems.length === 0) {
     problems.push(...definitionProblems(table, definition));
+    const isDropped = hasDroppedName(table, definition?.columns);
+    if (isDropped && (await collection.findOne({ username: { $ne: null } })) !== null) {
+      problems.push(DROPPED_NAME);
+    }
     problems.push(...(await rowProblems(collection, found)));
     if (isForeign) problems.push(...(await foreignProblems(collection, found)));
   }

@@ -1,7 +1,7 @@
 // The check that a table of the database can be the registry's, made before anything is written. D-2.4, D-11.4. One that
 // another program made fits where the columns of the registry are as repsync would have made them; what else it declares refuses
 // single records at most.
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { DROPPED_NAME, hasDroppedName, isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   CHANGE_ADVICE,
@@ -118,6 +118,11 @@ async function problemsOf(
   if (table === null) return problems;
   if (table.kind !== "table") return [...problems, takenName(table.kind)];
   problems.push(...watchProblems(layout));
+  const isThere = table.columns.some(({ name }) => name === "username");
+  if (isThere && hasDroppedName(layout.table, kept?.columns)) {
+    const named = `select 1::int4 from ${layout.name} where username is not null limit 1`;
+    if ((await tx.query(named)).length > 0) problems.push(DROPPED_NAME);
+  }
   if (isForeign(found)) {
     const foreign = foreignProblems(layout, found, table);
     const changes = kept !== null && table.hasRows ? keyProblems(layout.table, kept) : [];

@@ -1,6 +1,7 @@
 // The check that a table of the file can be the registry's, made before anything is written. D-2.4, D-11.4. Keys are
 // compared by bytes: under NOCASE two keys of the other end would be one row here. A column fits by the kind of values that
 // SQLite keeps in it (its affinity); what else an application declares refuses single records at most.
+import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   GENERATED,
@@ -67,6 +68,11 @@ function tableProblems(database: SqliteDatabase, table: Table, found: FoundTable
   for (const column of table.columns) {
     const problem = columnProblem(column, found);
     if (problem !== null) problems.push(`column "${column.name}" ${problem}`);
+  }
+  const named = `SELECT 1 FROM "${name}" WHERE username IS NOT NULL LIMIT 1`;
+  const isDropped = hasDroppedName(table, found.definition?.columns);
+  if (isDropped && found.columns.has("username") && database.all(named).length > 0) {
+    problems.push(DROPPED_NAME);
   }
   if (key.every((column) => found.columns.has(column))) {
     problems.push(...keyProblems(database, table, found));

@@ -30,6 +30,16 @@ export function isOfPeople({ name, pushColumns }: Table): boolean {
   return TABLES_OF_PEOPLE.has(name) && pushColumns.some((column) => column.name === "username");
 }
 
+/** True when the registry has dropped the column of such a table, which it had when it was prepared with `known` columns. */
+export function hasDroppedName(table: Table, known: object | undefined): boolean {
+  const hadName = Object.hasOwn(known ?? {}, "username");
+  return TABLES_OF_PEOPLE.has(table.name) && hadName && !isOfPeople(table);
+}
+
+/** The problem of such a table whose rows have a name. */
+export const DROPPED_NAME =
+  'its rows have a "username", by which an erasure finds them: keep the column';
+
 /** The person whom a row of such a table names; null for none. */
 export function personOf(row: Row): string | null {
   const { username } = row;
