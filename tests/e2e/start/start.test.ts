@@ -215,7 +215,8 @@ describe("a start that fails", () => {
     };
     const started = startProcess(START, { folder: makeTempFolder(), env });
     const said = () => started.stdout() + started.stderr();
-    await started.waitFor("the hosts", () => said().includes(`MongoDB at ${hosts}`) || null);
+    const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for 20 s`;
+    await started.waitFor("the hosts", () => said().includes(notice) || null);
     expect(await started.ended).toEqual({ code: 1, signal: null });
     expect(started.stderr()).toContain(
       `repsync cannot start: MongoDB at ${hosts} cannot be reached\n`,
