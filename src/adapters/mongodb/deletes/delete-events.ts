@@ -6,6 +6,7 @@ import { changeTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
+  type ForgottenValue,
   keyJson,
   OWN_DELETES,
   type OwnDeletes,
@@ -34,10 +35,14 @@ export interface Findings {
   /** Tables whose collection may have been told to keep no pre-images. */
   readonly changed: ReadonlySet<string>;
   readonly barrier: number | null;
-  /** The notes of what is to be forgotten of earlier pieces: of this one it is. */
-  readonly notes: readonly OwnDeletes[];
   /** The database was dropped: the stream has ended. */
   readonly hasEnded: boolean;
+}
+
+/** The notes of what is to be forgotten. */
+export function notesOf(events: readonly ChangeEvent[]): readonly Required<OwnDeletes>[] {
+  const notes = events.filter(({ ns }) => ns?.coll === OWN_DELETES.name);
+  return notes.map(({ fullDocument }) => fullDocument as Required<OwnDeletes>);
 }
 
 /** The names of the transactions of a piece. */
@@ -79,7 +84,6 @@ export class EventReader {
   /** `own` are the transactions that leave no tombstone. */
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
     const found: Found = { tombstones: new Map(), interrupted: new Map(), changed: new Set() };
-    const notes: OwnDeletes[] = [];
     let barrier: number | null = null;
     let hasEnded = false;
     for (const event of events) {
@@ -87,10 +91,9 @@ export class EventReader {
         barrier = barrierOf(event);
         continue;
       }
-      if (event.ns?.coll === OWN_DELETES.name) {
-        const note = event.fullDocument as OwnDeletes;
-        this.#forget(note, found);
-        notes.push(note);
+      const [note] = notesOf([event]);
+      if (note !== undefined) {
+        this.#forget(note.forgets, found);
         continue;
       }
       switch (event.operationType) {
@@ -112,16 +115,14 @@ export class EventReader {
           if (!own.has(transactionOf(event) ?? "")) this.#readRow(event, found);
       }
     }
-    return { ...found, notes, barrier, hasEnded };
+    return { ...found, barrier, hasEnded };
   }
 
   /** Not what comes behind the note: that is of whoever has the name then. */
-  #forget({ forgets }: OwnDeletes, { tombstones }: Found): void {
-    const table = this.#tables.get(forgets?.table ?? "");
-    if (table === undefined || forgets === undefined) return;
-    const ofTable = tombstones.get(table.name);
-    for (const [text, { key }] of ofTable ?? []) {
-      if (keyJson(table, key).includes(forgets.text)) ofTable?.delete(text);
+  #forget({ table: name, text }: ForgottenValue, { tombstones }: Found): void {
+    const ofTable = tombstones.get(name) ?? new Map<string, DeletedKey>();
+    for (const [id, { key }] of ofTable) {
+      if (keyJson(this.#tables.get(name) as Table, key).includes(text)) ofTable.delete(id);
     }
   }
 

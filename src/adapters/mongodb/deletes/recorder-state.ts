@@ -133,17 +133,21 @@ export class RecorderStates {
   async advance(recorder: ObjectId, progress: Progress, options: TxOptions): Promise<void> {
     const { token, barrier, interrupted } = progress;
     const since = Array.from(interrupted, (name) => [`tables.${name}.completeSince`, "$$NOW"]);
-    const changed = {
+    await this.#keep(recorder, options, {
       token: { $literal: token },
-      expiresAt: EXPIRY,
       ...(barrier === null ? {} : { barrier }),
       ...Object.fromEntries(since),
-    };
-    const kept = await this.#states.updateOne(
-      { _id: STATE_ID, recorder },
-      [{ $set: changed }],
-      options,
-    );
+    });
+  }
+
+  /** Lets the recorder stay that, within a transaction of its work. Throws `RecorderReplaced`. */
+  async stay(recorder: ObjectId, options: TxOptions): Promise<void> {
+    await this.#keep(recorder, options, {});
+  }
+
+  async #keep(recorder: ObjectId, options: TxOptions, changed: Document): Promise<void> {
+    const update = [{ $set: { ...changed, expiresAt: EXPIRY } }];
+    const kept = await this.#states.updateOne({ _id: STATE_ID, recorder }, update, options);
     if (kept.matchedCount === 0) throw new RecorderReplaced();
   }
 

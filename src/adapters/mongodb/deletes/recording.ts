@@ -9,6 +9,7 @@ import { Deadline } from "../driver/deadline.ts";
 import { hasCode, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import {
+  type ForgottenValue,
   forgetTombstonesOf,
   ownDeletesOf,
   TombstoneDocuments,
@@ -20,6 +21,7 @@ import {
   EventReader,
   type Findings,
   findOwnDeletes,
+  notesOf,
   transactionsOf,
 } from "./delete-events.ts";
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
@@ -96,6 +98,7 @@ export class Recording {
         const piece = await stream.next();
         const isDue = clock.monotonicMs() >= keptMs + KEEP_EVERY_MS;
         if (piece.events.length === 0 && !isDue) continue;
+        for (const { forgets } of notesOf(piece.events)) await this.#forget(forgets);
         const findings = await this.#commit(reader, piece);
         this.#deps.isWell();
         keptMs = clock.monotonicMs();
@@ -113,18 +116,25 @@ export class Recording {
     return Deadline.start(this.#deps.clock, RECORDER_CALLS);
   }
 
+  /** Forgets what earlier pieces have listed, in a commit of its own, as a list may be long. */
+  #forget(forgets: ForgottenValue): Promise<void> {
+    const { client, clock, db, states } = this.#deps;
+    return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
+      await states.stay(this.#recorder, { session: tx });
+      await forgetTombstonesOf(db, forgets, tx);
+    });
+  }
+
   #commit(reader: EventReader, { events, token }: Piece): Promise<Findings> {
     const { client, clock, db, states } = this.#deps;
     const transactions = transactionsOf(events);
     return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
       const findings = reader.read(events, await findOwnDeletes(db, transactions, tx));
-      const { barrier, interrupted, notes, tombstones } = findings;
+      const { barrier, interrupted, tombstones } = findings;
       const progress = { token, barrier, interrupted: interrupted.keys() };
       await states.advance(this.#recorder, progress, { session: tx });
-      for (const { _id, forgets } of notes) {
-        if (forgets !== undefined) await forgetTombstonesOf(db, forgets, tx);
-        await ownDeletesOf(db).deleteOne({ _id }, { session: tx });
-      }
+      const notes = notesOf(events).map(({ _id }) => _id);
+      await ownDeletesOf(db).deleteMany({ _id: { $in: notes } }, { session: tx });
       for (const [name, ofTable] of tombstones) {
         const table = this.#tables.get(name) as Table;
         const kept = await this.#documents.find(table, ofTable.keys(), tx);

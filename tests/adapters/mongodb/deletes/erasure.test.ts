@@ -1,4 +1,5 @@
 import { describe, expect } from "bun:test";
+import type { Db, Document } from "mongodb";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { makeReputation } from "../../../../src/app/reputation.ts";
 import {
@@ -12,6 +13,7 @@ import {
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
+import { pollUntil } from "../../../support/time/poll-until.ts";
 import { forgetful, realScene } from "../reputation-support.ts";
 import { databaseTest } from "../support.ts";
 
@@ -27,8 +29,21 @@ async function openStores({ open }: Pick<Database, "open">) {
   const clock = { monotonicMs: () => 0 };
   const kept = { ...options, makeCache: forgetful, clock, timer: new SystemTimer() };
   const stores = makeReputation(storage, registry, kept);
-  await realScene({ ...stores, storage }).enrol("ana");
-  return { storage, ...stores };
+  const scene = realScene({ ...stores, storage });
+  await scene.enrol("ana");
+  return { storage, scene, ...stores };
+}
+
+/** The change stream is no collection's. */
+const REFUSED_STREAM = {
+  ...{ of: "$cmd.aggregate", failCommands: ["aggregate", "getMore"], errorCode: 13 },
+};
+
+function failPointOf(db: Db) {
+  return (mode: "alwaysOn" | "off", { of = "", ...fields }: { of?: string } & Document = {}) => {
+    const data = { namespace: `${db.databaseName}.${of}`, ...fields };
+    return db.admin().command({ configureFailPoint: "failCommand", mode, data });
+  };
 }
 
 async function tombstoneKeys({ tombstones }: Awaited<ReturnType<Database["open"]>>) {
@@ -91,12 +106,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
         await rows.insertOne({ username, platform, updated_at: "2024-05-01T10:00:00Z" });
         await rows.deleteOne({ username, platform });
       };
-      // The change stream is no collection's.
-      const namespace = `${db.databaseName}.$cmd.aggregate`;
-      const data = { namespace, failCommands: ["aggregate", "getMore"], errorCode: 13 };
-      const failPoint = (mode: string) =>
-        db.admin().command({ configureFailPoint: "failCommand", mode, data });
-      await failPoint("alwaysOn");
+      const failPoint = failPointOf(db);
+      await failPoint("alwaysOn", REFUSED_STREAM);
       try {
         await deleteRow("ana", "ebay");
         await deleteRow("ana", "github");
@@ -108,6 +119,34 @@ describe.skipIf(!mongoAvailable)("MongoDB: erased people and tombstones", () => 
         await failPoint("off");
       }
       expect(await tombstoneKeys(storage)).toEqual(["bea ebay", "ana ebay"]);
+    },
+  );
+
+  databaseTest(
+    "D-8.2, D-7.6 erasures that wait together for the recorder take longer than it may take for a piece",
+    async (database) => {
+      const { db } = database;
+      const { storage, membership, scene } = await openStores(database);
+      const others = ["bea", "cem", "dia", "eva"];
+      for (const name of others) await scene.enrol(name);
+      const failPoint = failPointOf(db);
+      await failPoint("alwaysOn", REFUSED_STREAM);
+      try {
+        for (const name of ["ana", ...others]) await membership.erase(name);
+        const slow = { blockConnection: true, blockTimeMS: 2_700 };
+        await failPoint("alwaysOn", {
+          of: "repsync_tombstones",
+          failCommands: ["delete"],
+          ...slow,
+        });
+        const waiting = db.collection("repsync_own_deletes");
+        const isDone = async () =>
+          (await waiting.countDocuments({ forgets: { $exists: true } })) === 0;
+        await pollUntil("recorder", isDone);
+      } finally {
+        await failPoint("off");
+      }
+      expect(await tombstoneKeys(storage)).toEqual([]);
     },
   );
 
