@@ -134,7 +134,8 @@ export class Recording {
       const progress = { token, barrier, interrupted: interrupted.keys() };
       await states.advance(this.#recorder, progress, { session: tx });
       const notes = notesOf(events).map(({ _id }) => _id);
-      await ownDeletesOf(db).deleteMany({ _id: { $in: notes } }, { session: tx });
+      const noted = { _id: { $in: notes } };
+      if (notes.length > 0) await ownDeletesOf(db).deleteMany(noted, { session: tx });
       for (const [name, ofTable] of tombstones) {
         const table = this.#tables.get(name) as Table;
         const kept = await this.#documents.find(table, ofTable.keys(), tx);
