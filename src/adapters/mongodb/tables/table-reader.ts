@@ -206,10 +206,10 @@ export class TableReader {
     return { rows, totalRows, cursor: partCursor(behind && positionJson(behind), counted) };
   }
 
-  #documentsOf(reading: Reading, start: Start, { from, limitRows }: RowsQuery) {
+  #documentsOf(reading: Reading, start: Start, { from, order = "time", limitRows }: RowsQuery) {
     const { layout, sinceTime, isMixed, tx } = reading;
     const { index, isByKey, isReverse, position, skip, hasBefore } = start;
-    const hasKey = "after" in from ? keyed(layout) : [];
+    const hasKey = "after" in from || order !== "time" ? keyed(layout) : [];
     const query = {
       layout,
       index,
