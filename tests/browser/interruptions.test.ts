@@ -55,6 +55,8 @@ describe.skipIf(!chromiumAvailable)("an open page", () => {
           ...{ as, address: "/console/consents" },
           expectedErrors: [/status of 503/],
         });
+        // Who is signed in has been said by then.
+        await page.getByText("You have given no consent").waitFor();
         await page.clock.install();
         const reply = { status: 503, json: { detail: "The store cannot be reached" } };
         await page.route("**/v1/me", (route) => route.fulfill(reply), { times: 1 });
