@@ -104,18 +104,19 @@ async function startOf(file: FileHandle, path: string): Promise<string> {
   return buffer.toString("latin1", 0, bytesRead);
 }
 
-/** Removes what processes that have ended left of a backup of a name. */
+/** Removes the parts that ended processes left of a backup of a name. This process has no other one of the name under way. */
 async function removeRests(folder: string, part: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] =
       /^(\d+)(?:-\w+)?$/.exec(name.startsWith(part) ? name.slice(part.length) : "") ?? [];
-    if (pid !== undefined && hasEnded(Number(pid))) await rm(join(folder, name), { force: true });
+    if (pid === undefined) continue;
+    const isLeft = Number(pid) === process.pid || hasProcessEnded(Number(pid));
+    if (isLeft) await rm(join(folder, name), { force: true });
   }
 }
 
-/** True of this one, too: it has no other backup of the name under way. */
-function hasEnded(pid: number): boolean {
-  if (pid === process.pid) return true;
+/** True for the number of a process of this machine that is there no more. */
+export function hasProcessEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;

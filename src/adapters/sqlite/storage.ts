@@ -26,7 +26,7 @@ import { SqliteTombstones } from "./tables/tombstones.ts";
 /** Tables of repsync's own, beside those of the registry. */
 const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
 
-/** SQLite begins a write for it, which it refuses where the file may only be read. */
+/** Changes nothing, but is a write: SQLite refuses it where the file may only be read. */
 const CHANGE_NOTHING = "UPDATE repsync_store SET value = value WHERE FALSE";
 
 export interface SqliteStoreOptions extends SqliteOptions {
@@ -89,7 +89,7 @@ export class SqliteStorage implements FullStorage {
     }
   }
 
-  /** The locks of open files tell it; one that may only be read can be no service's. */
+  /** The locks of the open file hold it. A file that may only be read is refused. */
   async hold(): Promise<void> {
     await this.#database.write(() => this.#database.run(CHANGE_NOTHING), START_CALLS);
   }

@@ -1,7 +1,8 @@
 // Lets one process at a time change a file.
 import { readFile, rm } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { AppError, codeOf } from "../../domain/shared/errors.ts";
+import { hasProcessEnded } from "../../adapters/backup-files/node-backup-files.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import { createFile } from "./create-file.ts";
 
 const WAIT_MS = 50;
@@ -42,11 +43,5 @@ async function removeAbandoned(lock: string): Promise<boolean> {
 /** True when the process that holds the lock has ended. */
 async function isAbandoned(lock: string): Promise<boolean> {
   const holder = Number(await readFile(lock, "utf8").catch(() => process.pid));
-  try {
-    process.kill(holder, 0);
-    return false;
-  } catch (error) {
-    // Without a right to ask there is a process.
-    return codeOf(error) === "ESRCH";
-  }
+  return hasProcessEnded(holder);
 }

@@ -45,7 +45,7 @@ interface ScheduledBackups extends Pick<BackupPlan, "folder"> {
 type Verdict = Omit<Finding, "check">;
 
 const PING_MS = 5_000;
-/** For the write that proves that the store can be written: whoever asks waits for the answer. */
+/** Limit of the write that shows whether the store can be written: whoever asks waits for it. */
 const PROBE_CALLS: CallLimit = { triesMs: 2_000, endMs: PING_MS };
 /** A shorter key can be guessed. */
 const SHORT_KEY_CHARS = 16;
@@ -174,7 +174,7 @@ async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
   return warn(`${failed} could not be delivered yet`, hint);
 }
 
-/** Begins a file as a backup does: at its time nobody may look. The folder would be of whoever asks. */
+/** Begins a file as a backup does, and takes it back. Makes no folder, which would belong to whoever asks. */
 async function checkBackups({ folder, files, scheduleTimes }: ScheduledBackups): Promise<Verdict> {
   try {
     await files.list(folder);

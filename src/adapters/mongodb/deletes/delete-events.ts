@@ -41,8 +41,12 @@ export interface Findings {
 
 /** The notes of what is to be forgotten. */
 export function notesOf(events: readonly ChangeEvent[]): readonly Required<OwnDeletes>[] {
-  const notes = events.filter(({ ns }) => ns?.coll === OWN_DELETES.name);
-  return notes.map(({ fullDocument }) => fullDocument as Required<OwnDeletes>);
+  return events.flatMap((event) => noteIn(event) ?? []);
+}
+
+/** Null for an event of anything else. */
+function noteIn({ ns, fullDocument }: ChangeEvent): Required<OwnDeletes> | null {
+  return ns?.coll === OWN_DELETES.name ? (fullDocument as Required<OwnDeletes>) : null;
 }
 
 /** The names of the transactions of a piece. */
@@ -91,8 +95,8 @@ export class EventReader {
         barrier = barrierOf(event);
         continue;
       }
-      const [note] = notesOf([event]);
-      if (note !== undefined) {
+      const note = noteIn(event);
+      if (note !== null) {
         this.#forget(note.forgets, found);
         continue;
       }
@@ -118,7 +122,7 @@ export class EventReader {
     return { ...found, barrier, hasEnded };
   }
 
-  /** Not what comes behind the note: that is of whoever has the name then. */
+  /** Forgets deletes before a note: those behind it are of whoever has the name then. */
   #forget({ table: name, text }: ForgottenValue, { tombstones }: Found): void {
     const ofTable = tombstones.get(name) ?? new Map<string, DeletedKey>();
     for (const [id, { key }] of ofTable) {

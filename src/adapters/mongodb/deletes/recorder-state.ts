@@ -90,7 +90,7 @@ export class RecorderStates {
       for (const name of planned.otherKeys) {
         await tombstonesOf(this.#deps.db).deleteMany({ table: name }, options);
       }
-      // Nobody meets them: deletes from before are not recorded either once the table is on again.
+      // No recorder meets these notes: once the table is on again, deletes from before are not recorded either.
       const unread = { "forgets.table": { $exists: true, $nin: [...tables.keys()] } };
       await ownDeletesOf(this.#deps.db).deleteMany(unread, options);
       // A stream that begins now begins behind these barriers.
@@ -140,7 +140,7 @@ export class RecorderStates {
     });
   }
 
-  /** Lets the recorder stay that, within a transaction of its work. Throws `RecorderReplaced`. */
+  /** Keeps the recorder in its place, within a transaction of its work. Throws `RecorderReplaced`. */
   async stay(recorder: ObjectId, options: TxOptions): Promise<void> {
     await this.#keep(recorder, options, {});
   }

@@ -159,7 +159,7 @@ export function toAppError(error: unknown): AppError {
   return new AppError("store_unavailable", unavailability(innerError(error)), options);
 }
 
-/** The work; what it rejects with is thrown as `toAppError` has it. */
+/** Awaits the work. Throws its error as `toAppError` has it. */
 export async function asAppErrors<T>(work: Promise<T>): Promise<T> {
   return await work.catch((error) => {
     throw toAppError(error);

@@ -80,7 +80,7 @@ export async function* readOrdered(
     // The driver would name the snapshot when it closes one, and the server refuses that.
     const open = cursors.flatMap(({ id }) => (id === undefined || id.isZero() ? [] : id));
     const closing = { killCursors: query.layout.table.name, cursors: open };
-    // One that stays open ends by itself.
+    // The server ends a cursor that stays open after ten minutes.
     if (open.length > 0) await db.command(closing).catch(() => {});
     // The driver holds what was not read until then.
     await Promise.all(cursors.map((cursor) => cursor.close()));

@@ -88,8 +88,8 @@ export function columnsHash(columns: Readonly<Record<string, unknown>>): string 
 }
 
 /**
- * Throws `overloaded` for a run that goes by other columns than this instance has: another one, with another registry, has told
- * them. What it sent in a column that is unknown here would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
+ * Throws `overloaded` for a run that goes by other columns than this instance has, as an instance with another registry told
+ * it. What the run sends in a column that is unknown here would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
  */
 export function requireColumns(table: Table, hash: string | null): void {
   if (hash === null || hash === columnsHash(describeTable(table).columns)) return;

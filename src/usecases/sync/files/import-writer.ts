@@ -67,7 +67,7 @@ export class StoreWriter implements ImportWriter {
     if (changed === 0) return { ...told, added: 0, changed: 0 };
     const left = new Set([...refusals.keys(), ...kept, ...buried]);
     const taken = writes.filter(({ index }) => !left.has(index));
-    // By values: a store may count a row as changed that gets the same ones in another form. What was taken, no guard kept out.
+    // Values decide: a store counts a row as changed, too, that gets the same values in another form. No guard is asked again.
     const found = { rows: foundRows(table, there), tombstones: new Map() };
     const rule = { conflict: "overwrite", nowMs: 0, ...stamps } as const;
     const records = arriving(table, taken);

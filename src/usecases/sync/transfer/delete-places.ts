@@ -135,7 +135,7 @@ export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
   };
 }
 
-/** A page and those behind it. Throws `remote_invalid` for pages without end: a cursor that was given before, or the same deletes. */
+/** A page and those behind it. Throws `remote_invalid` for pages without end: a cursor comes twice, or the same deletes again and again. */
 export async function* pagesFrom(
   first: DeletedReply,
   read: (cursor: string) => Promise<DeletedReply>,

@@ -200,8 +200,8 @@ function checkResult(transfer: Transfer, result: PushResult, sent: number): void
 }
 
 /**
- * The rows that a reply says have failed: those that an entry of `errors` names by their keys, and no others of the batch with
- * them; or all, where each failed and has its entry, in the order of the rows. S-2.4.
+ * The rows that have failed by the entries of `errors`. An entry counts where its key is that of one row of the batch alone.
+ * Where all rows failed and each has an entry, entries stand in the order of the rows. S-2.4.
  */
 function namedRejections(
   table: Table,
