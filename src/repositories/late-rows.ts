@@ -17,7 +17,7 @@ import { LATE_ROWS, type LateCommitDocument } from "./run-collections.ts";
 
 interface LateRowsQuery {
   /** A mark that `read` gave; null to learn the mark of now only. */
-  readonly afterMark: string | null;
+  readonly lateAfter: string | null;
   /** True leaves out what runs of this deployment brought: the remote has that. */
   readonly isForOwnPush: boolean;
 }
@@ -59,12 +59,12 @@ export class LateRows extends RunRepository {
   /** Reads the mark of a table, and the earliest time noted after another one. */
   async read(
     table: Table,
-    { afterMark, isForOwnPush }: LateRowsQuery,
+    { lateAfter, isForOwnPush }: LateRowsQuery,
   ): Promise<Required<LateRowsTold>> {
     const notes = (await this.#readComplete(table)) ?? (await this.#addAll(table));
     const mark = markOf(notes);
-    if (afterMark === null) return { mark, from: null, freshFrom: null };
-    return { mark, ...lateAndFreshAfter(notes, afterMark, isForOwnPush) };
+    if (lateAfter === null) return { mark, from: null, freshFrom: null };
+    return { mark, ...lateAndFreshAfter(notes, lateAfter, isForOwnPush) };
   }
 
   /** Notes what a commit has to note, within it. */

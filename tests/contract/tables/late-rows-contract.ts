@@ -183,8 +183,8 @@ function markTests(harness: StoreHarness<Parts>): void {
   it("D-7.4 without a mark nothing is told, and for one that this store never gave the start", async (storage) => {
     const table = await prepare(storage);
     await table.write(["a", day(1)]);
-    const from = async (afterMark: string | null) =>
-      (await storage.lateRows.read(ITEMS, { afterMark, isForOwnPush: false })).from;
+    const from = async (lateAfter: string | null) =>
+      (await storage.lateRows.read(ITEMS, { lateAfter, isForOwnPush: false })).from;
     expect(await from(null)).toBe(null);
     for (const mark of ["", "0", "-1", "1e3", "999999999", "unknown", "é\0'", "9".repeat(400)]) {
       expect(await from(mark)).toBe("");
@@ -199,9 +199,9 @@ function markTests(harness: StoreHarness<Parts>): void {
     try {
       const second = await prepare(other.storage);
       await second.write(["a", day(1)]);
-      const query = { afterMark: null, isForOwnPush: false };
+      const query = { lateAfter: null, isForOwnPush: false };
       const { mark } = await other.storage.lateRows.read(ITEMS, query);
-      const { from } = await storage.lateRows.read(ITEMS, { ...query, afterMark: mark });
+      const { from } = await storage.lateRows.read(ITEMS, { ...query, lateAfter: mark });
       expect(from).toBe("");
     } finally {
       await other.dispose();
@@ -255,11 +255,11 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     const other = await openSecond(store);
     const table = await prepare(storage);
     await table.write(["a", day(1)]);
-    const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
+    const { mark } = await storage.lateRows.read(ITEMS, { lateAfter: null, isForOwnPush: false });
     await storage.close();
     const second = await prepare(other);
     const from = async () =>
-      (await other.lateRows.read(ITEMS, { afterMark: mark, isForOwnPush: false })).from;
+      (await other.lateRows.read(ITEMS, { lateAfter: mark, isForOwnPush: false })).from;
     expect(await from()).toBe(null);
     await second.write(["b", day(2)]);
     expect(await from()).toBe(day(2));
@@ -281,7 +281,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     });
     const readings: { readonly mark: string; readonly seen: ReadonlySet<unknown> }[] = [];
     const everything = { sinceTime: null, offsetRows: 0, limitRows: 1000 };
-    const marking = { afterMark: null, isForOwnPush: false };
+    const marking = { lateAfter: null, isForOwnPush: false };
     while (isWriting) {
       const { mark } = await reader.lateRows.read(ITEMS, marking);
       const { rows } = await readPage(reader.tables, ITEMS, everything);
@@ -293,7 +293,7 @@ function sharingTests(harness: StoreHarness<Parts>): void {
     expect(rows.length).toBe(80);
     for (const { mark, seen } of readings) {
       const missed = rows.filter(({ k }) => !seen.has(k)).map((row) => String(row["at"]));
-      const { from } = await reader.lateRows.read(ITEMS, { ...marking, afterMark: mark });
+      const { from } = await reader.lateRows.read(ITEMS, { ...marking, lateAfter: mark });
       if (missed.length === 0) continue;
       expect(from).not.toBe(null);
       expect(String(from) <= String(missed.toSorted()[0])).toBe(true);
@@ -315,9 +315,9 @@ async function prepare(storage: Parts, table: Table = ITEMS) {
     write: (...rows: readonly LateRow[]) => writeWith({}, ...rows),
     /** Takes a mark. Returns how to ask what was noted since. */
     async mark(isForOwnPush = false) {
-      const { mark } = await storage.lateRows.read(table, { afterMark: null, isForOwnPush });
+      const { mark } = await storage.lateRows.read(table, { lateAfter: null, isForOwnPush });
       return async () =>
-        (await storage.lateRows.read(table, { afterMark: mark, isForOwnPush })).from;
+        (await storage.lateRows.read(table, { lateAfter: mark, isForOwnPush })).from;
     },
   };
 }

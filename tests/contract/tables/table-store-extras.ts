@@ -229,14 +229,14 @@ async function begin(storage: Parts) {
   await storage.tables.prepare([ITEMS]);
   const before = { memory: { pull: { marker: "1" } }, rejected: [rejection("a")] };
   await writeTo(storage, ITEMS, [], { beforeCommit: () => before });
-  const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
+  const { mark } = await storage.lateRows.read(ITEMS, { lateAfter: null, isForOwnPush: false });
   return async () => ({
     rows: await storage.tables.count(ITEMS),
     marker: (await storage.memory.read("items")).pull.marker,
     rejected: (await listed(storage)).map(({ key }) => key["k"]),
     exchanged: (await storage.exchanged.read("items")).blocks.map((block) => [...block]),
     isLate:
-      (await storage.lateRows.read(ITEMS, { afterMark: mark, isForOwnPush: false })).from !== null,
+      (await storage.lateRows.read(ITEMS, { lateAfter: mark, isForOwnPush: false })).from !== null,
   });
 }
 

@@ -295,8 +295,8 @@ class Owned {
   /** Tells the earliest time noted for the own pushes from now on. */
   async lateFrom() {
     const { lateRows } = this.#parts.storage;
-    const { mark } = await lateRows.read(PROFILES, { afterMark: null, isForOwnPush: true });
+    const { mark } = await lateRows.read(PROFILES, { lateAfter: null, isForOwnPush: true });
     return async () =>
-      (await lateRows.read(PROFILES, { afterMark: mark, isForOwnPush: true })).from;
+      (await lateRows.read(PROFILES, { lateAfter: mark, isForOwnPush: true })).from;
   }
 }

@@ -1,17 +1,10 @@
 // Rows that arrive for people who have an account here, or were erased here. D-8.1, D-8.2.
 import { keyText } from "../rows/row-text.ts";
-import { rowTime } from "../rows/row-time.ts";
+import { ranksBelow, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
-import type { Row, Table } from "../table/table.ts";
+import type { ConflictRule, Row, Table } from "../table/table.ts";
 import { isLeftOut, isTombstoneLeftOut } from "./erasure.ts";
-import {
-  hasOwner,
-  hiddenRow,
-  type NameFacts,
-  ownedRow,
-  personOf,
-  ranksBelow,
-} from "./owned-row.ts";
+import { hasOwner, hiddenRow, type NameFacts, ownedRow, personOf } from "./owned-row.ts";
 
 /** The known facts about people, by name. */
 export type FactsByName = ReadonlyMap<string, NameFacts>;
@@ -22,8 +15,8 @@ interface ArrivalRules {
   readonly here: readonly Row[];
   /** The limit that `rankTimes` takes. */
   readonly aheadLimit: string;
-  /** True where a row that ranks below the one here is kept out anyway. */
-  readonly isGuarded: boolean;
+  /** With `newer` a row that ranks below the one here is kept out anyway. */
+  readonly conflict: ConflictRule;
 }
 
 interface Arrivals<Arriving> {
@@ -91,7 +84,7 @@ function fateOf(
   table: Table,
   row: Row,
   here: Map<string, Row>,
-  { facts, aheadLimit, isGuarded }: ArrivalRules,
+  { facts, aheadLimit, conflict }: ArrivalRules,
 ): Row | "kept" | "erased" {
   const known = facts.get(personOf(row) ?? "");
   if (known === undefined) return row;
@@ -99,7 +92,8 @@ function fateOf(
   if (erased !== null && isLeftOut(table, row, erased, aheadLimit)) return "erased";
   const key = keyText(table, row);
   const stored = here.get(key);
-  if (stored !== undefined && isGuarded && ranksBelow(table, stored, row, aheadLimit)) return row;
+  const isGuarded = stored !== undefined && conflict === "newer";
+  if (isGuarded && ranksBelow(table, stored, row, aheadLimit)) return row;
   const owned = stored ? ownedRow(table, stored, row, known) : hiddenRow(table, row, known);
   if (owned === null) return "kept";
   here.set(key, { ...stored, ...owned });

@@ -1,7 +1,7 @@
 // Rows that arrive for somebody who has an account here. D-8.1.
 import { AppError } from "../../shared/errors.ts";
 import { parseDateTime } from "../../shared/time.ts";
-import { justAfter, rankTimes, rowTime } from "../rows/row-time.ts";
+import { justAfter } from "../rows/row-time.ts";
 import {
   type Column,
   isVersioned,
@@ -82,11 +82,6 @@ export function differsForOwner(table: Table, here: Row, there: Row, facts: Name
   const kept = ownersColumns(table, here, there, facts);
   if (!kept.some((name) => differs(here, there, name))) return false;
   return !hasOtherChanges(table.movedColumns, { table, here, arriving: there, kept });
-}
-
-/** True when a guard keeps `arriving` out, as it ranks below `here`. `limit` as in `rankTimes`. D-7.1. */
-export function ranksBelow(table: Table, here: Row, arriving: Row, limit: string): boolean {
-  return isVersioned(table) && rankTimes(rowTime(table, arriving), rowTime(table, here), limit) < 0;
 }
 
 /** The columns whose values here stay. `verified` belongs to the name that was verified. */

@@ -1,7 +1,7 @@
 // The timestamp of a row, as text and as canonical time, and other times in the same notation: a peer is asked with
 // times written as it writes them.
 import { compareDateTimes, dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
-import { type Row, type Table, timestampColumnOf } from "../table/table.ts";
+import { isVersioned, type Row, type Table, timestampColumnOf } from "../table/table.ts";
 
 /** Nothing that a row or a tombstone has is later. */
 export const LAST_TIME = "9999-12-31T23:59:59.999999Z";
@@ -118,4 +118,9 @@ export function rankTimes(a: string | null, b: string | null, limit: string): nu
   const isAhead = [a, b].map((time) => compareDateTimes(time, limit) > 0);
   if (isAhead[0] !== isAhead[1]) return isAhead[0] ? -1 : 1;
   return compareDateTimes(a, b);
+}
+
+/** True when a guard keeps `arriving` out, as it ranks below `here`. `limit` as in `rankTimes`. */
+export function ranksBelow(table: Table, here: Row, arriving: Row, limit: string): boolean {
+  return isVersioned(table) && rankTimes(rowTime(table, arriving), rowTime(table, here), limit) < 0;
 }

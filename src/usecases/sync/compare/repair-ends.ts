@@ -3,7 +3,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, changeTime, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, changeTime, ranksBelow, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   type KeptReason,
@@ -14,7 +14,7 @@ import {
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
-import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
 import { DeleteBudget, doDeletesTravel, TOMBSTONES_AT_ONCE } from "../transfer/delete-places.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
@@ -166,7 +166,7 @@ export class RepairThere extends RepairEnd {
   #isOlder(row: JsonObject, present: JsonObject): boolean {
     const { table, handshake } = this.transfer;
     const limit = aheadLimit(dateTimeMs(handshake.clocks.remoteTime));
-    return isVersioned(table) && rankTimes(rowTime(table, row), rowTime(table, present), limit) < 0;
+    return ranksBelow(table, present, row, limit);
   }
 
   protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {

@@ -13,12 +13,7 @@ import {
   decideWrite,
   type FoundRow,
 } from "../../../domain/sync/rows/write-decision.ts";
-import {
-  type ColumnValue,
-  isVersioned,
-  type Row,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
+import type { ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import {
@@ -146,8 +141,8 @@ export class DryWriter implements ImportWriter {
     if (facts.size === 0) return nothing;
     const where = ["username", [...facts.keys()]] as const;
     const here = await readStored(documents, { rowsOf: table, where });
-    const isGuarded = table.conflict === "newer" && isVersioned(table);
-    const rules = { facts, here, aheadLimit: aheadLimit(this.#rule.nowMs), isGuarded };
+    const { conflict } = table;
+    const rules = { facts, here, aheadLimit: aheadLimit(this.#rule.nowMs), conflict };
     return lastOf(meetPeople(table, writes, rules));
   }
 

@@ -61,8 +61,8 @@ export async function readOwnSchema(
   lateAfter: string | null,
 ): Promise<OwnTableSchema> {
   const table = findTable(registry, tableName);
-  const afterMark = lateAfter === "" ? null : lateAfter;
-  const { mark, from, freshFrom } = await lateRows.read(table, { afterMark, isForOwnPush: false });
+  const query = { lateAfter: lateAfter || null, isForOwnPush: false };
+  const { mark, from, freshFrom } = await lateRows.read(table, query);
   const late = { mark, from: from === "" ? from : earliestTime([from, freshFrom]) };
   const lagSeconds = lateRows.lagSeconds(table);
   const { conflict } = table;

@@ -19,12 +19,7 @@ import {
   namedPerson,
 } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
-import {
-  type ConflictRule,
-  isVersioned,
-  type Row,
-  type Table,
-} from "../../../domain/sync/table/table.ts";
+import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
 import { type CallOptions, SYNC_CALLS, type Transaction } from "../../../ports/documents.ts";
 import type { RowWrite, TombstoneWrite, WrittenRows } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
@@ -221,7 +216,7 @@ async function meet(
     facts,
     here,
     aheadLimit: aheadLimit(tx.nowMs),
-    isGuarded: conflict === "newer" && isVersioned(table),
+    conflict,
   };
   const steps = meetPeople(table, writes, rules);
   let step = steps.next();

@@ -198,7 +198,7 @@ async function openExchange(transfer: Transfer, markers: TransferMarkers) {
   const pushMarker = last.push.marker || null;
   // A first push goes by the own mark of before the first exchanged row; later ones keep their own.
   const isKept = last.push.lateMark !== undefined || pushMarker !== null;
-  const asked = { afterMark: null, isForOwnPush: true };
+  const asked = { lateAfter: null, isForOwnPush: true };
   const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
   const mark = lateMark === null ? {} : { push: { lateMark } };
   const addedBefore = last.pull.added ?? 0;

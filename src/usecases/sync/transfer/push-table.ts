@@ -79,9 +79,9 @@ export async function pushAgain(transfer: Transfer, entry: RejectedRecord): Prom
 /** `only` is the rejected record that is tried again; by default all are. */
 async function beginPush(transfer: Transfer, only: RejectedRecord | null = null): Promise<Push> {
   const { deps, run, table, remote, last } = transfer;
-  const afterMark = run.isFull ? null : (last.push.lateMark ?? null);
+  const lateAfter = run.isFull ? null : (last.push.lateMark ?? null);
   // Before any row is read: what comes late during the run is for the next one.
-  const late = await deps.lateRows.read(table, { afterMark, isForOwnPush: true });
+  const late = await deps.lateRows.read(table, { lateAfter, isForOwnPush: true });
   const markers = openMarkers(transfer, late);
   const push: Push = {
     transfer,

@@ -107,14 +107,14 @@ describe.skipIf(!mongoAvailable)("MongoDB commits", () => {
   it("D-7.4 pushes of late rows at once do not make one another run again", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
-    const { mark } = await storage.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: false });
+    const { mark } = await storage.lateRows.read(ITEMS, { lateAfter: null, isForOwnPush: false });
     const aborted = await abortedTransactions(database);
     const pushes = Array.from({ length: 6 }, (_, n) =>
       writeTo(storage, ITEMS, rows(200, n, `${n} `)),
     );
     await Promise.all(pushes);
     expect(await abortedTransactions(database)).toBe(aborted);
-    const { from } = await storage.lateRows.read(ITEMS, { afterMark: mark, isForOwnPush: false });
+    const { from } = await storage.lateRows.read(ITEMS, { lateAfter: mark, isForOwnPush: false });
     expect(from).toBe(LATE);
   });
 

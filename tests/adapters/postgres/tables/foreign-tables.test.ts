@@ -150,10 +150,10 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of other programs that f
         { a: "x", b: 2 },
       ]);
       const { mark } = await storage.lateRows.read(deletes, {
-        ...{ afterMark: null, isForOwnPush: false },
+        ...{ lateAfter: null, isForOwnPush: false },
       });
       await sql`insert into items values ('late', 1, now())`;
-      const since = { afterMark: mark, isForOwnPush: false };
+      const since = { lateAfter: mark, isForOwnPush: false };
       const { freshFrom } = await storage.lateRows.read(deletes, since);
       expect(freshFrom).toBe((await table.rows()).at(-1)?.["at"] as string);
       expect([...(await sql`select a from log`)]).toEqual([{ a: "x" }]);

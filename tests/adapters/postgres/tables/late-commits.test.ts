@@ -26,9 +26,9 @@ const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1_00
 
 /** Takes a mark. What it gives asks for the earliest time that is not late of what was committed since. */
 async function mark({ lateRows }: RunStorage, table: Table, isForOwnPush = false) {
-  const first = await lateRows.read(table, { afterMark: null, isForOwnPush });
+  const first = await lateRows.read(table, { lateAfter: null, isForOwnPush });
   return async () =>
-    (await lateRows.read(table, { afterMark: first.mark, isForOwnPush })).freshFrom;
+    (await lateRows.read(table, { lateAfter: first.mark, isForOwnPush })).freshFrom;
 }
 
 const WRITERS = 4;
@@ -47,7 +47,7 @@ class Reader {
 
   async run(): Promise<void> {
     const { lateRows, tables } = this.#storage;
-    const late = await lateRows.read(ITEMS, { afterMark: this.#mark, isForOwnPush: false });
+    const late = await lateRows.read(ITEMS, { lateAfter: this.#mark, isForOwnPush: false });
     const start = this.#mark === null ? null : earliestTime([this.#marker, late.freshFrom]);
     const query = { from: { after: null }, sinceTime: start, limitRows: 10_000 } as const;
     const { rows } = await tables.page(ITEMS, query);

@@ -214,14 +214,14 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
       await storage.tables.prepare([items, parts, sums]);
       const at = "2024-02-01T00:00:00Z";
       const deleted = [{ index: 0, key: { k: "a" }, deletedAt: at }];
-      const marks = await storage.lateRows.read(sums, { afterMark: null, isForOwnPush: false });
+      const marks = await storage.lateRows.read(sums, { lateAfter: null, isForOwnPush: false });
       await writeTo(storage, items, asWrites([{ k: "b", at }]), { deleted });
       const query = { after: null, sinceTime: null, limitRows: 9 };
       const gone = (await storage.tombstones.list(parts, query)).items;
       expect(gone.map(({ key }) => key)).toEqual([{ k: "p" }]);
       const [sum] = await new TableUnderTest(storage, sums).column("at");
       expect(String(sum) > at).toBe(true);
-      const since = { afterMark: marks.mark, isForOwnPush: false };
+      const since = { lateAfter: marks.mark, isForOwnPush: false };
       expect((await storage.lateRows.read(sums, since)).freshFrom).toBe(String(sum));
     },
   );

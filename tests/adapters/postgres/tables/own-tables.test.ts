@@ -156,7 +156,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       await table.write({ ...ROW, v: 2 });
       await sql`delete from public.items`;
       await sql`insert into public.items values ('b', now(), 1)`;
-      const read = { afterMark: null, isForOwnPush: false };
+      const read = { lateAfter: null, isForOwnPush: false };
       for (let i = 0; i < 2; i++) await storage.lateRows.read(DELETING, read);
       await sql`with gone as (delete from repsync._versions returning slot) select count(*) from gone`;
       const [[index] = []] = await sql`select indexrelid::regclass::text from pg_index

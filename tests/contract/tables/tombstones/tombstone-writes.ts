@@ -60,11 +60,11 @@ function arrivalTests(harness: StoreHarness<TombstoneParts>): void {
     const items = await ItemsWithDeletes.prepare(parts);
     const time = at(store, -10);
     await items.write([{ k: "a", at: time, v: 1 }]);
-    const { mark } = await parts.lateRows.read(ITEMS, { afterMark: null, isForOwnPush: true });
+    const { mark } = await parts.lateRows.read(ITEMS, { lateAfter: null, isForOwnPush: true });
     const deleted = [{ index: 0, key: { k: "a" }, deletedAt: at(store, -20) }];
     await items.write([], { deleted, conflict: "newer", isOwnRun: true });
     for (const isForOwnPush of [true, false]) {
-      const { from } = await parts.lateRows.read(ITEMS, { afterMark: mark, isForOwnPush });
+      const { from } = await parts.lateRows.read(ITEMS, { lateAfter: mark, isForOwnPush });
       expect(from).toBe(time);
     }
     expect(await items.listed()).toEqual([]);
