@@ -32,8 +32,8 @@ import {
 import { RememberedRemote } from "../usecases/sync/shared/read-remote-status.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
-import { RegistryFile } from "./disk/registry-source.ts";
 import { fileFormats } from "./files.ts";
+import { RegistryFile } from "./registry-source.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 /** Time that runs under way have to end when a deployment closes. */

@@ -1,8 +1,8 @@
 // The data model: every collection of documents that the service owns.
 import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
-import { ACCOUNT_COLLECTIONS } from "./accounts/account-collections.ts";
-import { LOOKUP_COLLECTIONS } from "./lookups/lookup-collections.ts";
+import { ACCOUNT_COLLECTIONS } from "./account-collections.ts";
+import { LOOKUP_COLLECTIONS } from "./lookup-collections.ts";
 import { RUN_COLLECTIONS } from "./run-collections.ts";
 
 /** The counts of a minute or an hour. */

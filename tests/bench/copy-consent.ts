@@ -5,7 +5,7 @@ import { SQL } from "bun";
 import { type Document, Long, MongoClient } from "mongodb";
 import { CollectionTable } from "../../src/adapters/postgres/documents/collection-table.ts";
 import { keyBytes } from "../../src/domain/shared/document-key.ts";
-import { CONSENTS } from "../../src/repositories/accounts/account-collections.ts";
+import { CONSENTS } from "../../src/repositories/account-collections.ts";
 
 const NAME = "repsync_consents";
 /** Stands in the order of open consents for one that does not expire. */

@@ -27,7 +27,7 @@ const OF_EVERY_DOCUMENT = ["_id", "_at", "_locks"];
 const LISTED = [...DOCUMENT.matchAll(/^\| `(src[\w/-]*)` \|/gm)].map(([, folder = ""]) => folder);
 /** A layer that has rooms, and a folder in it: of the console the first one alone, as its list of pages names all others. */
 const ROOM =
-  /^src\/(?:(domain|ports|usecases|adapters\/(?:sqlite|mongodb|postgres))\/[\w/-]+|(console)\/[\w-]+)(?=\/)/;
+  /^src\/(?:(domain|ports|repositories|usecases|adapters\/(?:sqlite|mongodb|postgres))\/[\w/-]+|(console)\/[\w-]+)(?=\/)/;
 /** The built-in registry. */
 const BUILT_IN = { SYNC_TABLES: "" };
 

@@ -6,7 +6,7 @@ import {
   END_OF_TIME,
   placeAfter,
 } from "../../src/domain/reputation/audit/audit-item.ts";
-import type { AuditStretch } from "../../src/repositories/lookups/lookup-collections.ts";
+import type { AuditStretch } from "../../src/repositories/lookup-collections.ts";
 import {
   type SearchAuditDeps,
   searchAudit,

@@ -7,9 +7,6 @@ import {
 import { MAX_SEARCHED_ACCOUNTS } from "../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../domain/shared/time.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
-import type { Subjects } from "../lookups/subjects.ts";
-import { keepMonth } from "../lookups/usage.ts";
-import { Repository } from "../repository.ts";
 import {
   ACCOUNTS,
   ACTIVE,
@@ -18,7 +15,10 @@ import {
   ERASED_NAMES,
   findAccount,
   SUSPENDED,
-} from "./account-collections.ts";
+} from "../account-collections.ts";
+import type { Subjects } from "../lookups/subjects.ts";
+import { keepMonth } from "../lookups/usage.ts";
+import { Repository } from "../repository.ts";
 import type { HmacOfName } from "./names.ts";
 import { endSessionsOf } from "./sessions.ts";
 

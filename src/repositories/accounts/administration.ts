@@ -9,8 +9,6 @@ import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
-import type { AuditChains } from "../lookups/audit-chains.ts";
-import { Repository } from "../repository.ts";
 import {
   ACCOUNTS,
   ACTIVE,
@@ -19,7 +17,9 @@ import {
   accountOf,
   ERASED_NAMES,
   findAccount,
-} from "./account-collections.ts";
+} from "../account-collections.ts";
+import type { AuditChains } from "../lookups/audit-chains.ts";
+import { Repository } from "../repository.ts";
 import type { HmacOfName } from "./names.ts";
 import { endSessionsOf } from "./sessions.ts";
 

@@ -9,10 +9,10 @@ import {
 } from "../../domain/reputation/accounts/api-key.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
+import { ACCOUNTS, KEYS, type KeyDocument, replaced } from "../account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import { removeKeyUses } from "../lookups/usage.ts";
 import { Repository } from "../repository.ts";
-import { ACCOUNTS, KEYS, type KeyDocument, replaced } from "./account-collections.ts";
 
 /** The part of a list of keys to read. */
 interface KeyPage {

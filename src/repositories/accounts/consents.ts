@@ -9,9 +9,9 @@ import {
 } from "../../domain/reputation/accounts/consent.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { Transaction } from "../../ports/documents.ts";
+import { ACCOUNTS, CONSENTS, replaced } from "../account-collections.ts";
 import { SEQUENCES } from "../collections.ts";
 import { Repository } from "../repository.ts";
-import { ACCOUNTS, CONSENTS, replaced } from "./account-collections.ts";
 import type { Revocation } from "./api-keys.ts";
 
 interface ConsentQuery {

@@ -6,12 +6,6 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection, Stretch, Transaction } from "../../ports/documents.ts";
-import { alertsAbout } from "../alert-outbox.ts";
-import type { AuditChains } from "../lookups/audit-chains.ts";
-import { monthOfAccount, removeUsage } from "../lookups/usage.ts";
-import { forgetRejected, LAST_REJECTED } from "../rejected-records.ts";
-import { ALERTS } from "../run-collections.ts";
-import { forgetRowNews } from "../runs.ts";
 import {
   ACCOUNTS,
   CONSENTS,
@@ -19,10 +13,16 @@ import {
   KEYS,
   SIGN_INS,
   SUBJECTS,
-} from "./account-collections.ts";
+} from "../account-collections.ts";
+import { alertsAbout } from "../alert-outbox.ts";
+import type { AuditChains } from "../lookups/audit-chains.ts";
+import type { PeopleTables } from "../lookups/lookup-reader.ts";
+import { monthOfAccount, removeUsage } from "../lookups/usage.ts";
+import { forgetRejected, LAST_REJECTED } from "../rejected-records.ts";
+import { ALERTS } from "../run-collections.ts";
+import { forgetRowNews } from "../runs.ts";
 import { type AccountConflict, createAccount, type NameDeps, removeAccount } from "./accounts.ts";
 import { guardingAdministrators } from "./administration.ts";
-import type { PeopleTables } from "./profiles.ts";
 
 interface Enrolment {
   readonly account: Account;

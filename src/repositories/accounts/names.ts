@@ -4,8 +4,8 @@ import { isKey } from "../../domain/shared/document-key.ts";
 import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
 import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "../account-collections.ts";
 import { Repository } from "../repository.ts";
-import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "./account-collections.ts";
 
 /** The HMAC that stands for a name once it was erased, the same on all instances and for ever. D-8.2. */
 export type HmacOfName = (username: string) => string;

@@ -4,14 +4,9 @@ import { type InputProblem, refuse } from "../../domain/shared/errors.ts";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { DocumentStore, Reader } from "../../ports/documents.ts";
+import { ACCOUNTS, type AccountDocument } from "../account-collections.ts";
+import type { PeopleTables } from "../lookups/lookup-reader.ts";
 import { Repository } from "../repository.ts";
-import { ACCOUNTS, type AccountDocument } from "./account-collections.ts";
-
-/** The tables whose rows belong to people. */
-export interface PeopleTables {
-  readonly profiles: Table;
-  readonly platformAccounts: Table;
-}
 
 /** Profiles as their owners see and change them. Throws `store_unavailable` or, when it writes, `commit_failed`. */
 export class Profiles extends Repository {

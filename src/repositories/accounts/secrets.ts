@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from "../../ports/documents.ts";
+import { SECRETS, type SecretName } from "../account-collections.ts";
 import { Repository } from "../repository.ts";
-import { SECRETS, type SecretName } from "./account-collections.ts";
 
 /** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
 export class Secrets extends Repository {

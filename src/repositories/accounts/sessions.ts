@@ -7,7 +7,6 @@ import {
 } from "../../domain/reputation/accounts/attempts.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { Transaction } from "../../ports/documents.ts";
-import { Repository } from "../repository.ts";
 import {
   ACCOUNTS,
   accountOf,
@@ -15,7 +14,8 @@ import {
   SESSIONS,
   type SessionDocument,
   SIGN_INS,
-} from "./account-collections.ts";
+} from "../account-collections.ts";
+import { Repository } from "../repository.ts";
 
 /** Sessions past their end that one new session drops at most. */
 const MAX_DROPPED = 100;

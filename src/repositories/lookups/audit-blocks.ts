@@ -5,7 +5,7 @@
 import type { AuditRecord } from "../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
-import type { BlockDocument } from "./lookup-collections.ts";
+import type { BlockDocument } from "../lookup-collections.ts";
 
 /** Fields that many records of a block have in common: they stand once for all of them. */
 const SHARED_FIELDS = [

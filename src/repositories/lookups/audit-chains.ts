@@ -19,15 +19,15 @@ import { chainCountInput } from "../../domain/reputation/audit/kept-heads.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { Damaged, type Transaction } from "../../ports/documents.ts";
-import { SECRETS, SUBJECTS } from "../accounts/account-collections.ts";
-import { makeBlock } from "./audit-blocks.ts";
+import { SECRETS, SUBJECTS } from "../account-collections.ts";
 import {
   AUDIT,
   type ChainCountDocument,
   FIRST_LOOKUP,
   LOOKUP_LOG,
   type LookupLogDocument,
-} from "./lookup-collections.ts";
+} from "../lookup-collections.ts";
+import { makeBlock } from "./audit-blocks.ts";
 import type { Subjects } from "./subjects.ts";
 
 /** The result of an append, once it is committed. */

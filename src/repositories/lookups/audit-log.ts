@@ -14,9 +14,7 @@ import {
   type Reader,
   type StoredStretch,
 } from "../../ports/documents.ts";
-import { SECRETS } from "../accounts/account-collections.ts";
-import { Repository } from "../repository.ts";
-import { blockKey, cutBlock, recordsOf } from "./audit-blocks.ts";
+import { SECRETS } from "../account-collections.ts";
 import {
   AUDIT,
   type BlockDocument,
@@ -24,7 +22,9 @@ import {
   LOOKUP_LOG,
   type LookupLogDocument,
   SEGMENTS,
-} from "./lookup-collections.ts";
+} from "../lookup-collections.ts";
+import { Repository } from "../repository.ts";
+import { blockKey, cutBlock, recordsOf } from "./audit-blocks.ts";
 import { SegmentGroups } from "./segment-groups.ts";
 
 /** The place of a block of records. */

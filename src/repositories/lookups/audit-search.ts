@@ -9,9 +9,7 @@ import {
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Stretch } from "../../ports/documents.ts";
-import { SUBJECTS, type SubjectDocument } from "../accounts/account-collections.ts";
-import { Repository } from "../repository.ts";
-import { blockKey, recordsOf } from "./audit-blocks.ts";
+import { SUBJECTS, type SubjectDocument } from "../account-collections.ts";
 import {
   AUDIT,
   type AuditStretch,
@@ -21,7 +19,9 @@ import {
   SEGMENTS,
   type SegmentDocument,
   type TailDocument,
-} from "./lookup-collections.ts";
+} from "../lookup-collections.ts";
+import { Repository } from "../repository.ts";
+import { blockKey, recordsOf } from "./audit-blocks.ts";
 import { SegmentGroups } from "./segment-groups.ts";
 import { MAX_SEGMENT_SPAN_MS } from "./segment-writer.ts";
 import type { Subjects } from "./subjects.ts";

@@ -9,7 +9,7 @@ import {
   MAX_REMEMBERED_LOOKUPS,
 } from "../../domain/shared/limits.ts";
 import type { ValueCache } from "../../ports/runtime/value-cache.ts";
-import type { SubjectDocument } from "../accounts/account-collections.ts";
+import type { SubjectDocument } from "../account-collections.ts";
 
 /** A key's caller, and the username of its account, whose version counts for it. */
 export interface OwnedCaller extends LimitedCaller {

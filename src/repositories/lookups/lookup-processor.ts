@@ -23,11 +23,11 @@ import {
   type Transaction,
 } from "../../ports/documents.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
-import { SUBJECTS } from "../accounts/account-collections.ts";
+import { SUBJECTS } from "../account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
+import { LOOKUP_LOG, type LookupLogDocument, type UsageDocument } from "../lookup-collections.ts";
 import type { Appended, AuditChains } from "./audit-chains.ts";
 import { BatchFacts, type LookupCache, type OwnedCaller } from "./batch-facts.ts";
-import { LOOKUP_LOG, type LookupLogDocument, type UsageDocument } from "./lookup-collections.ts";
 import type { LookupReader } from "./lookup-reader.ts";
 import { type CountedCalls, OwnChain } from "./own-chain.ts";
 import type { SegmentWriter } from "./segment-writer.ts";

@@ -3,7 +3,7 @@ import { effectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup-batch.ts";
 import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
-import type { Row } from "../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { Reader } from "../../ports/documents.ts";
 import {
   ACCOUNTS,
@@ -11,10 +11,15 @@ import {
   KEYS,
   SUBJECTS,
   type SubjectDocument,
-} from "../accounts/account-collections.ts";
-import type { PeopleTables } from "../accounts/profiles.ts";
+} from "../account-collections.ts";
 import type { BatchFacts, LookupCache } from "./batch-facts.ts";
 import type { Subjects } from "./subjects.ts";
+
+/** The tables whose rows belong to people. */
+export interface PeopleTables {
+  readonly profiles: Table;
+  readonly platformAccounts: Table;
+}
 
 interface LookupReaderDeps {
   readonly people: PeopleTables;

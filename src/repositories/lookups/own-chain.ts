@@ -5,8 +5,8 @@
 import type { WrittenChain } from "../../domain/reputation/audit/audit-chain.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";
+import type { LookupLogDocument } from "../lookup-collections.ts";
 import { blockKey } from "./audit-blocks.ts";
-import type { LookupLogDocument } from "./lookup-collections.ts";
 
 /** Calls of an account that were counted at one moment. */
 export interface CountedCalls {

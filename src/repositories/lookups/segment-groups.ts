@@ -13,14 +13,14 @@ import {
 } from "../../domain/reputation/audit/name-filter.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
-import { Repository } from "../repository.ts";
 import {
   AUDIT,
   type IndexDocument,
   SEGMENTS,
   SLICES,
   type SliceDocument,
-} from "./lookup-collections.ts";
+} from "../lookup-collections.ts";
+import { Repository } from "../repository.ts";
 
 /** Documents that one commit changes, about. */
 const PORTION = 1_024;

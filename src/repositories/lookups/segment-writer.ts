@@ -7,9 +7,6 @@ import {
   makeFilter,
 } from "../../domain/reputation/audit/name-filter.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
-import { Repository } from "../repository.ts";
-import { recordsOf } from "./audit-blocks.ts";
-import type { Appended } from "./audit-chains.ts";
 import {
   AUDIT,
   type HeadDocument,
@@ -17,7 +14,10 @@ import {
   SEGMENTS,
   type SegmentDocument,
   type TailDocument,
-} from "./lookup-collections.ts";
+} from "../lookup-collections.ts";
+import { Repository } from "../repository.ts";
+import { recordsOf } from "./audit-blocks.ts";
+import type { Appended } from "./audit-chains.ts";
 import { readIndex, SegmentGroups } from "./segment-groups.ts";
 
 /** Between the first record and the last one of a segment: so that few are of one moment. */

@@ -2,7 +2,7 @@
 import { actedOnText } from "../../domain/reputation/audit/admin-entry.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { Transaction } from "../../ports/documents.ts";
-import { SUBJECTS, type SubjectDocument } from "../accounts/account-collections.ts";
+import { SUBJECTS, type SubjectDocument } from "../account-collections.ts";
 
 const ID_BYTES = 8;
 const KEY_BYTES = 32;

@@ -26,14 +26,14 @@ import {
 } from "../../domain/reputation/accounts/plan.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { Reader, Transaction } from "../../ports/documents.ts";
-import { SUBJECTS } from "../accounts/account-collections.ts";
-import { Repository } from "../repository.ts";
+import { SUBJECTS } from "../account-collections.ts";
 import {
   type CallsDocument,
   type KeyUseDocument,
   LOOKUP_LOG,
   type UsageDocument,
-} from "./lookup-collections.ts";
+} from "../lookup-collections.ts";
+import { Repository } from "../repository.ts";
 
 /** A time that is later by no more than this is of a faster instance, not of a clock that was set back. */
 const MAX_LEAD_MS = 5_000;

@@ -15,7 +15,7 @@ import {
   SESSIONS,
   type SecretDocument,
   type SessionDocument,
-} from "../../repositories/accounts/account-collections.ts";
+} from "../../repositories/account-collections.ts";
 import { pepperMark } from "../reputation/accounts/secrets.ts";
 import { copyStore, partOf } from "./copy-store.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
-import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
+import { ACCOUNTS } from "../../../src/repositories/account-collections.ts";
 import { countingReads } from "../support/counting-reads.ts";
 import { makeAccount, People } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";

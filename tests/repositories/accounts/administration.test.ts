@@ -1,10 +1,10 @@
 import { describe, expect } from "bun:test";
 import type { Transaction } from "../../../src/ports/documents.ts";
-import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
+import { ACCOUNTS } from "../../../src/repositories/account-collections.ts";
 import {
   LOOKUP_LOG,
   type LookupLogDocument,
-} from "../../../src/repositories/lookups/lookup-collections.ts";
+} from "../../../src/repositories/lookup-collections.ts";
 import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
 import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests } from "../../contract/harness.ts";

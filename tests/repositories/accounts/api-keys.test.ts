@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
-import { SUBJECTS } from "../../../src/repositories/accounts/account-collections.ts";
-import { LOOKUP_LOG } from "../../../src/repositories/lookups/lookup-collections.ts";
+import { SUBJECTS } from "../../../src/repositories/account-collections.ts";
+import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
 import { openSecond, storeTests } from "../../contract/harness.ts";
 import {
   type ReputationHarness,

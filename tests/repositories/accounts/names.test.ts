@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
-import { ACCOUNTS, ERASED_NAMES } from "../../../src/repositories/accounts/account-collections.ts";
+import { ACCOUNTS, ERASED_NAMES } from "../../../src/repositories/account-collections.ts";
 import { Names } from "../../../src/repositories/accounts/names.ts";
 import { hmacOfName, makeAccount } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";

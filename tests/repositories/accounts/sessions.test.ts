@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { SESSIONS } from "../../../src/repositories/accounts/account-collections.ts";
+import { SESSIONS } from "../../../src/repositories/account-collections.ts";
 import { makeAccount, People } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 

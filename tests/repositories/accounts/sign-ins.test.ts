@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { AttemptCounter } from "../../../src/domain/reputation/accounts/attempts.ts";
-import { SIGN_INS } from "../../../src/repositories/accounts/account-collections.ts";
+import { SIGN_INS } from "../../../src/repositories/account-collections.ts";
 import { SignIns } from "../../../src/repositories/accounts/sessions.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 

@@ -5,7 +5,7 @@ import {
   checkpointInput,
 } from "../../../src/domain/reputation/audit/audit-chain.ts";
 import type { AnyCollection, DocumentStore } from "../../../src/ports/documents.ts";
-import { SECRETS } from "../../../src/repositories/accounts/account-collections.ts";
+import { SECRETS } from "../../../src/repositories/account-collections.ts";
 import {
   AUDIT,
   type AuditDocument,
@@ -13,7 +13,7 @@ import {
   type HeadDocument,
   LOOKUP_LOG,
   type LookupLogDocument,
-} from "../../../src/repositories/lookups/lookup-collections.ts";
+} from "../../../src/repositories/lookup-collections.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 import { AUDIT_KEY, AuditScene, MAC } from "./audit-scene.ts";
 

@@ -8,11 +8,7 @@ import {
   placeAfter,
 } from "../../../src/domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
-import {
-  LOOKUP_LOG,
-  SEGMENTS,
-  SLICES,
-} from "../../../src/repositories/lookups/lookup-collections.ts";
+import { LOOKUP_LOG, SEGMENTS, SLICES } from "../../../src/repositories/lookup-collections.ts";
 import { readIndex } from "../../../src/repositories/lookups/segment-groups.ts";
 import { type Access, accessLog } from "../../support/access-log.ts";
 import { auditRecords } from "../../support/audit-records.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { callsByDay } from "../../../src/domain/reputation/accounts/call-history.ts";
-import { LOOKUP_LOG } from "../../../src/repositories/lookups/lookup-collections.ts";
+import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
 import { storeTests, timedTests } from "../../contract/harness.ts";
 import {
   type ReputationHarness,

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
-import { ACCOUNTS } from "../../../src/repositories/accounts/account-collections.ts";
-import { LOOKUP_LOG } from "../../../src/repositories/lookups/lookup-collections.ts";
+import { ACCOUNTS } from "../../../src/repositories/account-collections.ts";
+import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
 import { openSecond, storeTests, timedTests } from "../../contract/harness.ts";
 import {
   PLATFORM_ACCOUNTS,

@@ -3,7 +3,7 @@ import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
 import { erasedNameText } from "../../../src/domain/sync/people/erasure.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
-import { findAccount, SESSIONS } from "../../../src/repositories/accounts/account-collections.ts";
+import { findAccount, SESSIONS } from "../../../src/repositories/account-collections.ts";
 import { Accounts, removeAccount } from "../../../src/repositories/accounts/accounts.ts";
 import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
 import { Subjects } from "../../../src/repositories/lookups/subjects.ts";

@@ -1,9 +1,9 @@
 // What repositories decide, in memory and in a SQLite file, with a cross-check on the servers.
 import { describe, test } from "bun:test";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
-import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/accounts/account-collections.ts";
+import { ACCOUNT_COLLECTIONS } from "../../../src/repositories/account-collections.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { LOOKUP_COLLECTIONS } from "../../../src/repositories/lookups/lookup-collections.ts";
+import { LOOKUP_COLLECTIONS } from "../../../src/repositories/lookup-collections.ts";
 import type { OpenedDocuments } from "../../contract/documents/documents-harness.ts";
 import { type CaseDefiner, definer } from "../../contract/harness.ts";
 import {

@@ -5,7 +5,7 @@ import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, PageHead, StatusBadge } from "../../components/notes.tsx";
 import { bytesText, counted, durationText, TimeText } from "../../components/text.tsx";
-import { CompareOutcome } from "../compare/compare-outcome.tsx";
+import { CompareOutcome } from "./compare-outcome.tsx";
 import {
   CancelRun,
   countsOf,

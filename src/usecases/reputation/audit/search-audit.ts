@@ -13,8 +13,8 @@ import {
   MAX_SEARCHED_AUDIT_STRETCHES,
 } from "../../../domain/shared/limits.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
+import type { AuditStretch } from "../../../repositories/lookup-collections.ts";
 import type { AuditQuery, AuditSearch } from "../../../repositories/lookups/audit-search.ts";
-import type { AuditStretch } from "../../../repositories/lookups/lookup-collections.ts";
 
 export interface SearchAuditDeps {
   readonly auditSearch: Pick<AuditSearch, "stretches" | "records">;

@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import { type Document, MongoClient } from "mongodb";
 import type { LookupOutcome } from "../../../../src/domain/reputation/lookups/lookup-batch.ts";
-import { ACCOUNTS } from "../../../../src/repositories/accounts/account-collections.ts";
+import { ACCOUNTS } from "../../../../src/repositories/account-collections.ts";
 import {
   BY_ROOT,
   openParts,

@@ -1,19 +1,19 @@
 // The registry file as a running service sees it: read again and again, and given a table. D-14.6.
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
-import { AppError, systemReason } from "../../domain/shared/errors.ts";
-import { readRegistry } from "../../domain/sync/table/registry.ts";
-import type { Registry } from "../../domain/sync/table/table.ts";
-import type { NewTable, RegistrySource, RegistryText } from "../../ports/tables/registry-source.ts";
+import { AppError, systemReason } from "../domain/shared/errors.ts";
+import { readRegistry } from "../domain/sync/table/registry.ts";
+import type { Registry } from "../domain/sync/table/table.ts";
+import type { NewTable, RegistrySource, RegistryText } from "../ports/tables/registry-source.ts";
+import { withFileLock } from "./disk/file-lock.ts";
+import { writeText } from "./disk/write-text.ts";
 import {
   fileProblemText,
   readRegistryFile,
   registryText,
   tablesText,
   withTables,
-} from "../registry-file.ts";
-import { withFileLock } from "./file-lock.ts";
-import { writeText } from "./write-text.ts";
+} from "./registry-file.ts";
 
 export class RegistryFile implements RegistrySource {
   readonly #path: string | null;

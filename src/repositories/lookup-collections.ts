@@ -1,9 +1,9 @@
 // The data model of lookups: what each batch writes is in one collection, as a message writes to one only.
-import type { CallHistory, KeyUse } from "../../domain/reputation/accounts/call-history.ts";
-import type { CallSums, FullPage } from "../../domain/reputation/accounts/call-window.ts";
-import type { AuditHead, PruningCheckpoint } from "../../domain/reputation/audit/audit-chain.ts";
-import type { AnyCollection, Collection } from "../../ports/documents.ts";
-import type { SecretDocument } from "../accounts/account-collections.ts";
+import type { CallHistory, KeyUse } from "../domain/reputation/accounts/call-history.ts";
+import type { CallSums, FullPage } from "../domain/reputation/accounts/call-window.ts";
+import type { AuditHead, PruningCheckpoint } from "../domain/reputation/audit/audit-chain.ts";
+import type { AnyCollection, Collection } from "../ports/documents.ts";
+import type { SecretDocument } from "./account-collections.ts";
 
 /** The usage of an account. */
 export interface UsageDocument extends CallSums, CallHistory {

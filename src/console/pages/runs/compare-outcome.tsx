@@ -9,7 +9,7 @@ import {
   shortened,
   ValueText,
 } from "../../components/text.tsx";
-import type { Difference, WatchedRun } from "../runs/use-watched-run.ts";
+import type { Difference, WatchedRun } from "./use-watched-run.ts";
 
 interface CompareOutcomeProps {
   readonly run: CompareRun;

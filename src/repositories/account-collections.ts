@@ -1,10 +1,10 @@
 // The data model of accounts and people: the documents that repositories keep of them.
-import type { Account, ErasedName } from "../../domain/reputation/accounts/account.ts";
-import type { StoredApiKey } from "../../domain/reputation/accounts/api-key.ts";
-import type { CountedEvents } from "../../domain/reputation/accounts/attempts.ts";
-import type { Consent } from "../../domain/reputation/accounts/consent.ts";
-import { type Key, keysOf } from "../../domain/shared/document-key.ts";
-import type { AnyCollection, Collection, Reader } from "../../ports/documents.ts";
+import type { Account, ErasedName } from "../domain/reputation/accounts/account.ts";
+import type { StoredApiKey } from "../domain/reputation/accounts/api-key.ts";
+import type { CountedEvents } from "../domain/reputation/accounts/attempts.ts";
+import type { Consent } from "../domain/reputation/accounts/consent.ts";
+import { type Key, keysOf } from "../domain/shared/document-key.ts";
+import type { AnyCollection, Collection, Reader } from "../ports/documents.ts";
 
 export interface AccountDocument extends Account {
   /** True when the owner has set the profile's `public` to false; absent otherwise. */
