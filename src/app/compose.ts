@@ -16,7 +16,7 @@ import type { Metrics } from "../ports/runtime/metrics.ts";
 import { type Logger, within } from "../ports/runtime/runtime.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
-import { Lifecycle } from "../usecases/operations/check-health.ts";
+import { Lifecycle } from "../usecases/operations/lifecycle.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { TableHistories } from "../usecases/operations/table-histories.ts";

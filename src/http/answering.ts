@@ -12,7 +12,7 @@ import {
   type SpanFields,
   type Tracing,
 } from "../ports/runtime/tracing.ts";
-import type { Lifecycle } from "../usecases/operations/check-health.ts";
+import type { Lifecycle } from "../usecases/operations/lifecycle.ts";
 import { endIfUnread } from "./bodies.ts";
 import { failureReply } from "./errors.ts";
 import {

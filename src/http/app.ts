@@ -4,6 +4,7 @@ import { AppError } from "../domain/shared/errors.ts";
 import { cutText } from "../domain/shared/text.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 import type { ConsoleFiles, DocsAssets, RequestHandler } from "../ports/http/http.ts";
+import type { ProbeDeps } from "../usecases/operations/check-health.ts";
 import type { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { Answering, type AnsweringDeps } from "./answering.ts";
 import { MethodNotAllowed } from "./errors.ts";
@@ -17,11 +18,7 @@ import { accountRoutes } from "./routes/admin/account-routes.ts";
 import { type AuditRouteDeps, auditRoutes } from "./routes/admin/audit-routes.ts";
 import { consoleRoutes } from "./routes/console/console-routes.ts";
 import { docsRoutes } from "./routes/operations/docs-routes.ts";
-import {
-  type MetricsRouteDeps,
-  operationRoutes,
-  type ProbeDeps,
-} from "./routes/operations/operation-routes.ts";
+import { type MetricsRouteDeps, operationRoutes } from "./routes/operations/operation-routes.ts";
 import { lookupRoutes } from "./routes/reputation/lookup-routes.ts";
 import { fileRoutes } from "./routes/sync/file-routes.ts";
 import { pageRoutes, type ServedSync } from "./routes/sync/page-routes.ts";

@@ -160,7 +160,7 @@ export interface CallOptions {
    * True for short bodies that all change one document: those of one name in a process begin one after the other, as
    * together they would run again and again.
    */
-  readonly isInTurn?: true;
+  readonly isQueued?: true;
 }
 
 /** The time that a call may take. */

@@ -152,7 +152,7 @@ async function dropAccepted(
 ): Promise<void> {
   // Entries of one key have this name; where a part of the key is null, their content is told behind it.
   const places = keys.map((key) => [table, direction, keyName(key)]);
-  for (const within of inTurn(places)) await removeAll(tx, { within });
+  for (const within of inParts(places)) await removeAll(tx, { within });
 }
 
 /** Removes the entries of a stretch, and the drops of the same one. */
@@ -170,7 +170,7 @@ async function noteRejected(tx: Transaction, rejected: readonly NewRejection[]):
   const known = new Map<string, RejectedDocument>();
   const droppedAs = new Map<string, string>();
   let last = 0;
-  for (const part of inTurn(keys)) {
+  for (const part of inParts(keys)) {
     const [found, dropped, [sequence]] = await tx.read(
       { from: REJECTED, keys: part },
       { from: DROPPED, keys: part },
@@ -269,7 +269,7 @@ function numberOf(id: string): number {
   return isId && Number.isSafeInteger(Number(id)) ? Number(id) : 0;
 }
 
-function inTurn(keys: readonly Key[]): readonly (readonly Key[])[] {
+function inParts(keys: readonly Key[]): readonly (readonly Key[])[] {
   const parts: (readonly Key[])[] = [];
   for (let i = 0; i < keys.length; i += READ_AT_ONCE) parts.push(keys.slice(i, i + READ_AT_ONCE));
   return parts;

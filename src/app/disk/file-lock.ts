@@ -30,12 +30,12 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
 
 /** Only one process at a time: a second one would remove the lock that the first has made meanwhile. */
 async function removeAbandoned(lock: string): Promise<boolean> {
-  const turn = `${lock}.remove`;
-  if (!(await createFile(turn, { text: "" }))) return false;
+  const removal = `${lock}.remove`;
+  if (!(await createFile(removal, { text: "" }))) return false;
   try {
     if (await isAbandoned(lock)) await rm(lock, { force: true });
   } finally {
-    await rm(turn, { force: true });
+    await rm(removal, { force: true });
   }
   return true;
 }

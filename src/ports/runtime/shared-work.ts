@@ -1,15 +1,15 @@
-/** Work for callers who may come many at once: those who come while it is under way share the next turn of it. */
+/** Work for callers who may come many at once: those who come while it is under way share its next round. */
 export class SharedWork<Outcome> {
   readonly #work: () => Promise<Outcome>;
   #underWay: Promise<unknown> = Promise.resolve();
-  /** The turn that has not begun. */
+  /** The round that has not begun. */
   #next: Promise<Outcome> | null = null;
 
   constructor(work: () => Promise<Outcome>) {
     this.#work = work;
   }
 
-  /** Settles as a turn of the work that begins after the call. */
+  /** Settles as a round of the work that begins after the call. */
   outcome(): Promise<Outcome> {
     this.#next ??= this.#underWay
       .catch(() => {})

@@ -36,7 +36,7 @@ export class Consents extends Repository {
    */
   async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
     // All take their ids from one document.
-    const options = { name: "consents.grant", isInTurn: true } as const;
+    const options = { name: "consents.grant", isQueued: true } as const;
     return await this.writing(options, async (tx) => {
       const within = keysOf(username);
       const [[account], earlier, [sequence]] = await tx.read(

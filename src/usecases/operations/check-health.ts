@@ -2,12 +2,17 @@ import { HEALTH_PROBE_MS } from "../../domain/shared/limits.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Clock, Logger } from "../../ports/runtime/runtime.ts";
 import type { Storage } from "../../ports/storage.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 
 export interface HealthDeps {
   readonly storage: Pick<Storage, "ping">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly runtimeVersion: string;
+}
+
+export interface ProbeDeps extends HealthDeps {
+  readonly lifecycle: Lifecycle;
 }
 
 /**
@@ -24,10 +29,8 @@ export async function checkHealth(deps: HealthDeps) {
   } as const;
 }
 
-/** True when requests may be sent here: the store answers, and no stop was asked for. D-10.5. */
-export async function checkReady(
-  deps: HealthDeps & { readonly lifecycle: Lifecycle },
-): Promise<"ok" | "stopping" | "unavailable"> {
+/** `ok` when requests may be sent here: the store answers, and no stop was asked for. D-10.5. */
+export async function checkReady(deps: ProbeDeps): Promise<"ok" | "stopping" | "unavailable"> {
   if (!deps.lifecycle.isServing) return "stopping";
   return (await reach(deps)) ? "ok" : "unavailable";
 }
@@ -39,50 +42,5 @@ async function reach(deps: HealthDeps): Promise<boolean> {
   } catch (error) {
     deps.logger.error("Store does not answer", error);
     return false;
-  }
-}
-
-// A deployment on the way to its end. D-10.5.
-
-/** Knows whether a deployment serves, is about to stop, or only ends the requests that it has in hand. */
-export class Lifecycle {
-  #phase: "serving" | "leaving" | "draining" = "serving";
-  #inHand = 0;
-  #onEmpty = () => {};
-
-  /** False from the stop signal on: balancers are to send nothing more. */
-  get isServing(): boolean {
-    return this.#phase === "serving";
-  }
-
-  /** True once no further request is taken. */
-  get isDraining(): boolean {
-    return this.#phase === "draining";
-  }
-
-  /** A stop was asked for; requests are taken as before. */
-  leave(): void {
-    if (this.#phase === "serving") this.#phase = "leaving";
-  }
-
-  /** Takes no further request. Resolves when those in hand have ended. */
-  async drain(): Promise<void> {
-    this.#phase = "draining";
-    if (this.#inHand === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
-    });
-  }
-
-  /** Notes a request that comes; `end` has to be called for one that was taken. False when it is not taken. */
-  begin(): boolean {
-    if (this.isDraining) return false;
-    this.#inHand++;
-    return true;
-  }
-
-  end(): void {
-    this.#inHand--;
-    if (this.#inHand === 0) this.#onEmpty();
   }
 }

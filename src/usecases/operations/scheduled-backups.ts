@@ -27,11 +27,10 @@ export interface BackupSchedule {
 /** Makes backups at the times of a cron expression, into files of one folder, and removes the oldest of them. */
 export function startBackups(deps: ScheduledBackupsDeps, plan: BackupPlan): BackupSchedule {
   const stopping = new AbortController();
-  const holder = deps.ids.next();
   let work: Promise<void> = Promise.resolve();
   deps.logger.info("Schedule started", { schedule: plan.cronText, of: "backup" });
   const schedule = deps.scheduler.start(plan.cronText, () => {
-    work = makeOnce(deps, plan, { holder, stop: stopping.signal });
+    work = makeOnce(deps, plan, stopping.signal);
     return work;
   });
   return {
@@ -43,20 +42,15 @@ export function startBackups(deps: ScheduledBackupsDeps, plan: BackupPlan): Back
   };
 }
 
-interface Turn {
-  readonly holder: string;
-  readonly stop: AbortSignal;
-}
-
 /** Never rejects: a failure is one log line and one alert. */
 async function makeOnce(
   deps: ScheduledBackupsDeps,
   plan: BackupPlan,
-  { holder, stop }: Turn,
+  stop: AbortSignal,
 ): Promise<void> {
   let lease: Awaited<ReturnType<typeof tryLease>> | null = null;
   try {
-    lease = await tryLease(deps, "backup schedule", holder, stop);
+    lease = await tryLease(deps, "backup schedule", deps.ids.next(), stop);
     if ("heldBy" in lease) {
       deps.logger.info("Scheduled backup skipped: another instance is making it");
     } else if (await isDue(deps, LAST_BACKUP, plan.cronText)) {

@@ -267,13 +267,13 @@ export function documentTurns(harness: DocumentsHarness): void {
     });
 
     test("those of one instance that come in turn do not meet at all", async () => {
-      expect(await countRuns({ isInTurn: true })).toBe(MANY_BODIES);
+      expect(await countRuns({ isQueued: true })).toBe(MANY_BODIES);
     });
 
     test("one that comes in turn goes on where the one before it failed", async () => {
       const from = await store.itemsWith();
       const put = (value: number) =>
-        store.documents.transact({ name: "test.turn", isInTurn: true }, async (tx) => {
+        store.documents.transact({ name: "test.turn", isQueued: true }, async (tx) => {
           await tx.read({ from, keys: [["n"]] });
           if (value === 1) throw new Error("No");
           tx.put(from, { key: ["n"], value });

@@ -119,12 +119,12 @@ export class MongoDocuments implements DocumentStore {
 
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const { client, clock, callLimit } = this.#deps;
-    const { isDivisible = false, isInTurn } = options;
+    const { isDivisible = false, isQueued } = options;
     const maxConflictsMs = isDivisible ? MAX_CONFLICTS_MS : undefined;
     const hasQueue = isShort(options.limit ?? callLimit);
     const enterQueue = hasQueue ? () => this.#queues.enter(options.name) : undefined;
     const deadline = this.#deadlineOf(options);
-    const scope = { client, clock, deadline, isInTurn, maxConflictsMs, enterQueue };
+    const scope = { client, clock, deadline, isQueued, maxConflictsMs, enterQueue };
     const writes = new BodyWrites(this.#deps, this.#filling);
     let hasWritten = false;
     // Without writes only the proof of who answered has to wait for a majority.

@@ -28,7 +28,7 @@ export interface TransactionScope {
   /** Gives a body that met another the place where it waits for its next try; absent: it pauses. */
   readonly enterQueue?: (() => PlaceInQueue) | undefined;
   /** True for a body that waits there for its first try. */
-  readonly isInTurn?: boolean | undefined;
+  readonly isQueued?: boolean | undefined;
 }
 
 export type TransactionBody<T> = (tx: ClientSession) => Promise<T>;
@@ -63,10 +63,10 @@ export async function runTransaction<T>(
   // All tries share a session: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
-  const turn = new Turn(scope);
+  const place = new QueuePlace(scope);
   let isHanging = false;
   try {
-    if (scope.isInTurn) await turn.take();
+    if (scope.isQueued) await place.take();
     for (let tries = 0; ; tries++) {
       try {
         return await tryOnce(tx, deadline, body, finish);
@@ -75,12 +75,12 @@ export async function runTransaction<T>(
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         const isConflict = hasCode(error, WRITE_CONFLICT);
         if (isConflict) await deadline.race(patience.noteConflict());
-        if (isConflict && (await turn.take())) continue;
+        if (isConflict && (await place.take())) continue;
         await deadline.pause(tries, isConflict ? LONGEST_AFTER_CONFLICT_MS : undefined);
       }
     }
   } finally {
-    turn.leave();
+    place.leave();
     if (isHanging) giveUpSession(client, tx);
     else await tx.endSession();
   }
@@ -107,7 +107,7 @@ async function tryOnce<T>(
 }
 
 /** A body's place in the queue of those that met others. */
-class Turn {
+class QueuePlace {
   readonly #scope: TransactionScope;
   #place: PlaceInQueue | undefined;
 

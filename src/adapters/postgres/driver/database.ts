@@ -89,7 +89,7 @@ export class PostgresDatabase {
   async transact<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     const how = { isOneMoment: true, isReadOnly: false };
     const beganMs = this.#deps.clock.monotonicMs();
-    const place = options.isInTurn ? this.#queues.enter(options.name) : null;
+    const place = options.isQueued ? this.#queues.enter(options.name) : null;
     // No longer than its own time: those before it began earlier, and have as much.
     await place?.turn;
     const work = this.#run(options, how, body, beganMs);

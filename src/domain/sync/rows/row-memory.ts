@@ -143,21 +143,21 @@ export class RowVersions {
   /** Rows with the place of their time, from 1. */
   readonly #rows = new RowMemory();
   readonly #micros: number[] = [];
-  /** The time at which each was noted, by the caller's count. */
-  readonly #turns: number[] = [];
+  /** The number of the block that each was noted of. */
+  readonly #blocks: number[] = [];
 
   /** The number of rows. */
   get size(): number {
     return this.#rows.size;
   }
 
-  /** Notes a version, unless one of the same row is known that was noted in a later turn. */
-  note(version: RowVersion, turn = 0): void {
+  /** Notes a version, unless one of the same row is known that was noted of a later block. */
+  note(version: RowVersion, block = 0): void {
     const { note } = this.#rows.findHash(version);
-    if (note > 0 && (this.#turns[note - 1] ?? 0) > turn) return;
+    if (note > 0 && (this.#blocks[note - 1] ?? 0) > block) return;
     const place = note > 0 ? note : this.#micros.length + 1;
     this.#micros[place - 1] = version.micros;
-    this.#turns[place - 1] = turn;
+    this.#blocks[place - 1] = block;
     this.#rows.noteHash(version, place);
   }
 
@@ -167,11 +167,11 @@ export class RowVersions {
     return note === 0 ? null : { isSame, micros: this.#micros[note - 1] ?? NO_TIME };
   }
 
-  /** Every version with its turn, in no order. */
-  *all(): Generator<[RowVersion, turn: number], void, undefined> {
+  /** Every version with its block, in no order. */
+  *all(): Generator<[RowVersion, block: number], void, undefined> {
     for (const [hash, place] of this.#rows.entries()) {
       const micros = this.#micros[place - 1] ?? NO_TIME;
-      yield [{ ...hash, micros }, this.#turns[place - 1] ?? 0];
+      yield [{ ...hash, micros }, this.#blocks[place - 1] ?? 0];
     }
   }
 }

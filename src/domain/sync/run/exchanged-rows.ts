@@ -13,7 +13,7 @@ const MANY_VERSIONS = 50_000;
 interface KeptBlock {
   readonly block: Uint8Array;
   /** Place in the order in which blocks were kept: of the versions of one row the last counts. */
-  readonly turn: number;
+  readonly number: number;
   readonly firstMicros: number;
 }
 
@@ -25,16 +25,16 @@ export class ExchangedRows {
   readonly #table: Table;
   /** Blocks that were not read yet, by their earliest time. */
   readonly #unread: KeptBlock[];
-  readonly #ownTurn: number;
+  readonly #ownNumber: number;
   #versions = new RowVersions();
   #manyVersions = MANY_VERSIONS;
 
   /** `blocks` as they were kept, the oldest first. */
   constructor(table: Table, blocks: readonly Uint8Array[] = []) {
     this.#table = table;
-    this.#ownTurn = blocks.length;
+    this.#ownNumber = blocks.length;
     this.#unread = blocks
-      .map((block, turn) => ({ block, turn, firstMicros: firstMicros(block) }))
+      .map((block, number) => ({ block, number, firstMicros: firstMicros(block) }))
       .sort((a, b) => a.firstMicros - b.firstMicros);
   }
 
@@ -60,7 +60,7 @@ export class ExchangedRows {
    */
   note(rows: readonly Row[], pushMarker: string | null): Uint8Array | null {
     const versions = versionsToKeep(this.#table, rows, pushMarker, this.#versions);
-    for (const version of versions) this.#versions.note(version, this.#ownTurn);
+    for (const version of versions) this.#versions.note(version, this.#ownNumber);
     this.#drop(pushMarker);
     return versions.length === 0 ? null : writeBlock(versions);
   }
@@ -84,7 +84,7 @@ export class ExchangedRows {
     for (let next = this.#unread[0]; next !== undefined; next = this.#unread[0]) {
       if (next.firstMicros > lastMicros) return;
       this.#unread.shift();
-      for (const version of readBlock(next.block)) this.#versions.note(version, next.turn);
+      for (const version of readBlock(next.block)) this.#versions.note(version, next.number);
       yield;
     }
   }
@@ -93,8 +93,8 @@ export class ExchangedRows {
     if (this.#versions.size < this.#manyVersions) return;
     const fromMicros = firstMetMicros(pushMarker);
     const left = new RowVersions();
-    for (const [version, turn] of this.#versions.all()) {
-      if (canBeMet(version.micros, fromMicros)) left.note(version, turn);
+    for (const [version, number] of this.#versions.all()) {
+      if (canBeMet(version.micros, fromMicros)) left.note(version, number);
     }
     this.#versions = left;
     this.#manyVersions = MANY_VERSIONS + 2 * left.size;

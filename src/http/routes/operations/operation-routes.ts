@@ -3,8 +3,7 @@ import { Type } from "@sinclair/typebox";
 import {
   checkHealth,
   checkReady,
-  type HealthDeps,
-  type Lifecycle,
+  type ProbeDeps,
 } from "../../../usecases/operations/check-health.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import { Answer, EVERYBODY } from "../../description.ts";
@@ -14,10 +13,6 @@ import { type Operation, operation } from "../../operation.ts";
 import { json, plain } from "../../replies.ts";
 import { model } from "../../schemas/parts.ts";
 import { HealthSchema, LivenessSchema, ReadinessSchema } from "../../schemas/sync.ts";
-
-export interface ProbeDeps extends HealthDeps {
-  readonly lifecycle: Lifecycle;
-}
 
 export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
 

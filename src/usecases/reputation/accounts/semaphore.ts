@@ -49,7 +49,7 @@ export class Semaphore {
   async use<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     if (gone?.aborted) throw overloaded();
     if (this.#free > 0) this.#free--;
-    else await this.#turn(gone);
+    else await this.#wait(gone);
     const { clock, rest } = this.#limits;
     const startedAtMs = clock.monotonicMs();
     const rested = rest?.();
@@ -67,7 +67,7 @@ export class Semaphore {
     }
   }
 
-  async #turn(gone: AbortSignal | undefined): Promise<void> {
+  async #wait(gone: AbortSignal | undefined): Promise<void> {
     const { maxRunning, maxWaiting, maxMs, clock } = this.#limits;
     const count = this.#waiting.length;
     // Rounds of those that run now, those that wait, and this one.
