@@ -15,14 +15,14 @@ interface StoreTools {
   readonly logger: Logger;
 }
 
-export interface OpenOptions extends StoreTools {
+interface OpenOptions extends StoreTools {
   /** True for the program that fills the store. */
   readonly isFilling?: boolean;
   /** Tables that the store has to have: where it cannot, nothing is written to it. D-11.4. */
   readonly tables?: readonly Table[];
 }
 
-export type ClaimOptions = StoreTools & StoreClaim;
+type ClaimOptions = StoreTools & StoreClaim;
 
 /** A store at an address. */
 interface Store {

@@ -204,7 +204,7 @@ async function closeQuietly(services: Services): Promise<void> {
  * two writes, and ends the process otherwise; a second SIGINT or SIGTERM ends it at once. Writes are commits, so none leaves
  * half of one.
  */
-export class Interruption {
+class Interruption {
   readonly #end: (signal: NodeJS.Signals) => void;
   readonly #stops = new Set<() => void>();
   #received: NodeJS.Signals | null = null;

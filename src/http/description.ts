@@ -43,7 +43,7 @@ export interface BytesBody {
 }
 
 /** A file of one of these media types, which the operation reads by itself, from the exchange. */
-export interface FileBody {
+interface FileBody {
   readonly types: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export type Nothing = Readonly<Record<never, TSchema>>;
 export type Replies = Readonly<Record<number, string | Failure | ReplyKind<never>>>;
 
 /** The request to an operation. Names are those of this code; absent fields are null. */
-export interface Asked<Caller, Path, Query, Headers, Read> {
+interface Asked<Caller, Path, Query, Headers, Read> {
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly params: { readonly [Name in keyof Path as FieldName<Name & string>]: string };

@@ -137,7 +137,7 @@ export const CONSENTS: Collection<Consent> = {
   },
 };
 
-export const WITHOUT_EXPIRY = "~";
+const WITHOUT_EXPIRY = "~";
 
 /** The link from a person, and their account, to their records in the audit; erased with the person. */
 export interface SubjectDocument {

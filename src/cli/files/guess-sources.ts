@@ -33,7 +33,7 @@ export interface OpenedSources {
   close(): void;
 }
 
-export interface SourceOptions {
+interface SourceOptions {
   readonly table?: string;
   readonly format?: FileFormat;
 }

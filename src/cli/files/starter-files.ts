@@ -11,7 +11,7 @@ function freshSecret(bytes: number): string {
 }
 
 /** Another deployment, which a new one joins. */
-export interface JoinedDeployment {
+interface JoinedDeployment {
   readonly url: string;
   /** Its SYNC_API_KEY. */
   readonly key: string;

@@ -21,7 +21,7 @@ export function compareKeys(a: Key, b: Key): number {
 }
 
 /** True when the key begins with these parts; a key begins with itself. */
-export function beginsWith(key: Key, parts: Key): boolean {
+function beginsWith(key: Key, parts: Key): boolean {
   return parts.length <= key.length && parts.every((part, i) => part === key[i]);
 }
 

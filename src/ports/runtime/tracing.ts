@@ -2,7 +2,7 @@
 export type SpanFields = Readonly<Record<string, string | number | boolean>>;
 
 /** The kind of work: an answered request, a call of another program, or our own. */
-export type SpanKind = "server" | "client" | "internal";
+type SpanKind = "server" | "client" | "internal";
 
 export interface SpanOptions {
   readonly kind?: SpanKind;

@@ -34,12 +34,7 @@ interface AccountPage {
   readonly afterUsername: string | null;
 }
 
-interface AccountPart {
-  readonly found: readonly Account[];
-  readonly next: string | null;
-}
-
-export interface PasswordChange {
+interface PasswordChange {
   /** The hash that the account has to have. */
   readonly from: string;
   readonly to: string;
@@ -112,7 +107,7 @@ export class Accounts extends Repository {
    * Lists accounts in the order of their names by code point. A search lets other work go between its parts, and ends where
    * it has looked at many: `next` is the name behind which it goes on, null where none is left or enough are found.
    */
-  async list({ text, limit, afterUsername }: AccountPage): Promise<AccountPart> {
+  async list({ text, limit, afterUsername }: AccountPage) {
     const found: Account[] = [];
     const atOnce = text === null ? limit : LISTED_AT_ONCE;
     let next = afterUsername;

@@ -30,7 +30,7 @@ import { SegmentGroups } from "./segment-groups.ts";
 /** The place of a block of records. */
 type BlockPlace = Key | Damaged;
 
-export interface RecordQuery {
+interface RecordQuery {
   /** Null: from the very first. */
   readonly after: BlockPlace | null;
   /** 1 or more. As blocks come whole, a page may have more. */

@@ -17,7 +17,7 @@ export interface OwnedCaller extends LimitedCaller {
 }
 
 /** A value, and the version that it was read at. */
-export interface Versioned<Value> {
+interface Versioned<Value> {
   readonly value: Value;
   readonly version: number;
 }

@@ -47,7 +47,7 @@ export interface RecorderState {
 }
 
 /** The progress that a recorder commits with the tombstones of a piece of the stream. */
-export interface Progress {
+interface Progress {
   readonly token: Document;
   /** The greatest barrier of the piece; null without one. */
   readonly barrier: number | null;

@@ -30,11 +30,6 @@ interface KeyGroup {
   readonly keys: readonly KeyOfRow[];
 }
 
-interface Clause {
-  readonly condition: Document;
-  readonly bytes: number;
-}
-
 type RowsDeps = Pick<StoreDeps, "db" | "clock">;
 
 export class StoredRows {
@@ -103,7 +98,8 @@ function keyFilters(table: Table, keys: readonly KeyOfRow[]): Document[] {
       return { condition: { ...shared, [listed]: { $in } }, bytes };
     }),
   );
-  const limits = { ...LIMITS, maxItems: MAX_CLAUSES, bytesOf: ({ bytes }: Clause) => bytes };
+  const bytesOf = ({ bytes }: (typeof clauses)[number]) => bytes;
+  const limits = { ...LIMITS, maxItems: MAX_CLAUSES, bytesOf };
   return cutBatches(clauses, limits).map((batch) => ({
     $or: batch.map(({ condition }) => condition),
   }));

@@ -120,9 +120,7 @@ export function storedFields(table: Table, row: Row): Readonly<Fields> {
   return fields;
 }
 
-type MadeUpsert = Omit<Upsert, "index" | "refusedIfNew">;
-
-function makeUpsert(table: Table, row: Row): MadeUpsert {
+function makeUpsert(table: Table, row: Row): Omit<Upsert, "index" | "refusedIfNew"> {
   const filter = storedKey(table, row);
   const { timeField, updateNames } = layoutOf(table);
   const changed: Fields = {};

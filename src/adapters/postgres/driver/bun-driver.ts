@@ -25,7 +25,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-export interface DriverOptions {
+interface DriverOptions {
   readonly url: string;
   readonly tls: { readonly rejectUnauthorized: boolean } | false;
   readonly maxConnections: number;

@@ -25,11 +25,6 @@ export interface OpenOptions {
   readonly logger?: Logger;
 }
 
-interface OpenedDatabase {
-  readonly database: PostgresDatabase;
-  readonly schema: string;
-}
-
 const RULES_HINT =
   "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
@@ -48,7 +43,7 @@ select pg_catalog.json_build_object('version', ${setting("server_version_num")}:
 const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 
 /** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
-export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
+export async function openDatabase(options: OpenOptions) {
   const address = readAddress(options.url);
   const { driver, looked } = await reach(address, options);
   try {
@@ -172,7 +167,7 @@ function refusal(error: unknown, { url, sslMode }: Address): unknown {
 
 // Addresses of databases. D-12.2.
 
-export interface Address {
+interface Address {
   /** The address for the client, without parameters of repsync's own. */
   readonly url: string;
   readonly schema: string;

@@ -13,7 +13,7 @@ const SLOTS = 4_096;
 export const EVERYBODY = -1;
 
 /** The slot of a name, in SQL; a text has no NUL there. */
-export const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
+const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
 
 /** Makes the schema, for which no right is needed where it is there. */
 export const MAKE_NAMESPACE = `

@@ -41,7 +41,7 @@ export interface FoundColumn {
 }
 
 /** An index on columns, of all rows, which compares as they do. */
-export interface FoundIndex extends IndexColumns {
+interface FoundIndex extends IndexColumns {
   readonly name: string;
   readonly isUnique: boolean;
   /** True where it may let rows share a key until their commit. */

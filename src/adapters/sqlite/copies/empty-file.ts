@@ -31,7 +31,7 @@ import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
 import { FileDump } from "./file-dump.ts";
 import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
 
-export interface EmptyFileOptions {
+interface EmptyFileOptions {
   readonly openSqlite: OpenSqlite;
   readonly path: string;
   /** The one account that it may have. */

@@ -32,7 +32,7 @@ export interface SqliteBody extends SqliteWork {
 }
 
 /** Lets a body wait for something: until it has ended nobody else uses the connection. */
-export type Pause = (wait: () => Promise<void>) => Promise<void>;
+type Pause = (wait: () => Promise<void>) => Promise<void>;
 
 /** The parts of its database that a body uses. */
 export interface BodyTools {

@@ -18,7 +18,7 @@ export interface Definition {
 }
 
 /** A column as the file has it. */
-export interface FoundColumn {
+interface FoundColumn {
   /** The declared type in capital letters, which may be any words or none. */
   readonly type: string;
   readonly affinity: string;

@@ -7,7 +7,7 @@ import { valueEncoder } from "./column-values.ts";
 import { type ForeignTables, rowOrder } from "./order-column.ts";
 
 /** The columns that a record has, and the SQL that writes them. Most records of a push have all columns. */
-export interface RowShape {
+interface RowShape {
   /**
    * Writes one row; the values are those of the columns. The rule `newer` is for records with a time, and leaves a row as
    * it is whose `repsync_order` is no less.
@@ -22,7 +22,7 @@ export interface RowShape {
 }
 
 /** A query about the row that a record would write. */
-export interface RowQuery {
+interface RowQuery {
   readonly sql: string;
   /** The places of the bound values among those of the row. */
   readonly places: readonly number[];

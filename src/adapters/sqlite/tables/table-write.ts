@@ -20,7 +20,7 @@ import { readRowsWithKeys } from "./rows-by-value.ts";
 import { keptTime } from "./tombstone-sql.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
-export interface TableWriteRules {
+interface TableWriteRules {
   readonly conflict: ConflictRule;
   readonly stamps?: StampRule | undefined;
 }

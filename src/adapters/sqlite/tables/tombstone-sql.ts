@@ -79,7 +79,7 @@ export class TombstoneNames {
 }
 
 /** The time of a row in SQL, '' without one, from its `repsync_order`. */
-export function rowTimeSql(row: string): string {
+function rowTimeSql(row: string): string {
   const order = `${row}.${ORDER_COLUMN}`;
   return `CASE ${order} WHEN '' THEN '' ELSE ${order} || substr('.000000', length(${order}) - 18) END`;
 }

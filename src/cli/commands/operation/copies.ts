@@ -6,7 +6,6 @@ import { backUp } from "../../../usecases/operations/back-up.ts";
 import {
   type AddCommands,
   type CommandTools,
-  type CommonOptions,
   declareJob,
   readDeploymentConfig,
 } from "../../command-runner.ts";
@@ -41,14 +40,10 @@ export const addCommands: AddCommands = (parent, run) => {
     .action(run(move));
 };
 
-interface BackupOptions extends CommonOptions {
-  readonly force?: boolean;
-}
-
 async function writeBackup(
   tools: CommandTools,
   file: string,
-  { force: isForced = false }: BackupOptions,
+  { force: isForced = false }: { readonly force?: boolean },
 ): Promise<void> {
   const { output, open } = tools;
   const path = fromCallersFolder(file);

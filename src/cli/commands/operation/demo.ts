@@ -1,8 +1,4 @@
-import { type AddCommands, type CommonOptions, declareCommand } from "../../command-runner.ts";
-
-interface DemoOptions extends CommonOptions {
-  readonly once?: boolean;
-}
+import { type AddCommands, declareCommand } from "../../command-runner.ts";
 
 export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "demo")
@@ -12,7 +8,7 @@ export const addCommands: AddCommands = (parent, run) => {
     )
     .option("--once", "end by itself")
     .action(
-      run(async (tools, { once = false }: DemoOptions) => {
+      run(async (tools, { once = false }: { readonly once?: boolean }) => {
         // Loaded only here: the demo needs packages that a deployment does not.
         const { runDemo } = await import("../../demo/demo.ts");
         return await runDemo(tools, once);

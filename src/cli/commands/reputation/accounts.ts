@@ -27,10 +27,6 @@ import { addListOptions, type ListOptions } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { confirm, readPassword, requireTerminal } from "../../prompts.ts";
 
-interface QueryOptions extends ListOptions {
-  readonly query?: string;
-}
-
 interface AccountOptions extends CommonOptions {
   /** The option of `erase`. */
   readonly yes?: true;
@@ -121,7 +117,10 @@ export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
   return { by: null, requestId: ids.next() };
 }
 
-async function list({ output, openToRead }: CommandTools, options: QueryOptions): Promise<void> {
+async function list(
+  { output, openToRead }: CommandTools,
+  options: ListOptions & { readonly query?: string },
+): Promise<void> {
   const { accounts } = (await openToRead()).services;
   let part = await listAccounts(accounts, options);
   while (part.items.length === 0 && part.nextCursor !== null) {

@@ -35,10 +35,6 @@ import { wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
-interface RotateOptions extends CommonOptions {
-  readonly overlapSeconds?: number;
-}
-
 interface CreateOptions extends CommonOptions {
   readonly name: string;
   readonly expires?: string;
@@ -116,7 +112,7 @@ async function rotateKey(
   { output, openStore }: CommandTools,
   username: string,
   idText: string,
-  { overlapSeconds = 0 }: RotateOptions,
+  { overlapSeconds = 0 }: { readonly overlapSeconds?: number },
 ): Promise<void> {
   if (overlapSeconds > MAX_ROTATION_OVERLAP_SECONDS) {
     const detail = `Must be a whole number from 0 to ${MAX_ROTATION_OVERLAP_SECONDS}`;

@@ -6,12 +6,7 @@ import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
 import { dropTombstones } from "../../../usecases/sync/deletes/prune-tombstones.ts";
-import {
-  type AddCommands,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 
 export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "delete")
@@ -32,15 +27,11 @@ export const addCommands: AddCommands = (parent, run) => {
     .action(run(drop));
 };
 
-interface DeleteOptions extends CommonOptions {
-  readonly force?: true;
-}
-
 async function deleteByKey(
   { output, open }: CommandTools,
   tableName: string,
   values: readonly string[],
-  { force }: DeleteOptions,
+  { force }: { readonly force?: true },
 ): Promise<void> {
   const { config, services } = await open();
   const table = findTable(config.registry, tableName);

@@ -109,7 +109,7 @@ export interface Transfer {
 }
 
 /** A comparison. */
-export interface Comparison {
+interface Comparison {
   readonly total: number | null;
   readonly rows: number;
   readonly differences: readonly Difference[];

@@ -17,7 +17,7 @@ const CRC32_POLYNOMIAL = 0xedb88320;
 const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(byte));
 
 /** D-5.5. Only `active` keys work; a revoked key never works again. */
-export type ApiKeyStatus = "active" | "expired" | "revoked";
+type ApiKeyStatus = "active" | "expired" | "revoked";
 
 /**
  * Makes a key from random bytes, each character equally likely: bytes of 248 and more are passed over. Throws `RangeError` when

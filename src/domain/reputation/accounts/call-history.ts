@@ -27,7 +27,7 @@ export interface AccountUse {
 }
 
 /** The calls of one day in UTC. */
-export interface DayCalls {
+interface DayCalls {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly calls: number;

@@ -58,7 +58,7 @@ const MAX_DISPUTE_PERCENT = 50;
 const MILLION = 1_000_000;
 const HUNDREDTHS = 100;
 
-export interface PlatformPoints {
+interface PlatformPoints {
   /** Lowercase. */
   readonly platform: string;
   /** Points of the score, 0 to 100, two decimals. */

@@ -8,7 +8,7 @@ const SLOT_WORDS = 4;
 const FIRST_SLOTS = 64;
 const MAX_LOAD = 0.65;
 
-export interface KnownRow {
+interface KnownRow {
   /** The number it was last noted with; 0 when its key was not known. */
   readonly note: number;
   /** True when it was last noted with the same content. */
@@ -23,7 +23,7 @@ interface RowToRemember {
 }
 
 /** A row as unsigned words: two of its key, one of its content. */
-export interface RowHash {
+interface RowHash {
   readonly high: number;
   readonly low: number;
   readonly content: number;

@@ -5,7 +5,7 @@ import type { Column, Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 
 /** The differences of two registrations of a table, as far as they matter for a run. */
-export interface SchemaDifferences {
+interface SchemaDifferences {
   /** Why the table cannot move in either direction; null when it can. */
   readonly problem: AppError | null;
   /** Why it cannot be pushed; null when it can. */

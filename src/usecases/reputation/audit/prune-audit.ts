@@ -10,7 +10,7 @@ import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
 import { type VerifyAuditDeps, verifyAudit } from "./verify-audit.ts";
 
-export interface PruneAuditDeps extends VerifyAuditDeps {
+interface PruneAuditDeps extends VerifyAuditDeps {
   readonly audit: AuditLog;
   readonly clock: Clock;
 }

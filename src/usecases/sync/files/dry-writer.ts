@@ -28,7 +28,7 @@ import {
 } from "./import-writer.ts";
 
 /** Everything that a dry run reads. */
-export type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
+type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
 
 /** Length to which each row of a change is cut, in characters. */
 const MAX_CHANGE_CHARS = 2_000;

@@ -21,7 +21,7 @@ export interface FormOptions {
 }
 
 /** The names of options as callers know them, by those on the command line. */
-export type OptionName = (name: string) => string;
+type OptionName = (name: string) => string;
 
 const onCommandLine: OptionName = (name) => `--${name}`;
 

@@ -40,7 +40,7 @@ import {
   writeWithin,
 } from "../shared/write-rows.ts";
 
-export interface EditRowDeps extends WriteRowsDeps {
+interface EditRowDeps extends WriteRowsDeps {
   readonly registry: Registry;
   readonly administration: Pick<Administration, "noteRowAct">;
 }
@@ -54,15 +54,13 @@ const EDIT = { name: "rows.edit", looksAtDeletes: true };
 const FORCED = "Change them there, or here with force";
 
 /** The outcome of an edit: the row as it is now; a row other than the expected one; or the problems of its columns. */
-export type EditOutcome =
+type EditOutcome =
   | { readonly row: JsonObject }
   | { readonly differs: JsonObject | null }
   | { readonly problems: readonly ColumnProblem[] };
 
 /** The outcome of a removal; `warning` where the row comes back. */
-export type RemovalOutcome =
-  | { readonly warning: string | null }
-  | { readonly differs: JsonObject | null };
+type RemovalOutcome = { readonly warning: string | null } | { readonly differs: JsonObject | null };
 
 /**
  * Changes or adds a row, if it still is the expected one: conversion, comparison and write are one commit, with the audit record.

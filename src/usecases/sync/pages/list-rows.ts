@@ -30,7 +30,7 @@ export interface ListRowsQuery extends ListParameters {
   readonly order?: string | null;
 }
 
-export interface RowList {
+interface RowList {
   readonly table: string;
   /** The rows in the order asked for, by default that of the table, as `shownRow` shows them. */
   readonly items: readonly JsonObject[];

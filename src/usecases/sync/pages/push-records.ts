@@ -25,7 +25,7 @@ const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
 type PushRecordsDeps = WriteRowsDeps & Pick<SyncDeps, "traffic" | "clock" | "timer" | "logger">;
 
-export interface PushInput {
+interface PushInput {
   readonly table: Table;
   readonly records: readonly JsonValue[];
   /** Tombstones as sent; they are applied before the records, and only in a table with `deletes`. D-7.6. */
@@ -41,16 +41,11 @@ export interface PushInput {
   readonly syncTimestamp: string | null;
 }
 
-interface PushOutcome {
-  readonly isCommitted: boolean;
-  readonly result: PushResult;
-}
-
 /**
  * Upserts the records of one push in one commit. A failing record stops no other. S-4.2.6 to S-4.2.12.
  * Never throws for what the records hold; a store that cannot commit is an outcome, not an error. Throws `batch_too_large`.
  */
-export async function pushRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushOutcome> {
+export async function pushRecords(deps: PushRecordsDeps, input: PushInput) {
   const { table, records, deleted = [] } = input;
   const isEmpty = records.length === 0 && deleted.length === 0;
   try {

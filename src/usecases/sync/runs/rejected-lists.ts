@@ -19,12 +19,12 @@ import { retryRecord } from "../transfer/transfer-table.ts";
 const REJECTED_CURSOR = /^\d{16}$/;
 
 /** One rejected record with the record itself. */
-export interface RejectedDetail extends RejectedItem {
+interface RejectedDetail extends RejectedItem {
   /** The pulled record, or the row that a push would send now, as `shownRow` shows it; null when that is gone. */
   readonly record: JsonObject | null;
 }
 
-export interface RetryResult {
+interface RetryResult {
   /**
    * `dropped` for one that is not written here, as the row here is newer, its owner's, or of somebody who was erased. `written`
    * also for one that need not be sent any more: the row is gone, or newer there.

@@ -26,7 +26,7 @@ export interface CompareRequest extends ComparePlan {
   readonly onExample?: OnExample;
 }
 
-export type CompareOutcome =
+type CompareOutcome =
   | { readonly result: CompareResult; readonly error: null }
   /** `sync_misconfigured` or `sync_failed`. */
   | { readonly result: null; readonly error: AppError };

@@ -65,7 +65,7 @@ export interface CommitExtras {
 }
 
 /** The commit of a run. */
-export interface RunCommit {
+interface RunCommit {
   /** The lease under which it is made; null for none. */
   readonly claim: LeaseClaim | null;
   /** Null where it is not known which remote something came from: then nothing is remembered. */

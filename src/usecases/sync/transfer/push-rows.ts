@@ -126,7 +126,7 @@ async function firstSent(
   return [];
 }
 
-export interface SentRows extends MovedRecords {
+interface SentRows extends MovedRecords {
   readonly accepted: readonly Row[];
 }
 
