@@ -58,25 +58,25 @@ export async function* examineDeployment(
   deps: ExamineDeps,
 ): AsyncGenerator<Finding, void, undefined> {
   const { sync } = deps;
-  yield { check: "store", ...(await guarded(() => checkStore(deps))) };
-  yield { check: "tables", ...(await guarded(() => checkTables(sync))) };
+  yield { check: "store", ...(await tried(() => checkStore(deps))) };
+  yield { check: "tables", ...(await tried(() => checkTables(sync))) };
   const unstamped = stampedByHalf(sync);
   if (unstamped !== null) yield { check: "stamps", ...unstamped };
   if (sync.documents.tellsCommits) yield { check: "late commits", ...checkCommits(sync) };
   yield { check: "API_KEY_PEPPER", ...checkPepper(deps) };
   yield { check: "sync", ...checkSync(deps) };
-  yield { check: "rejected records", ...(await guarded(() => checkRejected(sync))) };
-  yield { check: "last run", ...(await guarded(() => checkLastRun(sync))) };
-  if (sync.alerts) yield { check: "alerts", ...(await guarded(() => checkAlerts(deps))) };
+  yield { check: "rejected records", ...(await tried(() => checkRejected(sync))) };
+  yield { check: "last run", ...(await tried(() => checkLastRun(sync))) };
+  if (sync.alerts) yield { check: "alerts", ...(await tried(() => checkAlerts(deps))) };
   const { backups } = deps;
-  if (backups !== null) yield { check: "backups", ...(await guarded(() => checkBackups(backups))) };
+  if (backups !== null) yield { check: "backups", ...(await tried(() => checkBackups(backups))) };
   if (sync.remoteUrl !== null) yield { check: "owners", ...checkOwners(sync) };
   const remote = await readRemoteStatus(sync);
-  yield { check: "remote", ...(await guarded(async () => checkRemote(remote, deps))) };
+  yield { check: "remote", ...(await tried(async () => checkRemote(remote, deps))) };
   if (remote === null || remote.status === null) return;
   yield { check: "remote clock", ...checkClock(remote, sync) };
   yield { check: "remote tables", ...checkRemoteTables(remote, sync) };
-  const key = await guarded(() => checkRemoteKey(remote, sync));
+  const key = await tried(() => checkRemoteKey(remote, sync));
   yield { check: "remote key", ...key };
   if (key.status === "fail") return;
   for await (const verdict of checkRegistries(remote, sync)) {
@@ -84,7 +84,7 @@ export async function* examineDeployment(
   }
 }
 
-async function guarded(check: () => Promise<Verdict>): Promise<Verdict> {
+async function tried(check: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await check();
   } catch (error) {

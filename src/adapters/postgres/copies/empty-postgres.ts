@@ -21,7 +21,7 @@ import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
-import { FILLER, HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
+import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
 import { openDatabase } from "../driver/open-database.ts";
 import { MAKE_SCHEMA, OWN_TABLES, SCHEMA } from "../driver/schema.ts";
 import { nameText, quoted, textList } from "../driver/sql.ts";
@@ -161,7 +161,7 @@ async function mark(
   schema: string,
   options: EmptyPostgresOptions,
 ): Promise<void> {
-  if (await isHeld(tx, FILLER)) throw inUse();
+  if (await isHeld(tx)) throw inUse();
   const facts = new Map(await readFacts(tx));
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);

@@ -9,7 +9,7 @@ export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
 /** The id of the process that fills a database: there is never a second one. */
-export const FILLER = "filler";
+const FILLER = "filler";
 
 const MAKE = `${MAKE_NAMESPACE}
 create table if not exists repsync._holders (id text primary key, process text not null, ends_at timestamptz not null)`;
@@ -73,7 +73,7 @@ export class Holder {
   }
 }
 
-/** True when a process uses or fills the database, or did until a moment ago; one id may be left out. */
-export async function isHeld(tx: ServerTransaction, but = ""): Promise<boolean> {
-  return (await isThere(tx, "repsync._holders")) && (await tx.query(FIND, [but])).length > 0;
+/** True when a service uses the database, or did until a moment ago; who fills it does not count. */
+export async function isHeld(tx: ServerTransaction): Promise<boolean> {
+  return (await isThere(tx, "repsync._holders")) && (await tx.query(FIND, [FILLER])).length > 0;
 }

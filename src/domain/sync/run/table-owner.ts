@@ -45,18 +45,18 @@ export function compareDirections(
 /** The problem of these tables. */
 export function ownerError(problem: OwnerProblem, tables: readonly string[]): AppError {
   const [text, hint] = TEXTS[problem];
-  return new AppError("sync_failed", `${text} ${namesWithin(tables, MAX_NAMES_CHARS)}`, { hint });
+  return new AppError("sync_failed", `${text} ${namesOf(tables)}`, { hint });
 }
 
 /** With the text and the hint within what a run tells. */
 const MAX_NAMES_CHARS = 45;
 
 /** Whole names, the first at least, and how many more there are. */
-function namesWithin(tables: readonly string[], maxChars: number): string {
+function namesOf(tables: readonly string[]): string {
   let text = "";
   for (const [i, name] of tables.entries()) {
     const longer = i === 0 ? `"${name}"` : `${text}, "${name}"`;
-    if (i > 0 && longer.length > maxChars) return `${text} and ${tables.length - i} more`;
+    if (i > 0 && longer.length > MAX_NAMES_CHARS) return `${text} and ${tables.length - i} more`;
     text = longer;
   }
   return text;

@@ -26,8 +26,8 @@ export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> 
   return {
     syncEnabled: deps.isSyncEnabled,
     tables: names,
-    tableCounts: tableCounts,
-    lastSync: lastSync,
+    tableCounts,
+    lastSync,
     serverTime: formatMs(nowMs),
     features: { gzip: true, sha256: true, incremental: true },
   };
