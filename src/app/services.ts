@@ -35,6 +35,7 @@ import { COLLECTIONS } from "../repositories/collections.ts";
 import { ScheduleTimes } from "../repositories/schedule-times.ts";
 import { SyncRepositories } from "../repositories/sync-repositories.ts";
 import { Traffic } from "../repositories/traffic.ts";
+import { LiveRegistry } from "../usecases/operations/registry-keeper.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
 import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
@@ -51,7 +52,6 @@ import {
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
 import { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
-import { LiveRegistry } from "../usecases/sync/shared/live-registry.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
 import { makeReputation } from "./reputation.ts";

@@ -4,11 +4,11 @@ import { findTable } from "../../src/domain/sync/table/table.ts";
 import type { CronTimes, Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
 import { ScheduleTimes } from "../../src/repositories/schedule-times.ts";
+import { LiveRegistry } from "../../src/usecases/operations/registry-keeper.ts";
 import {
   startCompareSchedule,
   startSchedule,
 } from "../../src/usecases/sync/runs/scheduled-runs.ts";
-import { LiveRegistry } from "../../src/usecases/sync/shared/live-registry.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { makeTable } from "../support/rows/make-table.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";

@@ -7,8 +7,8 @@ import type { GuessWishes } from "../../domain/sync/guess/table-guess.ts";
 import { registryNameOf } from "../../domain/sync/table/names.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { FileFormat, ForeignDatabase } from "../../ports/files.ts";
+import type { GuessSource } from "../../usecases/sync/files/guess-file.ts";
 import { isTableName, requireTableName } from "../../usecases/sync/files/guess-file.ts";
-import type { GuessSource } from "../../usecases/sync/files/guess-table.ts";
 import { delimiterByName, formatByName } from "./file-arguments.ts";
 import { TextSource, unreadable } from "./read-text.ts";
 import {

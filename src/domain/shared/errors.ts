@@ -66,6 +66,9 @@ export function isAppError(error: unknown, ...kinds: readonly AppErrorKind[]): e
   return error instanceof AppError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** What people are told of a bug. */
+export const INTERNAL_MESSAGE = "Internal error; the log has the details";
+
 /** The result of work, or another value where it throws. */
 export function orElse<Result, Otherwise>(
   otherwise: Otherwise,

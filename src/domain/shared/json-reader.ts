@@ -29,7 +29,8 @@ const LETTER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** A number as JSON writes it. */
+export const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Digits that a JS number always holds. */
 const SAFE_DIGITS = 15;
 const LONGEST_WORD_CHARS = "false".length;
@@ -332,7 +333,7 @@ function isNumberSign(code: number): boolean {
 const { rawJSON } = JSON as unknown as { rawJSON?(source: string): RawNumber };
 
 function numberOf(source: string): number | RawNumber {
-  if (!NUMBER.test(source)) throw new SyntaxError("JSON has a number that is none");
+  if (!JSON_NUMBER.test(source)) throw new SyntaxError("JSON has a number that is none");
   const value = Number(source);
   return String(value) === source || rawJSON === undefined ? value : rawJSON(source);
 }

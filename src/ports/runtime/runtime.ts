@@ -30,6 +30,20 @@ export async function within<T>(
   }
 }
 
+/** Does work again and again until `ended`, each time after a pause. */
+export async function repeat(
+  timer: Timer,
+  pauseMs: number,
+  ended: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    await timer.sleep(pauseMs, ended);
+    if (ended.aborted) return;
+    await work();
+  }
+}
+
 /** Unique identifiers, so that tests can foresee them. */
 export interface Ids {
   /** A new identifier that no other call anywhere gives: 8 to 64 letters, digits, `-` and `_`. */

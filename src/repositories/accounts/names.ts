@@ -24,14 +24,12 @@ export class Names extends Repository {
 
   /** Reads the facts about these people. */
   async readFacts(usernames: readonly string[]): Promise<FactsByName> {
-    return await this.reading("names.read_facts", (at) =>
-      readNameFacts(at, usernames, this.#hmacOf),
-    );
+    return await this.reading("names.read_facts", (at) => this.#read(at, usernames));
   }
 
   /** As `readFacts`, in a body that writes rows of these people: it runs again where one of them is erased meanwhile. D-8.2. */
   async readFactsWithin(tx: Transaction, usernames: readonly string[]): Promise<FactsByName> {
-    return await readNameFacts(tx, usernames, this.#hmacOf, () => tx.turn());
+    return await this.#read(tx, usernames, () => tx.turn());
   }
 
   /** The people among these whose names an erasure has taken, as a body sees them: nothing that is kept names them. */
@@ -48,47 +46,45 @@ export class Names extends Repository {
     });
     return erased ?? null;
   }
-}
 
-/** `turn` lets others have theirs, between parts of many names. */
-async function readNameFacts(
-  at: Reader,
-  usernames: readonly string[],
-  hmacOf: HmacOfName,
-  turn?: () => Promise<void>,
-): Promise<FactsByName> {
-  const facts = new Map<string, NameFacts>();
-  const names = [...new Set(usernames)].filter((name) => isKey([name]));
-  for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
-    if (start > 0) await turn?.();
-    const part = names.slice(start, start + NAMES_AT_ONCE);
-    const [accounts, anyErased] = await at.read(
-      { from: ACCOUNTS, keys: part.map((name) => [name]) },
-      { from: ERASED_NAMES, count: { limit: 1 } },
-    );
-    // An HMAC for each name would cost more than all of the rest.
-    const erased = anyErased === 0 ? new Map() : await readErasures(at, part, hmacOf);
-    for (const [name, { at: erasedAt, isTaken }] of erased) {
-      const erasure = { at: erasedAt, isTaken };
-      facts.set(name, { ownsProfile: false, hidesProfile: false, erased: erasure });
+  /** `turn` lets others have theirs, between parts of many names. */
+  async #read(
+    at: Reader,
+    usernames: readonly string[],
+    turn?: () => Promise<void>,
+  ): Promise<FactsByName> {
+    const facts = new Map<string, NameFacts>();
+    const names = [...new Set(usernames)].filter((name) => isKey([name]));
+    for (let start = 0; start < names.length; start += NAMES_AT_ONCE) {
+      if (start > 0) await turn?.();
+      const part = names.slice(start, start + NAMES_AT_ONCE);
+      const [accounts, anyErased] = await at.read(
+        { from: ACCOUNTS, keys: part.map((name) => [name]) },
+        { from: ERASED_NAMES, count: { limit: 1 } },
+      );
+      // An HMAC for each name would cost more than all of the rest.
+      const erased = anyErased === 0 ? new Map() : await this.#readErasures(at, part);
+      for (const [name, { at: erasedAt, isTaken }] of erased) {
+        const erasure = { at: erasedAt, isTaken };
+        facts.set(name, { ownsProfile: false, hidesProfile: false, erased: erasure });
+      }
+      for (const { username, passwordHash, hidesProfile = false } of accounts) {
+        const ownsProfile = passwordHash !== null;
+        if (!ownsProfile && !hidesProfile) continue;
+        const known = facts.get(username)?.erased ?? null;
+        facts.set(username, { ownsProfile, hidesProfile, erased: known });
+      }
     }
-    for (const { username, passwordHash, hidesProfile = false } of accounts) {
-      const ownsProfile = passwordHash !== null;
-      if (!ownsProfile && !hidesProfile) continue;
-      const known = facts.get(username)?.erased ?? null;
-      facts.set(username, { ownsProfile, hidesProfile, erased: known });
-    }
+    return facts;
   }
-  return facts;
-}
 
-async function readErasures(
-  at: Reader,
-  names: readonly string[],
-  hmacOf: HmacOfName,
-): Promise<ReadonlyMap<string, ErasedNameDocument>> {
-  const nameOf = new Map(names.map((name) => [hmacOf(name), name]));
-  const keys = Array.from(nameOf.keys(), (hmac) => [hmac]);
-  const [found] = await at.read({ from: ERASED_NAMES, keys });
-  return new Map(found.map((erased) => [nameOf.get(erased.hmac) ?? "", erased]));
+  async #readErasures(
+    at: Reader,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, ErasedNameDocument>> {
+    const nameOf = new Map(names.map((name) => [this.#hmacOf(name), name]));
+    const keys = Array.from(nameOf.keys(), (hmac) => [hmac]);
+    const [found] = await at.read({ from: ERASED_NAMES, keys });
+    return new Map(found.map((erased) => [nameOf.get(erased.hmac) ?? "", erased]));
+  }
 }

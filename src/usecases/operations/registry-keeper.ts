@@ -1,13 +1,12 @@
 // Takes the registry up while the service goes on: looks at its file again and again, prepares its tables under a lease of all
 // instances, and has them served whole. D-14.6. What cannot be taken up changes nothing, and is told once.
-import { AppError, isAppError } from "../../domain/shared/errors.ts";
+import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { readRegistry } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
-import type { Registry } from "../../domain/sync/table/table.ts";
-import type { Ids } from "../../ports/runtime/runtime.ts";
+import type { Registry, Table } from "../../domain/sync/table/table.ts";
+import { type Ids, repeat } from "../../ports/runtime/runtime.ts";
 import type { NewTable, RegistrySource } from "../../ports/tables/registry-source.ts";
 import { holdLease, type LeaseDeps } from "../sync/shared/hold-lease.ts";
-import type { LiveRegistry } from "../sync/shared/live-registry.ts";
 
 const LOOK_EVERY_MS = 5_000;
 
@@ -43,7 +42,7 @@ export class RegistryKeeper {
 
   /** Looks every 5 seconds until `stop`. */
   watch(): void {
-    void this.#watch();
+    void repeat(this.#deps.timer, LOOK_EVERY_MS, this.#stop.signal, () => this.look());
   }
 
   /** Looks at the file now. Never rejects. */
@@ -66,14 +65,6 @@ export class RegistryKeeper {
     await this.#last;
   }
 
-  async #watch(): Promise<void> {
-    for (;;) {
-      await this.#deps.timer.sleep(LOOK_EVERY_MS, this.#stop.signal);
-      if (this.#stop.signal.aborted) return;
-      await this.look();
-    }
-  }
-
   async #look(): Promise<void> {
     const { source, logger } = this.#deps;
     const { text, registry, problems } = await source.read();
@@ -82,7 +73,7 @@ export class RegistryKeeper {
       await this.#takeUp(registry, (tables) => this.#prepare(tables));
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      this.#problem = isAppError(error) ? error.text : "Internal error; the log has the details";
+      this.#problem = isAppError(error) ? error.text : INTERNAL_MESSAGE;
       if (this.#toldText === text) return;
       this.#toldText = text;
       const cause = isAppError(error) ? undefined : error;
@@ -142,4 +133,47 @@ function soundTable(name: string, entry: unknown): NewTable {
     throw new AppError("invalid_request", error.problems.map(({ detail }) => detail).join("; "));
   }
   return { name, entry: entry as TableEntry };
+}
+
+// The registry of a process that serves. Whoever asks for a table, or for all of them, gets tables that never change, and keeps those
+// to its end.
+
+/** Another registry, and how it differs. */
+interface RegistryChange {
+  /** With the tables as they are in place of those that are the same. */
+  readonly registry: Registry;
+  /** The differences, such as `added a, b; gone c`. */
+  readonly summary: string;
+}
+
+export class LiveRegistry extends Map<string, Table> {
+  /** Has every later question answered by another registry. */
+  take(tables: Registry): void {
+    this.clear();
+    for (const [name, table] of tables) this.set(name, table);
+  }
+
+  /** The difference of another registry; null where there is none. */
+  changeTo(next: Registry): RegistryChange | null {
+    const tables = Array.from(next.values(), (table) => {
+      const present = this.get(table.name);
+      return present !== undefined && isSame(present, table) ? present : table;
+    });
+    const now = [...this.values()];
+    const isEqual = tables.length === now.length && tables.every((table, i) => table === now[i]);
+    if (isEqual) return null;
+    const added = tables.filter(({ name }) => !this.has(name));
+    const changed = tables.filter((table) => this.has(table.name) && !now.includes(table));
+    const gone = now.filter(({ name }) => !next.has(name));
+    const parts = Object.entries({ added, changed, gone }).filter(([, of]) => of.length > 0);
+    const texts = parts.map(([what, of]) => `${what} ${of.map(({ name }) => name).join(", ")}`);
+    return {
+      registry: new Map(tables.map((table) => [table.name, table])),
+      summary: texts.join("; ") || "in another order",
+    };
+  }
+}
+
+function isSame(a: Table, b: Table): boolean {
+  return JSON.stringify(a.entry) === JSON.stringify(b.entry);
 }

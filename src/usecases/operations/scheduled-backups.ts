@@ -5,7 +5,7 @@ import {
   LAST_BACKUP,
   oldBackups,
 } from "../../domain/shared/backup-plan.ts";
-import { isAppError } from "../../domain/shared/errors.ts";
+import { INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../../repositories/alert-outbox.ts";
@@ -70,7 +70,7 @@ async function tellFailure(
 ): Promise<void> {
   const { logger, alerts, scheduleTimes, clock } = deps;
   logger.error("Scheduled backup failed", error);
-  const text = isAppError(error) ? error.text : "Internal error; the log has the details";
+  const text = isAppError(error) ? error.text : INTERNAL_MESSAGE;
   try {
     if (alerts === null || !(await isDue(deps, "last_backup_failure", cronText))) return;
     // A path of this machine is for its log.

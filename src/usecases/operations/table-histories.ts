@@ -3,7 +3,13 @@
 // still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
 // the age of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
-import type { CompareRun, ListedRun, SyncRun, SyncStatus } from "../../domain/sync/run/run.ts";
+import {
+  type CompareRun,
+  type ListedRun,
+  rowsIn,
+  type SyncRun,
+  type SyncStatus,
+} from "../../domain/sync/run/run.ts";
 import type { TableResult } from "../../domain/sync/run/table-result.ts";
 import { endAbandonedRuns, newestRuns } from "../sync/runs/stored-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
@@ -40,8 +46,8 @@ export async function readTableStates(
   return await Promise.all(
     [...sync.registry.keys()].map(async (table) => {
       const history = kept.get(table) ?? NOTHING;
-      const rowsHere = countOf(here, table);
-      const rowsThere = countOf(remote?.status?.tableCounts ?? {}, table);
+      const rowsHere = rowsIn(here, table);
+      const rowsThere = rowsIn(remote?.status?.tableCounts ?? {}, table);
       const counted = rowsHere === null || rowsThere === null ? null : rowsHere - rowsThere;
       const behind = await behindSeconds(sync, table, history, { remote, drift: counted });
       // A comparison may have repaired what the last run left.
@@ -132,12 +138,6 @@ function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
   const { countHere, countThere, errorCount, kept } = result;
   if (countHere === null || countHere !== countThere || errorCount > 0) return false;
   return direction === "both" || kept === 0;
-}
-
-/** The number of rows of a table at one end; null where that end gave none, or could not count them. */
-function countOf(counts: Readonly<Record<string, number>>, table: string): number | null {
-  const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
-  return rows < 0 ? null : rows;
 }
 
 interface Counted {

@@ -2,7 +2,7 @@
 // really written or removed by synchronization; pages that others pull are counted by them. Counts are sums, added every 5 s in
 // one commit, so no instance is elected and a crash loses the last seconds at most.
 import { startOf } from "../../domain/sync/run/traffic.ts";
-import type { Clock, Logger, Timer } from "../../ports/runtime/runtime.ts";
+import { type Clock, type Logger, repeat, type Timer } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
 import type { RowCounter } from "../sync/shared/sync-deps.ts";
 
@@ -28,7 +28,7 @@ export class TrafficMeter implements RowCounter {
 
   constructor(deps: TrafficMeterDeps) {
     this.#deps = deps;
-    void this.#addUntilStopped();
+    void repeat(deps.timer, ADD_EVERY_MS, this.#stopped.signal, () => this.add());
   }
 
   addRows(rows: number): void {
@@ -47,14 +47,6 @@ export class TrafficMeter implements RowCounter {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.add();
-  }
-
-  async #addUntilStopped(): Promise<void> {
-    const { timer } = this.#deps;
-    while (!this.#stopped.signal.aborted) {
-      await timer.sleep(ADD_EVERY_MS, this.#stopped.signal);
-      if (!this.#stopped.signal.aborted) await this.add();
-    }
   }
 
   async #add(): Promise<void> {

@@ -15,7 +15,7 @@ import type { FullStorage } from "../../../src/ports/storage.ts";
 import { DryWriter } from "../../../src/usecases/sync/files/dry-writer.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
 import { withFileForm } from "../../../src/usecases/sync/files/file-form.ts";
-import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/guess-table.ts";
+import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/guess-file.ts";
 import { importFile } from "../../../src/usecases/sync/files/import-file.ts";
 import { ImportReport } from "../../../src/usecases/sync/files/import-report.ts";
 import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";

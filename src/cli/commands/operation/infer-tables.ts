@@ -22,8 +22,11 @@ import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";
-import { readColumnType } from "../../../usecases/sync/files/guess-file.ts";
-import { type FileGuess, guessTable } from "../../../usecases/sync/files/guess-table.ts";
+import {
+  type FileGuess,
+  guessTable,
+  readColumnType,
+} from "../../../usecases/sync/files/guess-file.ts";
 import {
   type CommandTools,
   declareCommand,

@@ -7,6 +7,7 @@ import {
   numberText,
   parseJsonOr,
 } from "../../shared/json.ts";
+import { JSON_NUMBER } from "../../shared/json-reader.ts";
 import { parseDate, parseDateTime } from "../../shared/time.ts";
 import type { ColumnType } from "../table/column-types.ts";
 import { readFileNumber } from "../table/file-values.ts";
@@ -48,7 +49,6 @@ const WORD = /^(?:yes|no|on|off|y|n|t|f)$/i;
 /** Leading zeros and a plus sign mean a code or a telephone number. */
 const WHOLE = /^(?:0|-?[1-9]\d*)$/;
 const NUMBER = /^-?(?:0|[1-9]\d*)?(?:\.\d*)?(?:[eE][+-]?\d+)?$/;
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** A decimal with so many digits was made by a program from a double. */
 const DOUBLE_DIGITS = 16;
 

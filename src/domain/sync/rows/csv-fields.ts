@@ -8,6 +8,7 @@ import {
   parseJsonOr,
   rawNumber,
 } from "../../shared/json.ts";
+import { JSON_NUMBER } from "../../shared/json-reader.ts";
 import { holdsDecimals } from "../table/column-types.ts";
 import { plainText, writtenText } from "../table/file-values.ts";
 import type { Column, ColumnValue, FileForm } from "../table/table.ts";
@@ -18,7 +19,6 @@ export type CsvField = string | null;
 
 /** Marks a field as JSON text, in a column where the plain text would be read as another value. */
 const JSON_MARK = "\\";
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** The field for a value. `readCsvField` and conversion turn it back into the same value. */
 export function csvField(column: Column, value: ColumnValue, form: FileForm): CsvField {

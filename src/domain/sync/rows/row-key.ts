@@ -34,7 +34,7 @@ export function rowKey(table: Table, record: JsonValue): RowKey {
   return { columns, text: keyText(table, columns), isUsable: key !== null };
 }
 
-/** The key columns of a record as they were sent, for messages and `key` objects; a missing one is null. */
+/** The key columns of a row, or of a record as they were sent; a missing one is null. */
 export function recordKey(table: Table, record: JsonValue): JsonObject {
   const fields = isJsonObject(record) ? record : {};
   return Object.fromEntries(table.keyColumns.map(({ name }) => [name, fieldOf(fields, name)]));

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 import { convertFields } from "./convert.ts";
-import { LAST_TIME, rankTimes, TOO_FAR_AHEAD } from "./row-time.ts";
+import { recordKey } from "./row-key.ts";
+import { changeTime, LAST_TIME, rankTimes, rowTime, TOO_FAR_AHEAD } from "./row-time.ts";
 
 /** The key of a deleted row, and when it was deleted. D-7.6. */
 export interface Tombstone {
@@ -11,6 +12,11 @@ export interface Tombstone {
   readonly key: Row;
   /** Canonical time: a row that is not later does not come back. The `changeTime` of the row that was deleted. */
   readonly deletedAt: string;
+}
+
+/** The tombstone of a row that is deleted now. */
+export function tombstoneOf(table: Table, row: Row, nowMs: number): Tombstone {
+  return { key: recordKey(table, row), deletedAt: changeTime(rowTime(table, row), nowMs) };
 }
 
 /** True when a row with this canonical time wins over a tombstone. `limit` is an `aheadLimit`. D-7.6. */

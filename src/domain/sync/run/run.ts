@@ -142,6 +142,12 @@ export interface SyncStatus {
   readonly features: { readonly gzip: true; readonly sha256: true; readonly incremental: true };
 }
 
+/** The rows of a table by the counts of a status; null where that end gave none, or could not count them. */
+export function rowsIn(counts: SyncStatus["tableCounts"], table: string): number | null {
+  const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
+  return rows < 0 ? null : rows;
+}
+
 /** The subject of an event. */
 interface OfTable {
   readonly table: string;

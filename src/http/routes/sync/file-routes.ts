@@ -18,12 +18,12 @@ import {
   type FormReader,
   importEntry,
 } from "../../../usecases/sync/files/file-form.ts";
+import type { FileGuess } from "../../../usecases/sync/files/guess-file.ts";
 import {
   guessFile,
   readColumnType,
   requireTableName,
 } from "../../../usecases/sync/files/guess-file.ts";
-import type { FileGuess } from "../../../usecases/sync/files/guess-table.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";

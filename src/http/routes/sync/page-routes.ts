@@ -13,9 +13,8 @@ import {
 import { SharedWork } from "../../../ports/runtime/shared-work.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { readOwnSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
-import { countDeletes } from "../../../usecases/sync/pages/plan-deletes.ts";
 import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
-import { pushRecords } from "../../../usecases/sync/pages/push-records.ts";
+import { countDeletes, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
 import {
   type ReadPushBodyDeps,
   readPushBody,

@@ -14,6 +14,7 @@ import {
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
+import { rowsIn } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
 import { DeleteBudget, doDeletesTravel, TOMBSTONES_AT_ONCE } from "../transfer/delete-places.ts";
@@ -209,7 +210,7 @@ export class RepairThere extends RepairEnd {
 
   protected async count(): Promise<number> {
     const { table, remote } = this.transfer;
-    return Math.max(0, (await remote.readStatus()).tableCounts[table.name] ?? 0);
+    return rowsIn((await remote.readStatus()).tableCounts, table.name) ?? 0;
   }
 }
 

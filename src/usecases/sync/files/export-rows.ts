@@ -4,7 +4,12 @@ import { importValue } from "../../../domain/sync/rows/import-value.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
-import { columnsOf, type RowsPage, type TableStore } from "../../../ports/tables/table-store.ts";
+import {
+  columnsOf,
+  type RowsPage,
+  type RowsQuery,
+  type TableStore,
+} from "../../../ports/tables/table-store.ts";
 
 interface ExportDeps {
   readonly tables: TableStore;
@@ -69,12 +74,9 @@ function tellOdd(
   }
 }
 
-/** Rows of the first read; later reads follow the size of the rows before them. */
+/** Rows of one read, and their JSON. */
 const MAX_ROWS = 500;
-/** About the JSON of one read, in characters. */
-const PART_CHARS = 1 * 1024 * 1024;
-/** Rows whose length is measured. */
-const SAMPLED_ROWS = 20;
+const PART_BYTES = 1 * 1024 * 1024;
 
 /**
  * All rows of a table in the order of its key, in parts, so that each row comes once however the table is written to
@@ -84,25 +86,12 @@ export async function* exportRows(
   tables: TableStore,
   table: Table,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  let limitRows = MAX_ROWS;
-  let afterKey: Row | null = null;
-  for (;;) {
-    const from = { afterKey, throughKey: null };
-    const page: RowsPage = await tables.page(table, { from, limitRows, columns: "sent" });
-    const part = page.rows;
-    if (part.length > 0) yield part;
-    if (part.length < limitRows) return;
-    afterKey = part.at(-1) ?? null;
-    limitRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(PART_CHARS / longestChars(part))));
+  const limits = { limitRows: MAX_ROWS, maxJsonBytes: PART_BYTES, columns: "sent" } as const;
+  for (let afterKey: Row | null = null; ; ) {
+    const query: RowsQuery = { ...limits, from: { afterKey, throughKey: null } };
+    const { rows }: RowsPage = await tables.page(table, query);
+    if (rows.length === 0) return;
+    yield rows;
+    afterKey = rows.at(-1) ?? null;
   }
-}
-
-/** The length of the longest row of a sample, as few long rows cost more than many short ones. */
-function longestChars(rows: readonly Row[]): number {
-  const step = Math.max(1, Math.floor(rows.length / SAMPLED_ROWS));
-  let most = 1;
-  for (let i = 0; i < rows.length; i += step) {
-    most = Math.max(most, JSON.stringify(rows[i]).length);
-  }
-  return most;
 }

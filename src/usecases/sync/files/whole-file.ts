@@ -1,9 +1,8 @@
 // An import of a file that holds all rows of its table: what the file does not have is removed afterwards. D-14.7.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { tombstoneOf } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
@@ -87,8 +86,7 @@ export class WholeFile implements ImportWriter {
       await removal.requireGoingOn();
       const deleted = this.#othersOf(part).map((row, index) => ({
         index,
-        key: keyRow(table, keyOf(table, row)),
-        deletedAt: changeTime(rowTime(table, row), nowMs),
+        ...tombstoneOf(table, row, nowMs),
       }));
       if (deleted.length === 0) continue;
       const written = await writeRows(deps, table, { writes: [], deleted });

@@ -1,5 +1,6 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import { rowsIn } from "../../../domain/sync/run/run.ts";
 import { isBuiltIn, joinedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
@@ -30,8 +31,7 @@ export async function listTables(
   const { tableCounts } = await readSyncStatus({ ...deps, isSyncEnabled: true });
   const tables = listed.map((table) => {
     const { timestampColumn, upsertKey, columns, deletes, direction } = describeTable(table);
-    const count = tableCounts[table.name] ?? -1;
-    const rows = count < 0 ? null : count;
+    const rows = rowsIn(tableCounts, table.name);
     const { name, entry } = table;
     return { table: name, rows, timestampColumn, upsertKey, columns, deletes, direction, entry };
   });

@@ -3,7 +3,7 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
-import type { Ids } from "../../../ports/runtime/runtime.ts";
+import { type Ids, repeat } from "../../../ports/runtime/runtime.ts";
 import { isDue, type ScheduleDeps } from "../../../repositories/schedule-times.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -92,20 +92,12 @@ function scheduleWork(
 
 /** Looks for abandoned runs again and again, until it is stopped, so that operators are told though nobody lists runs. */
 export function watchAbandonedRuns(deps: SyncDeps): Schedule {
+  const { timer, logger } = deps;
   const stopped = new AbortController();
-  void lookUntil(deps, stopped.signal);
+  // A store that does not answer is told by what else asks for it.
+  const tell = (error: unknown) =>
+    logger.debug("Abandoned runs could not be looked for", { problem: String(error) });
+  const look = () => endAbandonedRuns(deps).catch(tell);
+  void repeat(timer, ABANDONED_LOOK_MS, stopped.signal, look);
   return { stop: () => stopped.abort() };
-}
-
-/** Never rejects. A store that does not answer is told by what else asks for it. */
-async function lookUntil(deps: SyncDeps, stopped: AbortSignal): Promise<void> {
-  for (;;) {
-    await deps.timer.sleep(ABANDONED_LOOK_MS, stopped);
-    if (stopped.aborted) return;
-    try {
-      await endAbandonedRuns(deps);
-    } catch (error) {
-      deps.logger.debug("Abandoned runs could not be looked for", { problem: String(error) });
-    }
-  }
 }

@@ -5,6 +5,7 @@ import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { addNews, hasEnded, type News, newsSince } from "../../../domain/sync/run/news.ts";
 import type { FinishedEvent, RunStatus, StoredRun } from "../../../domain/sync/run/run.ts";
+import { repeat } from "../../../ports/runtime/runtime.ts";
 import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
 import { holdLease, type RunLease } from "../shared/hold-lease.ts";
@@ -183,32 +184,29 @@ export abstract class StartedWork<
   /** Keeps what is told, for those who watch on other instances, until `ended`. Never rejects. */
   async #keepUntil(ended: AbortSignal): Promise<void> {
     const { runs, timer, logger } = this.deps;
-    for (let kept = this.published; ; ) {
-      await timer.sleep(KEEP_NEWS_MS, ended);
-      if (ended.aborted) return;
+    let kept = this.published;
+    await repeat(timer, KEEP_NEWS_MS, ended, async () => {
       const { published } = this;
-      if (published === kept) continue;
+      if (published === kept) return;
       try {
         await runs.save(this.describe("running"), [...this.told]);
         kept = published;
       } catch (error) {
         logger.error("What a run tells could not be kept", error);
       }
-    }
+    });
   }
 
   /** Stops it once somebody asks for its end on any instance, until `ended`. Never rejects. */
   async #cancelUntil(ended: AbortSignal): Promise<void> {
     const { runs, timer, logger } = this.deps;
-    for (;;) {
-      await timer.sleep(CANCEL_LOOK_MS, ended);
-      if (ended.aborted) return;
+    await repeat(timer, CANCEL_LOOK_MS, ended, async () => {
       try {
         const reason = await runs.cancellation(this.runId);
-        if (reason !== null) return this.stop(reason);
+        if (reason !== null) this.stop(reason);
       } catch (error) {
         logger.error("It could not be read whether a run is to end", error);
       }
-    }
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { isTimeless, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -33,7 +33,7 @@ async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
       .filter((row) => isTimeless(table, row))
       .map((row, index) => ({
         index,
-        row: { ...keyRow(table, keyOf(table, row)), ...first },
+        row: { ...recordKey(table, row), ...first },
         refusedIfNew: "It was deleted",
       }));
     await writeRows(deps, timed, { writes, conflict: "newer" });

@@ -6,6 +6,9 @@ import { within } from "../../../ports/runtime/runtime.ts";
 import type { StatusReply } from "../../../ports/tables/remote-peer.ts";
 import { openRemote, type SyncDeps } from "./sync-deps.ts";
 
+/** Time that the remote has to answer where somebody waits. */
+const MAX_WAIT_MS = 3_000;
+
 /** The remote deployment with its status, or why the status could not be read. */
 export type RemoteStatus = {
   readonly url: string;
@@ -49,13 +52,11 @@ export async function readRemoteStatus(
 
 // Tells that a table has rows at the remote and none here: an import would give them new times, a pull keeps theirs. D-14.7.
 
-const MAX_REMOTE_MS = 3_000;
-
 /** The warning before the first row of an import into a stamped table that is empty here and not at the remote; null otherwise. */
 export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
   if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
     return null;
-  const there = (await readRemoteStatus(deps, MAX_REMOTE_MS))?.status?.tableCounts[table.name] ?? 0;
+  const there = (await readRemoteStatus(deps, MAX_WAIT_MS))?.status?.tableCounts[table.name] ?? 0;
   if (there <= 0) return null;
   return `The remote has ${countOf(there, "row")} of "${table.name}", and this end none`;
 }
@@ -64,8 +65,6 @@ export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<strin
 
 /** The time for which a status is good. */
 const REUSE_MS = 15_000;
-/** Time that the remote has to answer. */
-const MAX_WAIT_MS = 3_000;
 
 /** Asks at most every 15 s, one request at a time, and for at most 3 s. */
 export class RememberedRemote {

@@ -1,5 +1,5 @@
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
-import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { AppError, INTERNAL_MESSAGE, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
@@ -90,8 +90,6 @@ export function requireOther(
 function misconfigured(message: string, hint: string | null = null): AppError {
   return new AppError("sync_misconfigured", message, { hint });
 }
-
-const INTERNAL_MESSAGE = "Internal error; the log has the details";
 
 /** A failure as callers see it: a configuration problem in full, any other cut to its limit. S-4.4.5, S-6.1. */
 export function asSyncError(error: unknown): AppError {

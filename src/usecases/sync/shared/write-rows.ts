@@ -4,14 +4,9 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
-import {
-  aheadLimit,
-  changeTime,
-  earliestTime,
-  rowTime,
-} from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
+import { tombstoneOf } from "../../../domain/sync/rows/tombstone.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import {
   type AcceptedRecords,
@@ -144,8 +139,7 @@ export async function removeWithin(
   tx: Transaction,
   { table, row }: { readonly table: Table; readonly row: Row },
 ): Promise<void> {
-  const key = keyRow(table, keyOf(table, row));
-  const deleted = [{ index: 0, key, deletedAt: changeTime(rowTime(table, row), tx.nowMs) }];
+  const deleted = [{ index: 0, ...tombstoneOf(table, row, tx.nowMs) }];
   const { refusedDeletes = [] } = await writeWithin(deps, tx, { table, writes: [], deleted });
   const [refused] = refusedDeletes;
   if (refused !== undefined) throw new AppError("conflict", `The row stays: ${refused.message}`);

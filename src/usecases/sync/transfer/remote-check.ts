@@ -13,7 +13,7 @@ import {
   unfetchedColumns,
 } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
-import type { SyncDirection } from "../../../domain/sync/run/run.ts";
+import { rowsIn, type SyncDirection } from "../../../domain/sync/run/run.ts";
 import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";
 import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -118,7 +118,6 @@ export async function shakeHands(
     const text = `The remote's server_time is not a date and time: "${remoteText}"`;
     throw new AppError("remote_invalid", text);
   }
-  const count = status.tableCounts[table.name] ?? -1;
   const tellsSchema = status.extensions.includes("schema");
   const firstPage = () => remote.pullPage({ since: null, offset: 0, limit: 1 });
   return {
@@ -126,7 +125,7 @@ export async function shakeHands(
     extensions: new Set(status.extensions),
     remoteId: status.deploymentId ?? null,
     schema: tellsSchema ? await remote.readSchema(lateAfter) : null,
-    countThere: count < 0 ? null : count,
+    countThere: rowsIn(status.tableCounts, table.name),
     firstRecord: isPushed && !tellsSchema ? ((await firstPage()).page.records[0] ?? null) : null,
   };
 }

@@ -6,7 +6,7 @@ import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertPulled, convertValue } from "../../../domain/sync/rows/convert.ts";
-import { keyOf, keyRow, rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives } from "../../../domain/sync/rows/tombstone.ts";
@@ -253,7 +253,7 @@ async function filledRows(
   { deps, table, added }: OwnTransfer,
   offered: ReadonlyMap<string, Row>,
 ): Promise<Row[]> {
-  const keys = [...offered.values()].map((row) => keyRow(table, keyOf(table, row)));
+  const keys = [...offered.values()].map((row) => recordKey(table, row));
   const stored = await deps.tables.byKeys(table, keys, "sent");
   return stored.flatMap((row) => {
     const there = offered.get(keyText(table, row)) ?? {};
@@ -268,7 +268,7 @@ async function filledRows(
 function placeOf(table: Table, row: Row): Row {
   const { timestampColumn } = table;
   const time = timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
-  return { ...keyRow(table, keyOf(table, row)), ...time };
+  return { ...recordKey(table, row), ...time };
 }
 
 function isNull(value: Row[string] | undefined): boolean {
