@@ -1,5 +1,5 @@
 import { countOf } from "../../../domain/shared/text.ts";
-import type { RejectedItem } from "../../../domain/sync/run/run.ts";
+import type { RejectedItem } from "../../../domain/sync/run/rejections.ts";
 import {
   dropRejected,
   listRejected,

@@ -29,6 +29,14 @@ export interface RejectedRecord {
   readonly lastAtMs: number;
 }
 
+/** A rejected record, as lists show it. D-4.9. */
+export interface RejectedItem
+  extends Omit<RejectedRecord, "record" | "fingerprint" | "firstAtMs" | "lastAtMs"> {
+  /** ISO 8601. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+}
+
 export type NewRejection = Omit<RejectedRecord, "id" | "attempts" | "firstAtMs">;
 
 /** A record that somebody dropped: it is not taken up again until it changes. D-7.7. */

@@ -1,5 +1,4 @@
 // Sync runs, what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
-import type { JsonObject } from "../../shared/json.ts";
 import { NO_ROWS, NO_TABLE_RESULT, type RowCounts, type TableResult } from "./table-result.ts";
 
 export type SyncDirection = "push" | "pull";
@@ -87,7 +86,6 @@ export interface ImportRun extends StoredRunBase {
   readonly table: string;
 }
 
-/** An entry of the list of runs. */
 export type ListedRun = SyncRun | CompareRun;
 
 /** An entry of the store; dry runs and imports stand in no list. */
@@ -112,20 +110,6 @@ export function readStoredRun(text: string): StoredRun {
   ]);
   // The run comes first, too, for the order of its fields.
   return { ...run, ...NO_ROWS, ...run, tables: Object.fromEntries(tables) };
-}
-
-/** A rejected record, as lists show it. D-4.9. */
-export interface RejectedItem {
-  readonly id: string;
-  readonly table: string;
-  readonly direction: SyncDirection;
-  readonly key: JsonObject;
-  readonly message: string;
-  /** Times it was rejected, 1 or more. */
-  readonly attempts: number;
-  /** ISO 8601. */
-  readonly firstAt: string;
-  readonly lastAt: string;
 }
 
 /** The status result. S-2.5, in its field order. */

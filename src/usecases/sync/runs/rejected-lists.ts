@@ -10,11 +10,18 @@ import {
 import { formatMs } from "../../../domain/shared/time.ts";
 import { convertPosition, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
-import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
-import type { RejectedItem } from "../../../domain/sync/run/run.ts";
-import { findTable } from "../../../domain/sync/table/table.ts";
+import { columnsNow } from "../../../domain/sync/run/compare-schemas.ts";
+import type { RejectedItem, RejectedRecord } from "../../../domain/sync/run/rejections.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import { type RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
+import { RemoteTable } from "../shared/remote-table.ts";
+import { openRun, type RunContext, TransferReport } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import { retryRecord } from "../transfer/transfer-table.ts";
+import { pushAgain } from "../transfer/push-table.ts";
+import { checkRemote, columnHistory } from "../transfer/remote-check.ts";
+import { TableRejections } from "../transfer/table-rejections.ts";
+import { openTransfer } from "../transfer/transfer.ts";
+import { RecordWriter } from "../transfer/write-records.ts";
 
 const REJECTED_CURSOR = /^\d{16}$/;
 
@@ -49,8 +56,7 @@ export async function listRejected(
 
 /** Drops a rejected record, so that no run tries it again. Throws `not_found`. */
 export async function dropRejected({ rejected }: SyncDeps, id: string): Promise<void> {
-  if (await rejected.remove(id)) return;
-  throw new AppError("not_found", "No rejected record has this id");
+  if (!(await rejected.remove(id))) noEntry();
 }
 
 /** One rejected record. Throws `not_found`. */
@@ -85,9 +91,72 @@ export async function retryRejected(
   return { status: isDropped ? "dropped" : "written", item: rejectedItem(entry) };
 }
 
+/**
+ * Writes a pulled record here, for which no remote is needed, or sends a pushed one there. Whether it was rejected again is
+ * told by its entry. Resolves to true when it was dropped instead, as the row here stays. Throws `conflict` when a run moves the
+ * table in the direction, and what keeps a run from moving it: `sync_misconfigured`, `sync_failed`. D-7.7, D-9.5.
+ */
+async function retryRecord(
+  deps: SyncDeps,
+  table: Table,
+  entry: RejectedRecord,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { direction } = entry;
+  const name = transferLeaseName(direction, table.name);
+  const runId = deps.ids.next();
+  const run = direction === "pull" ? null : openRun({ directions: ["push"], runId, deps, stop });
+  stop.throwIfAborted();
+  const lease = await tryLease(deps, name, runId, stop);
+  if ("heldBy" in lease) {
+    const text = `Run ${lease.heldBy} holds "${name}"`;
+    throw new AppError("conflict", text, { hint: "Try again later" });
+  }
+  try {
+    if (run === null) return await writeHere(deps, table, entry, lease);
+    await sendThere(run, table, entry, lease);
+    return false;
+  } finally {
+    await lease.release();
+  }
+}
+
+async function writeHere(
+  deps: SyncDeps,
+  table: Table,
+  entry: RejectedRecord,
+  lease: RunLease,
+): Promise<boolean> {
+  const kept = await deps.memory.read(table.name);
+  const columns = columnsNow(table, []);
+  const { silent } = columnHistory(table, columns, "pull", kept);
+  const rules = { direction: "pull", memory: null, conflict: "newer" } as const;
+  // Columns that are new here are filled by the next run.
+  const own = { deps, table, lease, ...rules, columns, added: [], silent };
+  const writer = new RecordWriter(own, await TableRejections.open(own, entry));
+  const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);
+  deps.traffic?.addRows(changed);
+  return stayed + erased > 0;
+}
+
+async function sendThere(
+  run: RunContext,
+  table: Table,
+  entry: RejectedRecord,
+  lease: RunLease,
+): Promise<void> {
+  const remote = new RemoteTable(run, table, lease.signal);
+  const check = await checkRemote(remote, true);
+  if (check.pushProblem !== null) throw check.pushProblem;
+  const report = new TransferReport(run, table.name, "push");
+  await pushAgain(await openTransfer(check, remote, lease, report), entry);
+}
+
 async function findEntry({ rejected }: SyncDeps, id: string): Promise<RejectedRecord> {
-  const entry = await rejected.find(id);
-  if (entry !== null) return entry;
+  return (await rejected.find(id)) ?? noEntry();
+}
+
+function noEntry(): never {
   throw new AppError("not_found", "No rejected record has this id");
 }
 

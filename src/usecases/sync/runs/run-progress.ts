@@ -1,10 +1,11 @@
-// The results of a run so far, and why it failed. D-4.3.
-import { AppError } from "../../../domain/shared/errors.ts";
+// The results of a run so far, why it failed, and the numbers of rows at both ends when it ends. D-4.3, D-7.5.
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import {
   type RunNews,
   type RunRequest,
   type RunStatus,
+  rowsIn,
   SYNC_DIRECTIONS,
   type SyncDirection,
   type SyncRun,
@@ -18,6 +19,8 @@ import {
   type TableResult,
 } from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { countRows } from "../shared/count-rows.ts";
+import type { RunContext } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { StartedWork } from "./started-work.ts";
 
@@ -98,15 +101,27 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
     this.#tables.set(table, { ...before, warnings: [...before.warnings, text] });
   }
 
-  /** Rows at the remote as a transfer has told them; null when none has. */
-  countThere(table: string): number | null {
-    return this.#resultOf(table).countThere;
-  }
-
-  /** Takes the numbers of rows at both ends, by table. */
-  count(counts: ReadonlyMap<string, EndCounts>): void {
+  /**
+   * Counts the rows of tables at both ends for their results. Where pulls have not shown that the remote has as many, it is
+   * asked once for all tables. A difference that is new since the last run is a warning in the log, and each is kept for the
+   * metrics. What cannot be counted is null. Never rejects.
+   */
+  async countEnds(run: RunContext, tables: readonly Table[]): Promise<void> {
+    const counting = tables.map(async (table): Promise<[string, EndCounts]> => {
+      const countHere = await countRows(this.deps, table);
+      return [table.name, { countHere, countThere: this.#resultOf(table.name).countThere }];
+    });
+    const counts = new Map(await Promise.all(counting));
+    const isAlike = ({ countHere, countThere }: EndCounts) =>
+      countHere !== null && countHere === countThere;
+    if (![...counts.values()].every(isAlike)) await countThere(run, counts);
     for (const [table, counted] of counts) {
       this.#tables.set(table, { ...this.#resultOf(table), ...counted });
+    }
+    try {
+      await keepDrift(this.deps, counts);
+    } catch (error) {
+      this.deps.logger.error("Drift could not be kept", error);
     }
   }
 
@@ -175,4 +190,42 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   #resultOf(table: string): TableResult {
     return this.#tables.get(table) ?? NO_TABLE_RESULT;
   }
+}
+
+/** Once and without another attempt: nothing depends on it. What a pull was told when it began is too old by now. */
+async function countThere(
+  { remote, deps, stop }: RunContext,
+  counts: Map<string, EndCounts>,
+): Promise<void> {
+  let there: Readonly<Record<string, number>> = {};
+  try {
+    there = (await remote.peer.readStatus({ signal: stop })).tableCounts;
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    deps.logger.info("The remote's rows could not be counted", { problem: error.message });
+  }
+  for (const [table, { countHere }] of counts) {
+    counts.set(table, { countHere, countThere: rowsIn(there, table) });
+  }
+}
+
+async function keepDrift(deps: SyncDeps, counts: ReadonlyMap<string, EndCounts>): Promise<void> {
+  const kept = await deps.memory.drifts();
+  const changed = new Map<string, number>();
+  for (const [table, { countHere, countThere: there }] of counts) {
+    if (countHere === null || there === null) continue;
+    const drift = countHere - there;
+    if (kept.get(table) === drift) continue;
+    changed.set(table, drift);
+    if (countHere === there) continue;
+    // First, so that a crash in between tells it again.
+    await deps.alerts?.raise({ type: "drift.found", table, countHere, countThere: there });
+    deps.logger.warn("Both ends have another number of rows", {
+      table,
+      count_here: countHere,
+      count_there: there,
+      advice: `repsync compare ${table}`,
+    });
+  }
+  if (changed.size > 0) await deps.memory.keepDrifts(changed);
 }

@@ -1,10 +1,30 @@
-// A run, top to bottom: what it is asked for, each table in turn (`moveTables`), and its end.
-import { AppError } from "../../../domain/shared/errors.ts";
-import type { RunNews, RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
+// A run, top to bottom: what it is asked for, each table in turn and in each direction, and its end. D-4.3.
+import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import type { RunNews, RunRequest, SyncDirection, SyncRun } from "../../../domain/sync/run/run.ts";
+import {
+  lacksOwner,
+  otherWay,
+  ownedDirections,
+  ownerError,
+} from "../../../domain/sync/run/table-owner.ts";
+import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import { openRun } from "../shared/run-context.ts";
+import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
+import { holdLease, noLease, transferLeaseName } from "../shared/hold-lease.ts";
+import { RemoteTable } from "../shared/remote-table.ts";
+import { openRun, type RunContext, TransferReport } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { moveTables } from "./move-tables.ts";
+import { moveDeletes } from "../transfer/move-deletes.ts";
+import { countPulled, pullTable } from "../transfer/pull-table.ts";
+import { pushTable } from "../transfer/push-table.ts";
+import {
+  checkRemote,
+  columnHistory,
+  lacksText,
+  type RemoteCheck,
+  TableNotThere,
+} from "../transfer/remote-check.ts";
+import { openTransfer } from "../transfer/transfer.ts";
 import { RunProgress } from "./run-progress.ts";
 
 export interface RunOutcome {
@@ -52,7 +72,10 @@ export class StartedRun extends RunProgress {
           await deps.memory.clear(names);
           await deps.exchanged.clear(names);
         }
-        await moveTables(context, this, tables);
+        for (const table of tables) {
+          if (!(await moveTable(context, this, table))) return;
+        }
+        if (!isDryRun) await this.countEnds(context, tables);
       },
     });
     if (!isDryRun) deps.metrics?.countRun(run);
@@ -79,4 +102,145 @@ export class StartedRun extends RunProgress {
     if (ended.error !== null) throw ended.error;
     return ended.run;
   }
+}
+
+/**
+ * Moves one table in the directions of the run; failures are told to its progress. Resolves to false when the other tables
+ * would fail too. Rejects when the store does not answer.
+ */
+async function moveTable(all: RunContext, progress: RunProgress, table: Table): Promise<boolean> {
+  const [first = "push"] = all.directions;
+  progress.begin(table.name);
+  const directions = ownedDirections(table, all.directions, all.isForced);
+  if (directions.length === 0) {
+    leaveOut(progress, table, first);
+    return true;
+  }
+  const run = { ...all, directions };
+  let check: RemoteCheck;
+  try {
+    check = await checkRemote(new RemoteTable(run, table), directions.includes("push"));
+  } catch (error) {
+    if (error instanceof TableNotThere && (await isPassedOver(run, progress, table))) {
+      progress.warn(table.name, `${error.message}, so it is left out`);
+      return true;
+    }
+    progress.fail(error, table.name, first);
+    return !concernsAllTables(error, run.stop);
+  }
+  tellWarnings(progress, check);
+  const ownerProblem = check.ownerProblem ?? (await ownerlessProblem(check));
+  if (ownerProblem !== null) {
+    progress.endUnowned(table, ownerProblem, first);
+    return true;
+  }
+  for (const direction of directionsOf(check)) {
+    if (direction === "push" && check.pushProblem !== null) {
+      // The table can be pulled all the same.
+      progress.fail(check.pushProblem, table.name, direction);
+      continue;
+    }
+    const report = new TransferReport(run, table.name, direction);
+    const fields = { "repsync.table": table.name };
+    try {
+      const deletesError = await run.deps.tracing
+        .inSpan(`${direction}Table`, () => transferTable(check, report), { fields })
+        .finally(() => progress.add(table.name, report.result()));
+      if (deletesError !== null) progress.fail(deletesError, table.name, direction);
+    } catch (error) {
+      progress.fail(error, table.name, direction);
+      // Rows that were not pushed must not be overwritten by a pull.
+      return !concernsAllTables(error, run.stop);
+    }
+  }
+  return true;
+}
+
+/**
+ * Moves one table in the direction of a report, under its lease, or counts what would move. Resolves to why deletes stayed behind
+ * though the rows moved; null when they did not. D-4.8.
+ */
+async function transferTable(check: RemoteCheck, report: TransferReport): Promise<AppError | null> {
+  const { run, table } = check.remote;
+  const { direction } = report;
+  const lease = run.isDryRun
+    ? noLease(run.stop)
+    : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([lease.signal, ended.signal]);
+  const remote = new RemoteTable(run, table, signal, direction);
+  remote.columns = check.remote.columns;
+  try {
+    const transfer = await openTransfer(check, remote, lease, report);
+    const deletesError = await moveDeletes(transfer);
+    if (direction === "push") await pushTable(transfer);
+    else if (run.isDryRun) await countPulled(transfer);
+    else await pullTable(transfer);
+    // S-6 gives a table `done` or `error`.
+    if (deletesError === null) report.done();
+    return deletesError;
+  } finally {
+    // Requests that were made in advance may still be under way.
+    ended.abort();
+    await lease.release();
+  }
+}
+
+/** A run of all tables passes over a built-in one without rows that the remote lacks: no registry can leave it out. D-2.3. */
+async function isPassedOver(
+  { deps }: RunContext,
+  { request }: RunProgress,
+  table: Table,
+): Promise<boolean> {
+  const isBuiltIn = request.tableName === null && Object.hasOwn(BUILT_IN_TABLES, table.name);
+  return isBuiltIn && (await deps.tables.count(table)) === 0;
+}
+
+/** A table that goes the other way only: a run that names it fails, one of all tables passes over it. D-11.9. */
+function leaveOut(progress: RunProgress, table: Table, direction: SyncDirection): void {
+  const problem = otherWay(direction);
+  if (progress.request.tableName === null) {
+    progress.warn(table.name, ownerError(problem, [table.name]).text);
+  } else progress.endUnowned(table, problem, direction);
+}
+
+/** Refuses both directions where a table has no times, no owner, and rows at both ends: nobody knows the newer ones. D-11.9. */
+async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no_owner" | null> {
+  const { run, table } = remote;
+  if (run.directions.length < 2 || !lacksOwner(table)) return null;
+  const { countThere, schema, firstRecord } = handshake;
+  const isEmptyThere =
+    countThere === null ? schema === null && firstRecord === null : countThere === 0;
+  return isEmptyThere || (await run.deps.tables.count(table)) === 0 ? null : "no_owner";
+}
+
+/**
+ * A push, then a pull; the other way round where columns take part for the first time, so that what the remote has in
+ * them is here before it is overwritten. D-4.3, D-7.3.
+ */
+function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDirection[] {
+  const { directions } = remote.run;
+  if (directions.length < 2) return directions;
+  const { added } = columnHistory(remote.table, columns, "pull", memory.kept);
+  return added.length === 0 ? directions : directions.toReversed();
+}
+
+function tellWarnings(progress: RunProgress, { remote, handshake, warnings }: RemoteCheck): void {
+  const { table } = remote;
+  for (const text of warnings) progress.warn(table.name, text);
+  const lacks = lacksText(handshake);
+  if (lacks !== null) progress.warnOnce(table.name, lacks);
+}
+
+const OF_ALL_TABLES = ["store_unavailable", "commit_failed", "sync_misconfigured"] as const;
+
+/**
+ * True when the other tables would fail too: the run was stopped, the store or the remote cannot be reached, or the remote
+ * is this deployment.
+ */
+function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
+  if (stop.aborted || isAppError(error, ...OF_ALL_TABLES)) return true;
+  const cause = error instanceof Error ? error.cause : null;
+  if (!(cause instanceof RemotePeerError)) return false;
+  return cause.reason !== "refused" && cause.reason !== "not_found";
 }

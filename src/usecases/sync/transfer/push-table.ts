@@ -3,6 +3,7 @@ import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
+import { addedColumns, requireMoved } from "../../../domain/sync/run/compare-schemas.ts";
 import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
 import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
@@ -19,7 +20,6 @@ import {
   type ReadExchanged,
   readExchanged,
   replaceExchanged,
-  requireFetched,
   type Transfer,
 } from "./transfer.ts";
 
@@ -217,6 +217,13 @@ async function pushBatch(
     rows: wanted.length,
     batchRows: size.rows,
   });
+}
+
+/** Call it between the read of rows and their push. Throws as `requireMoved`: rows may have come without a column since. */
+async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
+  const { pull } = await deps.memory.read(table.name, memory.remote);
+  const before = addedColumns(memory.kept.pull.columns, columns);
+  requireMoved(table.name, columns, before, pull.columns);
 }
 
 /** Sorts out what need not go. What this transfer has tried already is left out. */

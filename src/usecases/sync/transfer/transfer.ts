@@ -1,8 +1,7 @@
-// The transfer of a table in one direction: what all its parts work with, and the commits that they make here. Each
-// part gets it as it is. D-4.5, D-4.6, D-7.4.
-
+// The transfer of a table in one direction: how it begins, what all its parts work with, and the commits that they make here.
+// Each part gets it as it is. D-4.5, D-4.6, D-4.8, D-7.4.
 import type { Key } from "../../../domain/shared/document-key.ts";
-import { isAppError } from "../../../domain/shared/errors.ts";
+import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
 import {
   addedColumns,
@@ -24,6 +23,7 @@ import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { LateRowsTold } from "../../../domain/sync/table/table-schema.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RunLease } from "../shared/hold-lease.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
 import type { RunContext, TransferReport } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import {
@@ -33,7 +33,13 @@ import {
   type WriteOutcome,
   writeRows,
 } from "../shared/write-rows.ts";
-import type { RemoteCheck, TransferMemory } from "./remote-check.ts";
+import {
+  columnHistory,
+  type RemoteCheck,
+  readMemory,
+  shakeHands,
+  type TransferMemory,
+} from "./remote-check.ts";
 
 /** The part of a transfer that writes here; a retry of a pulled record has no more. */
 export interface OwnTransfer {
@@ -73,6 +79,51 @@ export function transferOf(
   const { direction } = report;
   const own = { deps: run.deps, table, direction, lease, conflict, added: [], silent: [] };
   return { ...check, ...own, run, report, last: check.memory.kept };
+}
+
+/** A transfer begins by what was kept when it got its lease. Throws `sync_failed` when a pull has to come before. */
+export async function openTransfer(
+  check: RemoteCheck,
+  remote: RemoteTable,
+  lease: RunLease,
+  report: TransferReport,
+): Promise<Transfer> {
+  const { run, table } = remote;
+  const { direction } = report;
+  assert(run.isDryRun || lease.claim !== null, "Only a dry run goes without a lease");
+  const memory = await readMemory(remote, check.handshake);
+  const { kept } = memory;
+  const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
+  if (direction === "push") {
+    const isBoth = run.directions.includes("pull");
+    // A dry run of both counts as if the pull before it had ended.
+    if (pushProblem !== null && !(isBoth && run.isDryRun)) throw pushProblem;
+    // Of both the pull came first, unless another run has left a column out since the check.
+    if (isBoth && !run.isDryRun) requireMoved(table.name, check.columns, [], kept.pull.columns);
+  }
+  const { marker: _, lateMark: __, ...anew } = kept[direction];
+  const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
+  const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
+  return {
+    ...transferOf(check, lease, report, run.isForced ? "overwrite" : "newer"),
+    remote,
+    handshake: isAskedAgain
+      ? await shakeHands(remote, false, lateAfter, check.handshake.clocks.ownTime)
+      : check.handshake,
+    memory,
+    last: added.length === 0 ? kept : { ...kept, [direction]: anew },
+    added,
+    silent,
+  };
+}
+
+/**
+ * True when a pull can go by what the check heard of late rows. Not so when another run has kept a mark since; nor when all
+ * rows are read: a mark from before the push in this run would let the next pull read again what that has sent.
+ */
+function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null): boolean {
+  const isPushedBefore = run.directions.length > 1 && check.handshake.schema !== null;
+  return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
 }
 
 /**
@@ -147,13 +198,6 @@ function ownerOf({ table, direction, columns, added }: OwnTransfer, memory: Tran
   // A pull counts its added columns as left out of the last push when it ends.
   const known = direction === "pull" ? [...before, ...added] : before;
   return { table: table.name, direction, remote: memory.remote, columns, known };
-}
-
-/** Call it between the read of rows and their push. Throws as `requireMoved`: rows may have come without a column since. */
-export async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
-  const { pull } = await deps.memory.read(table.name, memory.remote);
-  const before = addedColumns(memory.kept.pull.columns, columns);
-  requireMoved(table.name, columns, before, pull.columns);
 }
 
 /** As `commitRows`, without rows; commits nothing where there is nothing to keep. */
