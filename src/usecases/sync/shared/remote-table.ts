@@ -23,7 +23,7 @@ import type { RunLease } from "./hold-lease.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
-type PassesFailure = (error: RemotePeerError) => boolean;
+export type PassesFailure = (error: RemotePeerError) => boolean;
 
 /** The bundle in which rows come or go. */
 type Bundle = "page" | "batch";
