@@ -5,23 +5,19 @@ import type { DocumentStore } from "./documents.ts";
 import type { TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
 
-/** An open store, as far as pull and push need it. */
-export interface Storage {
+/** An open store, with everything that repsync keeps. */
+export interface FullStorage extends StoreCopies {
+  readonly identity: StoreIdentity;
+  /** The documents of the collections that the store was opened with. */
+  readonly documents: DocumentStore;
   readonly tables: TableStore;
+  readonly tombstones: Tombstones;
 
   /** Resolves when the store answers a trivial read; throws `store_unavailable` otherwise, within `timeoutMs`. */
   ping(timeoutMs: number): Promise<void>;
 
   /** Ends open work and closes every connection. Idempotent. Nothing may be called after it. */
   close(): Promise<void>;
-}
-
-/** A store with everything that repsync keeps. */
-export interface FullStorage extends Storage, StoreCopies {
-  readonly identity: StoreIdentity;
-  /** The documents of the collections that the store was opened with. */
-  readonly documents: DocumentStore;
-  readonly tombstones: Tombstones;
 
   /**
    * Tells others until `close()` that a service uses the store, so that nobody fills it. Throws `invalid_request` when

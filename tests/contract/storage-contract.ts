@@ -9,7 +9,7 @@ const ITEMS = makeTable({
   columns: { k: { type: "text" }, v: { type: "integer" } },
 });
 
-/** What every `Storage` does: its own methods, and those of each store in it. */
+/** What every `FullStorage` does: its own methods, and those of each store in it. */
 export function storageContract(harness: StoreHarness): void {
   const it = storeTests(harness);
 

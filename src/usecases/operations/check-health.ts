@@ -1,11 +1,11 @@
 import { HEALTH_PROBE_MS } from "../../domain/shared/limits.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Clock, Logger } from "../../ports/runtime/runtime.ts";
-import type { Storage } from "../../ports/storage.ts";
+import type { FullStorage } from "../../ports/storage.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 export interface HealthDeps {
-  readonly storage: Pick<Storage, "ping">;
+  readonly storage: Pick<FullStorage, "ping">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly runtimeVersion: string;

@@ -65,7 +65,7 @@ export async function tryFile(folder: string, file: FileOnDisk, isDry = false): 
   const storage = isDry ? null : await openStore(table);
   const writer =
     storage === null
-      ? new DryWriter(null, table, { nowMs: 0, stamps: STAMP_NOW })
+      ? new DryWriter(null, table, STAMP_NOW)
       : new StoreWriter(writingParts(storage), table);
   const run = async (from: string, format?: "csv", given: ImportEntry = {}) => {
     const source = await openImportSource(file.table ?? table.name, from, format);

@@ -6,7 +6,7 @@ import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
 import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
-import type { Storage } from "../../../src/ports/storage.ts";
+import type { FullStorage } from "../../../src/ports/storage.ts";
 import {
   type CountQuery,
   columnsOf,
@@ -35,7 +35,7 @@ import { MemoryTombstones } from "./tombstones.ts";
 let lists = 0;
 
 /** Tables in memory. `failure` makes every call fail, as a broken store would. */
-export class MemoryTables implements Storage, TableStore {
+export class MemoryTables implements Pick<FullStorage, "tables" | "ping" | "close">, TableStore {
   readonly tombstones: MemoryTombstones;
   /** Thrown by every method while it is set. */
   failure: AppError | null = null;

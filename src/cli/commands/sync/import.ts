@@ -195,7 +195,7 @@ async function importFile(
   const stamps = { fileTime, restores: options.restore === true };
   const writer =
     isDryRun || sync === null
-      ? new DryWriter(sync, table, { nowMs: sync?.clock.nowMs() ?? 0, stamps })
+      ? new DryWriter(sync, table, stamps)
       : new StoreWriter(sync, table, stamps);
   const whole = options.whole === true ? new WholeFile(writer, table) : null;
   if (sync !== null) await warnOfRemoteRows(tools, table, { sync, isDryRun });

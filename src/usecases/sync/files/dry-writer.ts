@@ -28,7 +28,7 @@ import {
 } from "./import-writer.ts";
 
 /** Everything that a dry run reads. */
-type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents">;
+type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents" | "clock">;
 
 /** Length to which each row of a change is cut, in characters. */
 const MAX_CHANGE_CHARS = 2_000;
@@ -40,20 +40,18 @@ const UNLIKE = "\ud800";
 export class DryWriter implements ImportWriter {
   readonly #deps: DryDeps | null;
   readonly #table: Table;
-  readonly #rule: { readonly nowMs: number; readonly stamps: StampRule };
+  readonly #stamps: StampRule;
+  readonly #nowMs: number;
   /** Contents that rows would have by now, without their times: the note is the place of the time in `#times`, from 1. */
   readonly #written = new RowMemory();
   readonly #times: (string | null)[] = [];
 
   /** `deps` is null where there is no store yet. */
-  constructor(
-    deps: DryDeps | null,
-    table: Table,
-    rule: { readonly nowMs: number; readonly stamps: StampRule },
-  ) {
+  constructor(deps: DryDeps | null, table: Table, stamps: StampRule) {
     this.#deps = deps;
     this.#table = table;
-    this.#rule = rule;
+    this.#stamps = stamps;
+    this.#nowMs = deps?.clock.nowMs() ?? 0;
   }
 
   async write(writes: readonly RowWrite[]): Promise<WrittenBatch> {
@@ -74,8 +72,8 @@ export class DryWriter implements ImportWriter {
     for (const { key, found } of recalled.toSorted((a, b) => Number(a.isSame) - Number(b.isSame))) {
       rows.set(key, found);
     }
-    const { nowMs, stamps } = this.#rule;
-    const rule = { conflict: table.conflict, nowMs, stamps: table.stamped ? stamps : undefined };
+    const stamps = table.stamped ? this.#stamps : undefined;
+    const rule = { conflict: table.conflict, nowMs: this.#nowMs, stamps };
     const found = { rows, tombstones: await this.#tombstones(able) };
     const decision = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
     const { added, sent, buried } = decision;
@@ -142,7 +140,7 @@ export class DryWriter implements ImportWriter {
     const where = ["username", [...facts.keys()]] as const;
     const here = await readStored(documents, { rowsOf: table, where });
     const { conflict } = table;
-    const rules = { facts, here, aheadLimit: aheadLimit(this.#rule.nowMs), conflict };
+    const rules = { facts, here, aheadLimit: aheadLimit(this.#nowMs), conflict };
     return lastOf(meetPeople(table, writes, rules));
   }
 

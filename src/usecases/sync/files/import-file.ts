@@ -31,6 +31,8 @@ interface ImportJob {
   readonly append: string;
   /** Ends the import before its next write. */
   readonly stop: AbortSignal;
+  /** Asked before each batch; what it throws ends the import. */
+  requireStill?(): Promise<void>;
   readonly records: ReadRecords;
   readonly report: ImportReport;
   /** Given where what is told is kept, which names nobody who was erased. D-8.2. */
@@ -62,6 +64,7 @@ export async function importFile(writer: ImportWriter, job: ImportJob): Promise<
     [batch, chars] = [[], 0];
     if (found.length === 0) return;
     stop.throwIfAborted();
+    await job.requireStill?.();
     await writeRecords(writer, job, reader, found);
     job.onProgress?.();
   }

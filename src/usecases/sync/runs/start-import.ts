@@ -10,7 +10,7 @@ import { DryWriter } from "../files/dry-writer.ts";
 import { type FormOptions, importEntry, withFileForm } from "../files/file-form.ts";
 import { importFile, recordsOf } from "../files/import-file.ts";
 import { ImportReport } from "../files/import-report.ts";
-import { type ImportWriter, StoreWriter } from "../files/import-writer.ts";
+import { StoreWriter } from "../files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../files/row-numbers.ts";
 import { WholeFile } from "../files/whole-file.ts";
 import { rowsElsewhere } from "../shared/read-remote-status.ts";
@@ -24,7 +24,6 @@ interface ImportDeps extends SyncDeps {
 export interface ImportRequest {
   readonly tableName: string;
   readonly format: FileFormat;
-  /** The form of the file. */
   readonly form: FormOptions;
   readonly isDryRun: boolean;
   readonly isLax: boolean;
@@ -112,20 +111,14 @@ async function importBytes(
 ): Promise<void> {
   const { table, request, report } = started;
   const { format, isDryRun, isLax, isAppending, restores } = request;
-  const { tables, files, clock } = deps;
+  const { tables, files } = deps;
   const numbers = await numbersOf(table, format, isAppending ? { tables } : null);
   const stamps = { fileTime: null, restores };
   if (isDryRun) await tables.settled(table);
   const writer = isDryRun
-    ? new DryWriter(deps, table, { nowMs: clock.nowMs(), stamps })
+    ? new DryWriter(deps, table, stamps)
     : new StoreWriter(deps, table, stamps);
-  const guarded: ImportWriter = {
-    async write(writes) {
-      await request.requireStill();
-      return await writer.write(writes);
-    },
-  };
-  const whole = request.whole === null ? null : new WholeFile(guarded, table);
+  const whole = request.whole === null ? null : new WholeFile(writer, table);
   const encoding = request.form.encoding ?? null;
   const stop = started.stopping;
   const onNote = (message: string) =>
@@ -135,7 +128,7 @@ async function importBytes(
   try {
     const elsewhere = await rowsElsewhere(deps, table);
     if (elsewhere !== null) onNote(`${elsewhere}: pull them instead, with their times`);
-    await importFile(whole ?? guarded, {
+    await importFile(whole ?? writer, {
       table,
       isLax,
       numbers,
@@ -143,6 +136,7 @@ async function importBytes(
       report,
       names: deps.names,
       stop,
+      requireStill: () => request.requireStill(),
       records: recordsOf(files, { format, table, encoding, chunks }),
       onNote,
       onProgress: () => started.look(),
