@@ -5,7 +5,6 @@ import type { AuditHead, PruningCheckpoint } from "../domain/reputation/audit/au
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 import type { SecretDocument } from "./account-collections.ts";
 
-/** The usage of an account. */
 export interface UsageDocument extends CallSums, CallHistory {
   readonly kind: "usage";
   /** The `id` of a `SubjectDocument`. */

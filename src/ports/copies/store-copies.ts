@@ -15,7 +15,6 @@ export interface BackupFacts {
   readonly outsideSecrets: readonly string[];
 }
 
-/** The contents of a copy, counted. */
 export interface CopyCounts {
   /** Tables of rows, without the service's own. */
   readonly tables: number;
@@ -134,7 +133,6 @@ export interface NewBackupOptions {
   readonly storePaths: readonly string[];
 }
 
-/** Files of backups. */
 export interface BackupFiles {
   /** Throws `invalid_request` when there is a file of that name, or a folder, or one of the store; `file_failed`. */
   begin(path: string, options: NewBackupOptions): Promise<NewBackupFile>;

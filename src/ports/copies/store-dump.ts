@@ -5,7 +5,6 @@ import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection } from "../documents.ts";
 
-/** The origin of a dump. */
 export interface DumpedStore {
   readonly store: StoreKind;
   readonly deploymentId: string;

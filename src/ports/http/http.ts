@@ -53,7 +53,6 @@ export interface DocsAssets {
   read(name: "swagger-ui-bundle.js" | "swagger-ui.css"): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A file of the console as it is sent. */
 export interface ConsoleFile {
   /** With the character set. */
   readonly contentType: string;
@@ -61,14 +60,12 @@ export interface ConsoleFile {
   readonly gzip: Uint8Array<ArrayBuffer>;
 }
 
-/** The console as it was last built. */
 export interface BuiltConsole {
   /** Names of its script and its style sheet; another content has another name. */
   readonly script: string;
   readonly style: string;
   /** Addresses of its pages as patterns, such as `/console/runs/:run`. */
   readonly pages: readonly string[];
-  /** Files by name. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 

@@ -2,7 +2,6 @@
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 
-/** The contents of the source. */
 export interface RegistryText {
   /** Null where it cannot be read. */
   readonly text: string | null;
@@ -13,7 +12,6 @@ export interface RegistryText {
 }
 
 export interface RegistrySource {
-  /** Reads it as it is now. */
   read(): Promise<RegistryText>;
 
   /**

@@ -47,7 +47,6 @@ export interface PushRequest extends RowsRequest {
   readonly runId?: string;
 }
 
-/** A tombstone on the wire. */
 export interface SentTombstone {
   /** The key columns as pages show them. */
   readonly key: JsonObject;

@@ -86,7 +86,6 @@ export type PageOf<Query> = RowsPage<
   Query extends { readonly hasTotal: true } ? number : number | null
 >;
 
-/** The rows that are counted. */
 export interface CountQuery {
   /** As in `RowsQuery`. */
   readonly sinceTime?: string | null;

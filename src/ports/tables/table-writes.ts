@@ -34,7 +34,6 @@ export interface WriteFailure extends Refusal {
 /** Why a record, or a tombstone, fails that a trigger of another program lets go nowhere without a word. */
 export const PASSED_OVER = "a trigger of the table passes over it";
 
-/** The rules of a write. */
 export interface WriteRule {
   /** Replaces the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
   readonly conflict?: ConflictRule;

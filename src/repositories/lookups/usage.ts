@@ -71,7 +71,6 @@ export class Usage extends Repository {
   }
 }
 
-/** The key of an account's usage. */
 export function usageKey(accountId: string): Key {
   return ["usage", accountId];
 }

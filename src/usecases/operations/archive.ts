@@ -77,7 +77,6 @@ async function* linesOf(
   yield JSON.stringify(end satisfies Ending);
 }
 
-/** An archive as a backup. */
 export class Archive implements Backup {
   readonly ownFileOf = null;
   readonly #file: ArchiveFile;

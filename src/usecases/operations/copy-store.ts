@@ -174,7 +174,6 @@ function requireNone(
   });
 }
 
-/** The part without documents that are not copied. */
 function withoutDocuments(part: DumpedPart, isKept: IsKept): DumpedPart {
   if (part.of !== "documents") return part;
   return { ...part, items: part.items.filter((doc) => isKept(part.name, doc)) };

@@ -15,7 +15,6 @@ import { endAbandonedRuns, newestRuns } from "../sync/runs/stored-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 
-/** The history of one table. */
 interface TableHistory {
   /** Comparisons are none. */
   readonly lastRun: SyncRun | null;

@@ -55,7 +55,6 @@ export interface DigestParameters {
   readonly records: string | null;
 }
 
-/** The parameters of a query. */
 export function digestParameters(query: DigestQuery): DigestParameters {
   const text = (key: UpsertKey | null) => (key === null ? null : JSON.stringify(key));
   return {

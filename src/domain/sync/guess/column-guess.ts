@@ -33,7 +33,6 @@ export interface ColumnHints {
   readonly form: ValueForm;
   /** The type that the database declares; empty elsewhere. */
   readonly declared?: string;
-  /** The form of the table's files. */
   readonly files?: FileForm;
   /** The type that may be asked for. */
   readonly wanted?: ColumnType | null;

@@ -35,7 +35,6 @@ export interface GuessWishes {
   /** A column, or none; undefined for a guess. */
   readonly timestamp?: string | null;
   readonly types: ReadonlyMap<string, ColumnType>;
-  /** The form of the files. */
   readonly files: ImportEntry;
 }
 
@@ -232,7 +231,6 @@ export class TableGuess {
     return this.#declaration === null ? nameKey(this.#name, [...this.#columns.keys()]) : null;
   }
 
-  /** Warnings about the key. */
   *#warnings(key: KeyCandidate | null): Generator<undefined, string[], undefined> {
     const warnings: string[] = [];
     if (key === NUMBERED) {

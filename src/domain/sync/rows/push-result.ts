@@ -45,7 +45,6 @@ export function noRecordsResult(table: Table): PushResult {
   return { table: table.name, upserted: 0, message: "No records to sync" };
 }
 
-/** The facts of a committed push. */
 interface CommittedPush {
   readonly records: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
@@ -68,7 +67,6 @@ interface GuardedCounts {
 interface PushedDeletes {
   readonly members: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
-  /** Rows that were removed. */
   readonly removed: number;
 }
 

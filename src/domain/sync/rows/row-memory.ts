@@ -118,7 +118,6 @@ function findSlot(slots: Uint32Array, high: number, low: number): number {
 
 // The version of each row that was seen: its content and its time, in some 50 bytes whatever its length.
 
-/** A version of a row. */
 export interface RowVersion extends RowHash {
   /** Microseconds since 1970; `NO_TIME` for a row without a timestamp. */
   readonly micros: number;
@@ -146,7 +145,6 @@ export class RowVersions {
   /** The number of the block that each was noted of. */
   readonly #blocks: number[] = [];
 
-  /** The number of rows. */
   get size(): number {
     return this.#rows.size;
   }

@@ -9,7 +9,6 @@ import { outlives, type Tombstone } from "./tombstone.ts";
 
 /** A record that is to be written: the table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
 export interface ArrivingRecord {
-  /** Its position. */
   readonly index: number;
   readonly row: Row;
   /** Why it fails if its row would be new; absent if it may be new. */
@@ -41,7 +40,6 @@ export interface Arrivals<Arriving> {
   readonly records: readonly Arriving[];
 }
 
-/** The rules of a decision. */
 export interface DecisionRule<Arriving> {
   readonly conflict: ConflictRule;
   /** Absent: records without a time stay so. D-14.2. */

@@ -3,7 +3,6 @@ import type { CompareEvent } from "./compare-events.ts";
 import type { ImportEvent } from "./import-events.ts";
 import type { BatchEvent, RetryNotice, RunNews } from "./run.ts";
 
-/** The news of runs, comparisons and imports. */
 export type News = RunNews | CompareEvent | ImportEvent;
 
 /**

@@ -70,7 +70,6 @@ export function bothChanges(first: MemoryChange, second: MemoryChange): MemoryCh
   };
 }
 
-/** The identity of a remote. */
 export interface RemoteIdentity {
   /** The id that its deployment tells; null when it tells none. */
   readonly id: string | null;

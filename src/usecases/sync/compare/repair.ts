@@ -29,7 +29,6 @@ interface RepairPlan {
 export class Repair {
   readonly #table: Table;
   readonly #plan: RepairPlan;
-  /** The ends that the repair may change. */
   readonly #ends: readonly RepairEnd[];
   readonly #aheadLimit: string;
   #waiting = 0;

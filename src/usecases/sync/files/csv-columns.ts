@@ -19,7 +19,6 @@ export interface CsvHeader {
 export class CsvColumns implements HeaderReader {
   readonly #table: Table;
   readonly #onHeader: (header: CsvHeader) => void;
-  /** The fields of the header. */
   #fields: readonly { readonly field: string; readonly column: Column | null }[] = [];
 
   constructor(table: Table, onHeader: (header: CsvHeader) => void) {

@@ -15,7 +15,6 @@ import { type DocumentStore, type Query, SYNC_CALLS } from "../../../ports/docum
 import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
-/** The result of a batch. */
 export interface WrittenBatch {
   /** Why a record failed, by its position. */
   readonly refusals: ReadonlyMap<number, Refusal>;

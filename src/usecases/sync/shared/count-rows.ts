@@ -20,7 +20,6 @@ export async function countRows(
   }
 }
 
-/** Rows that are read at once. */
 const ROWS_AT_ONCE = 1_000;
 
 /**

@@ -80,7 +80,6 @@ export interface MovedBatch extends MovedRecords {
   readonly batchRows: number;
 }
 
-/** A result that grows. */
 type Growing = { -readonly [Name in keyof TableResult]: TableResult[Name] };
 
 const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
@@ -197,7 +196,6 @@ export class TransferReport {
     });
   }
 
-  /** The result so far. */
   result(): TableResult {
     return { ...this.#done, durationMs: this.#elapsedMs() };
   }

@@ -59,7 +59,6 @@ export interface CommitExtras {
   readonly exchanged?: Uint8Array;
 }
 
-/** The commit of a run. */
 interface RunCommit {
   /** The lease under which it is made; null for none. */
   readonly claim: LeaseClaim | null;

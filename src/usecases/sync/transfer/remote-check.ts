@@ -46,7 +46,6 @@ export class TableNotThere extends AppError {
 
 /** The conclusions for the run. */
 export interface RemoteCheck {
-  /** The table at the remote. */
   readonly remote: RemoteTable;
   readonly handshake: Handshake;
   /** The mark of the remote's late rows that the handshake asked with. */
