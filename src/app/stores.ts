@@ -22,8 +22,6 @@ interface OpenOptions extends StoreTools {
   readonly tables?: readonly Table[];
 }
 
-type ClaimOptions = StoreTools & StoreClaim;
-
 /** A store at an address. */
 interface Store {
   /** The name by which OpenTelemetry knows its kind. */
@@ -38,113 +36,90 @@ interface Store {
   /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
   openStopped(tools: StoreTools): Promise<StoppedStore>;
   /** Takes an empty store. Throws `invalid_request` for one that is not empty or that a service uses. */
-  claim(options: ClaimOptions): Promise<EmptyStore>;
+  claim(options: StoreTools & StoreClaim): Promise<EmptyStore>;
 }
 
-class SqliteFile implements Store {
-  readonly system = "sqlite";
-  readonly files: readonly string[];
-  readonly isInMemory: boolean;
-  readonly #path: string;
-
-  constructor(url: string) {
-    const path = url.slice("sqlite:".length);
-    this.#path = path;
-    this.isInMemory = path === ":memory:";
-    this.files = this.isInMemory ? [] : [path, `${path}-wal`, `${path}-shm`];
-  }
-
-  async isThere(): Promise<boolean> {
-    return !this.isInMemory && (await stat(this.#path).catch(() => null)) !== null;
-  }
-
-  async open({ clock, tables = [] }: OpenOptions): Promise<FullStorage> {
-    const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
-    const options = { clock, tables, collections: COLLECTIONS };
-    return await SqliteStorage.open(await sqliteDriver(), this.#path, options);
-  }
-
-  async openStopped(): Promise<StoppedStore> {
-    const { openStoppedFile } = await import("../adapters/sqlite/copies/claim-empty-file.ts");
-    return await openStoppedFile(await sqliteDriver(), this.#path, COLLECTIONS);
-  }
-
-  async claim({ adminUsername, ...tools }: ClaimOptions): Promise<EmptyStore> {
-    const { EmptyFile } = await import("../adapters/sqlite/copies/empty-file.ts");
-    return await EmptyFile.claim({
-      openSqlite: await sqliteDriver(),
-      path: this.#path,
-      adminUsername,
-      collections: COLLECTIONS,
-      prepare: (path, tables) => prepareTables(new SqliteFile(`sqlite:${path}`), tables, tools),
-    });
-  }
+function sqliteFile(url: string): Store {
+  const path = url.slice("sqlite:".length);
+  const isInMemory = path === ":memory:";
+  return {
+    system: "sqlite",
+    isInMemory,
+    files: isInMemory ? [] : [path, `${path}-wal`, `${path}-shm`],
+    isThere: async () => !isInMemory && (await stat(path).catch(() => null)) !== null,
+    async open({ clock, tables = [] }) {
+      const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
+      const options = { clock, tables, collections: COLLECTIONS };
+      return await SqliteStorage.open(await sqliteDriver(), path, options);
+    },
+    async openStopped() {
+      const { openStoppedFile } = await import("../adapters/sqlite/copies/claim-empty-file.ts");
+      return await openStoppedFile(await sqliteDriver(), path, COLLECTIONS);
+    },
+    async claim({ adminUsername, ...tools }) {
+      const { EmptyFile } = await import("../adapters/sqlite/copies/empty-file.ts");
+      return await EmptyFile.claim({
+        openSqlite: await sqliteDriver(),
+        path,
+        adminUsername,
+        collections: COLLECTIONS,
+        prepare: (other, tables) => prepareTables(sqliteFile(`sqlite:${other}`), tables, tools),
+      });
+    },
+  };
 }
 
-/** A database on a server. */
-abstract class Server {
-  readonly files = [];
-  readonly isInMemory = false;
-  protected readonly url: string;
+/** The same of every database on a server. */
+const ON_SERVER = { files: [], isInMemory: false };
 
-  constructor(url: string) {
-    this.url = url;
-  }
-
-  protected claiming(this: Server & Store, options: ClaimOptions) {
-    const prepare = (tables: readonly Table[]) => prepareTables(this, tables, options);
-    return { ...options, url: this.url, collections: COLLECTIONS, prepare };
-  }
+function mongoDatabase(url: string): Store {
+  const at = { url, collections: COLLECTIONS };
+  return {
+    ...ON_SERVER,
+    system: "mongodb",
+    isThere: async () => true,
+    async open(options) {
+      const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
+      return await openMongoStorage({ ...options, ...at });
+    },
+    async openStopped(tools) {
+      const { openStoppedDatabase } = await import("../adapters/mongodb/copies/database-dump.ts");
+      return await openStoppedDatabase({ ...tools, ...at });
+    },
+    async claim(options) {
+      const { EmptyDatabase } = await import("../adapters/mongodb/copies/empty-database.ts");
+      const prepare = (tables: readonly Table[]) => prepareTables(this, tables, options);
+      return await EmptyDatabase.claim({ ...options, ...at, prepare });
+    },
+  };
 }
 
-class MongoDatabase extends Server implements Store {
-  readonly system = "mongodb";
-
-  async isThere(): Promise<boolean> {
-    return true;
-  }
-
-  async open(options: OpenOptions): Promise<FullStorage> {
-    const { openMongoStorage } = await import("../adapters/mongodb/storage.ts");
-    return await openMongoStorage({ ...options, url: this.url, collections: COLLECTIONS });
-  }
-
-  async openStopped(tools: StoreTools): Promise<StoppedStore> {
-    const { openStoppedDatabase } = await import("../adapters/mongodb/copies/database-dump.ts");
-    return await openStoppedDatabase({ ...tools, url: this.url, collections: COLLECTIONS });
-  }
-
-  async claim(options: ClaimOptions): Promise<EmptyStore> {
-    const { EmptyDatabase } = await import("../adapters/mongodb/copies/empty-database.ts");
-    return await EmptyDatabase.claim(this.claiming(options));
-  }
+function postgresDatabase(url: string): Store {
+  const at = { url, collections: COLLECTIONS };
+  return {
+    ...ON_SERVER,
+    system: "postgresql",
+    async isThere(tables) {
+      const { isUsed } = await import("../adapters/postgres/storage.ts");
+      return await isUsed({ url, clock: new SystemClock(), tables });
+    },
+    async open(options) {
+      const { openPostgresStorage } = await import("../adapters/postgres/storage.ts");
+      return await openPostgresStorage({ ...options, ...at });
+    },
+    async openStopped({ clock }) {
+      const { openStoppedPostgres } = await import("../adapters/postgres/copies/database-dump.ts");
+      return await openStoppedPostgres({ clock, ...at });
+    },
+    async claim(options) {
+      const { EmptyPostgres } = await import("../adapters/postgres/copies/empty-postgres.ts");
+      const prepare = (tables: readonly Table[]) => prepareTables(this, tables, options);
+      return await EmptyPostgres.claim({ ...options, ...at, prepare });
+    },
+  };
 }
 
-class PostgresDatabase extends Server implements Store {
-  readonly system = "postgresql";
-
-  async isThere(tables: readonly Table[]): Promise<boolean> {
-    const { isUsed } = await import("../adapters/postgres/storage.ts");
-    return await isUsed({ url: this.url, clock: new SystemClock(), tables });
-  }
-
-  async open(options: OpenOptions): Promise<FullStorage> {
-    const { openPostgresStorage } = await import("../adapters/postgres/storage.ts");
-    return await openPostgresStorage({ ...options, url: this.url, collections: COLLECTIONS });
-  }
-
-  async openStopped({ clock }: StoreTools): Promise<StoppedStore> {
-    const { openStoppedPostgres } = await import("../adapters/postgres/copies/database-dump.ts");
-    return await openStoppedPostgres({ clock, url: this.url, collections: COLLECTIONS });
-  }
-
-  async claim(options: ClaimOptions): Promise<EmptyStore> {
-    const { EmptyPostgres } = await import("../adapters/postgres/copies/empty-postgres.ts");
-    return await EmptyPostgres.claim(this.claiming(options));
-  }
-}
-
-/** A new kind is an entry here, a class above and its adapter. */
+/** A new kind is an entry here, a function above and its adapter. */
 const KINDS: readonly {
   /** The pattern of the whole address. */
   readonly pattern: RegExp;
@@ -156,17 +131,17 @@ const KINDS: readonly {
     // Bun's driver opens a path without the white space around it, which would be another file.
     pattern: /^sqlite:(?!\/\/)\S(.*\S)?$/s,
     forms: ["sqlite:<path> (such as sqlite:./data/repsync.db, without //)", "sqlite::memory:"],
-    at: (url) => new SqliteFile(url),
+    at: sqliteFile,
   },
   {
     pattern: /^mongodb(\+srv)?:\/\/[^/?]+\/[^/?]+/,
     forms: ["mongodb://<hosts>/<database>"],
-    at: (url) => new MongoDatabase(url),
+    at: mongoDatabase,
   },
   {
     pattern: /^postgres(ql)?:\/\/[^/?]+\/[^/?]+/,
     forms: ["postgres://<host>/<database>"],
-    at: (url) => new PostgresDatabase(url),
+    at: postgresDatabase,
   },
 ];
 
