@@ -4,6 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { fromWire } from "../../domain/shared/wire-names.ts";
+import type { RunEvent } from "../../domain/sync/run/run.ts";
 import type { Output } from "../output.ts";
 
 /** The environment of a process. */
@@ -39,20 +41,6 @@ export async function bearerHeader(
   return { Authorization: `Bearer ${token}` };
 }
 
-/** An event of a run as the stream writes it, as far as the demo reads it. S-6. */
-type StreamEvent =
-  | { readonly type: "start" | "finished" }
-  | { readonly type: "batch"; readonly total_sent: number; readonly total_records: number }
-  | { readonly type: "error"; readonly error: string }
-  | {
-      readonly type: "done";
-      readonly total_pushed?: number;
-      readonly total_pulled?: number;
-      readonly bytes_compressed: number;
-      readonly bytes_uncompressed: number;
-      readonly duration_ms: number;
-    };
-
 interface ApiRequest {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly headers?: HeaderFields;
@@ -71,10 +59,11 @@ export async function callData<Data>(url: string, request: ApiRequest): Promise<
   return (await callApi<Record<"data", Data>>(url, request)).data;
 }
 
+/** The events of a run that the request starts. S-6. */
 export async function* readEvents(
   url: string,
   request: ApiRequest,
-): AsyncGenerator<StreamEvent, void, undefined> {
+): AsyncGenerator<RunEvent, void, undefined> {
   const response = await send(url, { method: "POST", ...request });
   let text = "";
   const decoder = new TextDecoder();
@@ -83,7 +72,8 @@ export async function* readEvents(
     const messages = text.split("\n\n");
     text = messages.pop() ?? "";
     for (const message of messages) {
-      if (message.startsWith("data: ")) yield JSON.parse(message.slice("data: ".length));
+      if (!message.startsWith("data: ")) continue;
+      yield fromWire(JSON.parse(message.slice("data: ".length))) as unknown as RunEvent;
     }
   }
 }

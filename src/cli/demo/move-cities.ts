@@ -80,17 +80,13 @@ async function runSync(
   const body = { direction, table: CITIES_TABLE };
   for await (const event of readEvents(`${url}/api/v1/sync/trigger-sse`, { headers, body })) {
     if (event.type === "batch") {
-      const { total_sent: rows, total_records: totalRows } = event;
-      progress.update({ rows, part: rows / totalRows });
+      progress.update({ rows: event.totalSent, part: event.totalSent / event.totalRecords });
     }
     if (event.type === "error") throw new Error(`The ${direction} failed: ${event.error}`);
     if (event.type !== "done") continue;
-    return {
-      rows: event.total_pushed ?? event.total_pulled ?? 0,
-      elapsedMs: event.duration_ms,
-      bytesCompressed: event.bytes_compressed,
-      bytesUncompressed: event.bytes_uncompressed,
-    };
+    const { totalPushed, totalPulled = 0, durationMs: elapsedMs } = event;
+    const { bytesCompressed, bytesUncompressed } = event;
+    return { rows: totalPushed ?? totalPulled, elapsedMs, bytesCompressed, bytesUncompressed };
   }
   throw new Error(`The ${direction} ended without a result`);
 }

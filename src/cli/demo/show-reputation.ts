@@ -3,6 +3,10 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createSyncClient, type JsonObject } from "repsync/client";
+import type { usageBody } from "../../domain/reputation/accounts/call-meter.ts";
+import type { AuditItem } from "../../domain/reputation/audit/audit-item.ts";
+import type { ReputationBody } from "../../domain/reputation/score/profile.ts";
+import { fromWire } from "../../domain/shared/wire-names.ts";
 import {
   bearerHeader,
   callApi,
@@ -28,28 +32,7 @@ export const BUSINESS = {
   password: "toko-demo-password",
 };
 
-/** The reply of a lookup. R-2.1. */
-interface Reputation {
-  readonly score: number;
-  readonly star_level: number;
-  readonly verified_platforms: number;
-}
-
-/** The part of its plan that an account has used. D-5.7. */
-interface PlanUsage {
-  readonly plan: string;
-  readonly minute: Record<"used" | "limit", number>;
-  readonly month: Record<"used" | "limit", number>;
-}
-
-/** A line of the person's accesses. D-5.5. */
-interface Access {
-  readonly at: string;
-  readonly account: string;
-  readonly purpose: string;
-  readonly decision: string;
-  readonly code: string | null;
-}
+type Access = Pick<AuditItem, "at" | "account" | "purpose" | "decision" | "code">;
 
 export async function showReputation(stage: Stage, deployments: Deployments) {
   const { output } = stage;
@@ -79,11 +62,12 @@ export async function showReputation(stage: Stage, deployments: Deployments) {
     body: { purpose: "reputation_lookup" },
   });
   const startedAtMs = performance.now();
-  const reputation = await callData<Reputation>(lookupUrl, { headers });
+  const found = await callData<object>(lookupUrl, { headers });
   const elapsedMs = performance.now() - startedAtMs;
+  const reputation = fromWire(found) as unknown as ReputationBody;
   output.print(
-    `Lookup with consent: score ${reputation.score} of 100, ${"*".repeat(reputation.star_level)} ` +
-      `(${reputation.star_level} of 5 stars), ${reputation.verified_platforms} verified platforms, ` +
+    `Lookup with consent: score ${reputation.score} of 100, ${"*".repeat(reputation.starLevel)} ` +
+      `(${reputation.starLevel} of 5 stars), ${reputation.verifiedPlatforms} verified platforms, ` +
       `${elapsedMs.toFixed(1)} ms`,
     `Usage of "${BUSINESS.username}": ${await usageOf(url, business)}`,
   );
@@ -101,7 +85,7 @@ export async function showReputation(stage: Stage, deployments: Deployments) {
   const refused = "403 consent_required";
   const isAsExpected =
     [before, after].every((refusal) => refusal === refused) &&
-    reputation.verified_platforms === 3 &&
+    reputation.verifiedPlatforms === 3 &&
     accesses.map(({ decision }) => decision).join() === "denied,allowed,denied" &&
     audit.includes("is whole");
   return { reputation, accesses, audit, isAsExpected };
@@ -167,7 +151,8 @@ async function refusalOf(url: string, headers: Readonly<Record<string, string>>)
 }
 
 async function usageOf(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  const { plan, minute, month } = await callData<PlanUsage>(`${url}/v1/me/usage`, { headers });
+  const usage = await callData<ReturnType<typeof usageBody>>(`${url}/v1/me/usage`, { headers });
+  const { plan, minute, month } = usage;
   return `plan ${plan}, ${minute.used} of ${minute.limit} calls this minute, ${month.used} of ${month.limit} this month`;
 }
 
