@@ -27,12 +27,15 @@ interface GuessFormProps {
   /** The wishes that the guess goes by. */
   readonly wishes: GuessWishes;
   readonly isNumbered: boolean;
+  /** The name for the table, which outlasts a guess. */
+  readonly name: string;
+  readonly onName: (name: string) => void;
   readonly onGuess: (wishes: GuessWishes) => Promise<unknown>;
-  readonly onMake: (name: string, entry: object) => Promise<unknown>;
+  readonly onMake: (entry: object) => Promise<unknown>;
 }
 
 /** A guess with its reasons, which can be changed, and the table that is made of it. */
-export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessFormProps) {
+export function GuessForm({ guess, wishes, isNumbered, onGuess, ...table }: GuessFormProps) {
   const [wanted, setWanted] = useState(wishes);
   const wish = (more: Partial<GuessWishes>) => setWanted({ ...wanted, ...more });
   return (
@@ -73,7 +76,7 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, onMake }: GuessF
             </ActionButton>
           </div>
         ) : (
-          guess.entry !== null && <EntryForm guess={guess} entry={guess.entry} onMake={onMake} />
+          guess.entry !== null && <EntryForm entry={guess.entry} {...table} />
         )}
       </Card>
     </Focused>
@@ -156,14 +159,12 @@ function columnsOf(
   ];
 }
 
-interface EntryFormProps {
-  readonly guess: TableGuess;
+interface EntryFormProps extends Pick<GuessFormProps, "name" | "onName" | "onMake"> {
   readonly entry: object;
-  readonly onMake: GuessFormProps["onMake"];
 }
 
 /** The entry for the registry, to be changed in every part, and its name. */
-function EntryForm({ guess, entry, onMake }: EntryFormProps) {
+function EntryForm({ entry, name, onName, onMake }: EntryFormProps) {
   const [pasted, setPasted] = useState<RequestError | null>(null);
   if (pasted !== null) return <PasteByHand error={pasted} />;
   return (
@@ -172,7 +173,7 @@ function EntryForm({ guess, entry, onMake }: EntryFormProps) {
       onSubmit={async (typed) => {
         const changed = readEntry(typed("entry"));
         try {
-          await onMake(typed("name"), changed);
+          await onMake(changed);
         } catch (failure) {
           if (!(failure instanceof RequestError) || failure.text === "") throw failure;
           setPasted(failure);
@@ -182,7 +183,8 @@ function EntryForm({ guess, entry, onMake }: EntryFormProps) {
       <Field
         label="Table"
         name="name"
-        value={guess.table}
+        value={name}
+        onValue={onName}
         isRequired
         hint="Letters, digits and underscores"
         hints={{ ...NAME_HINTS, maxLength: 63 }}

@@ -29,6 +29,7 @@ interface Guessed {
 export function NewTable() {
   const [file, setFile] = useState<File | null>(null);
   const [guessed, setGuessed] = useState<Guessed | null>(null);
+  const [name, setName] = useState("");
   const [made, setMade] = useState("");
 
   async function guess(choice: FileChoice, numberRows: string, wishes: GuessWishes) {
@@ -45,10 +46,11 @@ export function NewTable() {
       },
       file: { ...choice.file, content },
     });
+    if (wishes === NO_WISHES) setName(found.table);
     setGuessed({ choice, numberRows, guess: found, wishes });
   }
 
-  async function make(name: string, entry: object) {
+  async function make(entry: object) {
     const body = { entry: entry as Readonly<Record<string, never>> };
     try {
       await request("put /api/v1/sync/tables/{name}", { path: { name }, body });
@@ -88,6 +90,8 @@ export function NewTable() {
           guess={guessed.guess}
           wishes={guessed.wishes}
           isNumbered={guessed.numberRows !== ""}
+          name={name}
+          onName={setName}
           onGuess={(wishes) => guess(guessed.choice, guessed.numberRows, wishes)}
           onMake={make}
         />
