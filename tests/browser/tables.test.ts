@@ -74,6 +74,24 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
       expect(await page.evaluate("document.body.textContent.isWellFormed()")).toBe(true);
     });
 
+    test("D-9.4.2 a long text that is shown whole leaves those of the next page short", async () => {
+      const app = await startRunApp({ backend });
+      const long = notes(60).map((note) => ({
+        ...note,
+        body: `${note["body"]} ${"x".repeat(300)}`,
+      }));
+      await app.push("notes", { records: long });
+      const { page } = await openConsole(app, { as: app.admin, address: "/console/tables/notes" });
+      await page
+        .getByRole("button", { name: /^Show all/ })
+        .first()
+        .click();
+      await page.getByRole("button", { name: "Show less" }).waitFor();
+      await page.getByRole("button", { name: "Next", exact: true }).click();
+      await page.getByText("body of n0059").waitFor();
+      expect(await page.getByRole("button", { name: "Show less" }).count()).toBe(0);
+    });
+
     test("D-9.4.2 hostile values are text, large integers exact; Key and Since filter, and a bad time is kept and explained", async () => {
       const app = await startRunApp({ backend });
       const listing = (sku: string, day: number) => ({

@@ -59,7 +59,7 @@ export function TableRows({ table, listed }: TableRowsProps) {
     query: { where: queryValues("where") },
     read: (options, show) => lookThrough(options, show, isStopped),
     // Only the registry knows their key.
-    keyOf: (_, position) => position,
+    keyOf: (row, position) => (listed === null ? position : rowAddress(listed, row)),
     columns: (rows) => columnsOf(rows, listed),
     empty: [
       "This table has no rows",
