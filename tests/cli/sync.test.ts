@@ -287,6 +287,18 @@ describe("repsync compare", () => {
     expect(await remote.records("notes")).toMatchObject([{ name: "a", body: "x" }]);
   });
 
+  test("D-4.12.3 rows to remove at no named end are refused on a terminal, and not asked about", async () => {
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: "http://127.0.0.1:9" };
+    for (const repair of [[], ["--repair", "newest"]]) {
+      const args = ["compare", "profiles", "--delete", ...repair];
+      const terminal = startInTerminal(args, { folder, env });
+      await terminal.waitFor('Needs `repair` to be "push" or "pull"');
+      expect(terminal.shown()).not.toContain("[yes/no]");
+      expect(await terminal.exited).toBe(2);
+    }
+  });
+
   test("D-4.10 a remote that cannot be compared with ends it with 1", async () => {
     const { cli } = await startPair();
     const { code, stdout, stderr } = await cli("compare notes", { SYNC_REMOTE_KEY: "another key" });

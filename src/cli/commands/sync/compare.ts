@@ -76,7 +76,8 @@ async function isAllowed(
   { output }: CommandTools,
   repair: CompareRepair | undefined,
 ): Promise<boolean> {
-  if (!output.isTerminal) return true;
+  // With no end named the comparison itself refuses it.
+  if (!output.isTerminal || (repair !== "push" && repair !== "pull")) return true;
   const where = repair === "pull" ? "here" : "at the remote";
   return await confirm(`Remove rows ${where} that the other end lacks?`);
 }
