@@ -22,6 +22,8 @@ const MIN_BEGINNING_CHARS = 4;
 const MIN_ID_CHARS = 8;
 /** Ids that are named when several begin alike. */
 const MAX_NAMED = 10;
+type Identified = { readonly id: string } | { readonly runId: string };
+
 
 /**
  * The id in a list that is this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
@@ -29,14 +31,13 @@ const MAX_NAMED = 10;
  */
 export async function wholeId<Item>(
   text: string,
-  read: (query: ListParameters) => Promise<ListPart<Item>>,
-  idOf: (item: Item) => string,
+  read: (query: ListParameters) => Promise<ListPart<Identified>>,
 ): Promise<string> {
   const found: string[] = [];
   let cursor: string | null = null;
   do {
-    const part: ListPart<Item> = await read({ limit: String(MAX_LIST_ITEMS), cursor });
-    const ids = part.items.map(idOf);
+    const part: ListPart<Identified> = await read({ limit: String(MAX_LIST_ITEMS), cursor });
+    const ids = part.items.map((item) => ("runId" in item ? item.runId : item.id));
     if (ids.includes(text)) return text;
     found.push(...ids.filter((id) => id.length >= MIN_ID_CHARS && id.startsWith(text)));
     cursor = part.nextCursor;

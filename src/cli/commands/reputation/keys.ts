@@ -119,7 +119,7 @@ async function rotateKey(
     refuse([{ pointer: "/overlap_seconds", detail }]);
   }
   const deps = await openFor(username, openStore);
-  const id = await wholeKeyId(deps, username, idText);
+  const id = await wholeId(idText, (query) => listApiKeys(deps, username, query));
   const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
   const end = overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`;
   showIssued(output, issued, username, `; ${id} ends ${end}`);
@@ -140,19 +140,12 @@ async function listKeys({ output, openToRead }: CommandTools, username: string):
 async function revokeKey(
   { output, openStore }: CommandTools,
   username: string,
-  id: string,
+  idText: string,
 ): Promise<void> {
   const deps = await openFor(username, openStore);
-  const revoked = await revokeApiKey(deps, username, await wholeKeyId(deps, username, id));
+  const id = await wholeId(idText, (query) => listApiKeys(deps, username, query));
+  const revoked = await revokeApiKey(deps, username, id);
   output.show(revoked, `Key "${revoked.name}" (${revoked.id}) is revoked`);
-}
-
-async function wholeKeyId(deps: AccountDeps, username: string, id: string): Promise<string> {
-  return await wholeId(
-    id,
-    (query) => listApiKeys(deps, username, query),
-    (item) => item.id,
-  );
 }
 
 /** Opens the store. Throws `not_found` when it has no such account. */

@@ -5,7 +5,6 @@ import {
   listRejected,
   retryRejected,
 } from "../../../usecases/sync/runs/rejected-lists.ts";
-import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommands,
   type CommandTools,
@@ -55,7 +54,7 @@ async function list(
 
 async function retry({ output, open, interruption }: CommandTools, id: string): Promise<ExitCode> {
   const { sync } = (await open()).services;
-  const whole = await wholeRejectedId(sync, id);
+  const whole = await wholeId(id, (query) => listRejected(sync, query, null));
   const result = await retryRejected(sync, whole, interruption.stopSignal());
   const { status, item } = result;
   const ends = {
@@ -71,19 +70,11 @@ async function retry({ output, open, interruption }: CommandTools, id: string): 
 
 async function drop({ output, openStore }: CommandTools, id: string): Promise<void> {
   const { sync } = (await openStore()).services;
-  const whole = await wholeRejectedId(sync, id);
+  const whole = await wholeId(id, (query) => listRejected(sync, query, null));
   await dropRejected(sync, whole);
   output.show({ id: whole, status: "dropped" }, `Dropped ${whole}`);
 }
 
 function labelOf({ direction, table, key }: RejectedItem): string {
   return `${direction} ${table} ${JSON.stringify(key)}`;
-}
-
-async function wholeRejectedId(sync: SyncDeps, id: string): Promise<string> {
-  return await wholeId(
-    id,
-    (query) => listRejected(sync, query, null),
-    (item) => item.id,
-  );
 }

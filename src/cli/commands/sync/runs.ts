@@ -27,12 +27,7 @@ async function list({ output, openToRead }: CommandTools, options: ListOptions):
 
 async function show({ output, openToRead }: CommandTools, id: string): Promise<void> {
   const { sync } = (await openToRead()).services;
-  const runId = await wholeId(
-    id,
-    (query) => listRuns(sync, query),
-    (item) => item.runId,
-  );
-  const found = await findRun(sync, runId);
+  const found = await findRun(sync, await wholeId(id, (query) => listRuns(sync, query)));
   const { error, ...run } = found;
   const tables = Object.entries("tables" in found ? found.tables : {});
   output.show(
