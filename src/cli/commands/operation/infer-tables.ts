@@ -145,23 +145,6 @@ async function guessAll(
   return { found, keyless };
 }
 
-/** Adds the tables to a registry file; those that it has are updated. */
-async function addTables(
-  output: Output,
-  target: string,
-  { found, there }: { readonly found: Tables; readonly there: Tables },
-): Promise<void> {
-  const names = Object.keys(found);
-  const updated = names.filter((name) => Object.hasOwn(there, name));
-  await putTables(output, target, { found, updated });
-  const added = names.filter((name) => !updated.includes(name));
-  const done = [
-    ...(added.length > 0 ? [`${added.join(", ")} added`] : []),
-    ...(updated.length > 0 ? [`${updated.join(", ")} updated`] : []),
-  ];
-  output.show({ file: target, tables: names }, `${target}: ${done.join("; ")}`);
-}
-
 /** The caller's wishes; where the caller says nothing, the table's entry about its files counts. */
 function wishesOf(
   options: InferOptions,
@@ -260,18 +243,21 @@ function requireValid(tables: Tables): void {
   if (first !== undefined) throw new AppError("file_failed", first.message);
 }
 
-interface TablesToPut {
-  readonly found: Tables;
-  /** The tables among these that the file has. */
-  readonly updated: readonly string[];
-}
-
-/** Puts all of the tables into a registry file, or none. Throws `invalid_request` when it has one to be added, or problems. */
-async function putTables(
+/**
+ * Puts all of the tables into a registry file, or none; those of `known` are updated. Throws `invalid_request` when the file has
+ * one to be added, or problems.
+ */
+async function addTables(
   output: Output,
   path: string,
-  { found, updated }: TablesToPut,
+  { found, there: known }: { readonly found: Tables; readonly there: Tables },
 ): Promise<void> {
+  const names = Object.keys(found);
+  const updated = names.filter((name) => Object.hasOwn(known, name));
+  const added = Object.fromEntries(
+    Object.entries(found).filter(([name]) => !updated.includes(name)),
+  );
+  const addedNames = Object.keys(added);
   await withFileLock(path, async () => {
     const text = await textIfThere(path);
     if (text === null) {
@@ -280,11 +266,7 @@ async function putTables(
     }
     requireRegistry(path, text);
     const there = tablesOf(text);
-    const others = Object.entries(found).filter(([name]) => !updated.includes(name));
-    let put =
-      others.length === 0
-        ? text
-        : extended(path, text, { there, added: Object.fromEntries(others) });
+    let put = addedNames.length === 0 ? text : extended(path, text, { there, added });
     for (const name of updated) {
       const [before, now] = [there[name], found[name]];
       if (before === undefined || now === undefined) continue;
@@ -295,6 +277,11 @@ async function putTables(
     requireRegistry(path, put, "would have");
     await writeText(path, [put]);
   });
+  const done = [
+    ...(addedNames.length > 0 ? [`${addedNames.join(", ")} added`] : []),
+    ...(updated.length > 0 ? [`${updated.join(", ")} updated`] : []),
+  ];
+  output.show({ file: path, tables: names }, `${path}: ${done.join("; ")}`);
 }
 
 /** The text with more tables. */
